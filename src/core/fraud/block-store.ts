@@ -99,7 +99,7 @@ export async function listBlocks(
   return rows.map(toRow)
 }
 
-/** How far down one statement looks; null when it is to the end. */
+/** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
 export async function endOfBlockLook(
   db: Db,
   accountId: AccountId,
@@ -114,7 +114,7 @@ export async function endOfBlockLook(
   return rows.length === 2 ? fromUuid('blk', rows[0]!.id) : null
 }
 
-/** Whether it may pass over many before it finds one. */
+/** Whether the filter may skip many rows before it finds one. */
 export function isSelective(filter: BlockFilter): boolean {
   return FIELDS.some(name => filter[name] !== undefined)
 }
@@ -136,7 +136,7 @@ function placeOf(
   ]
 }
 
-/** Forgets blocks older than a time; how many. */
+/** Deletes blocks older than a time, at most `limit`; returns how many. */
 export async function sweepBlocks(db: Db, beforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'verification_blocks_sweep',

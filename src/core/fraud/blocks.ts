@@ -23,13 +23,13 @@ import {
 import type { Breach, GuardedSend } from './guard.ts'
 import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 
-/** What the guard stopped, and what it would have stopped. */
+/** The list of blocks: sends that the guard refused, or in monitor mode would have refused. */
 export type Blocks = {
-  /** Listed when this resolves. What cannot be listed is blocked all the same: never rejects. */
+  /** Resolves when the block is stored. Never rejects: a send is refused even if its block cannot be stored. */
   record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void>
   /**
-   * The newest first. A page may be short of rows, or have none, and still be followed by more: it looks for a
-   * while only. VALIDATION_ERROR for a time or cursor that is none.
+   * The newest first. A page may have few rows or none although more follow, since one request looks at a bounded number
+   * of rows. VALIDATION_ERROR for an invalid time or cursor.
    */
   list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>>
 }
@@ -43,7 +43,7 @@ export type BlocksDeps = {
   log: Pick<Log, 'warn'>
 }
 
-/** Blocks that may wait for the database at once; what comes beyond is counted in the metrics alone. */
+/** Blocks that may wait for the database at once; further ones are only counted in the metrics. */
 const MOST_WAITING = 10_000
 
 export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDeps): Blocks {
@@ -54,7 +54,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
     },
   })
 
-  /** Listed, totalled, and told to those who listen. */
+  /** Stores the blocks, adds them to the totals, and stores their events for webhooks. */
   async function store(tx: Db, rows: readonly BlockRow[]): Promise<void> {
     await insertBlocks(tx, rows)
     const blocked = rows.filter(({ action }) => action === 'blocked')
@@ -106,7 +106,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
     return pageOf(rows, query.limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
   }
 
-  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function look(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
     if (!isSelective(filter)) {
       return { rows: await listBlocks(db, accountId, filter, before, limit), downTo: null }

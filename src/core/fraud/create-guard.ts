@@ -27,10 +27,10 @@ export type GuardDeps = {
   blocks: Pick<Blocks, 'record'>
 }
 
-/** The guard, and what it must do every second: tell the other nodes what this one counted, and hear of theirs. */
+/** The guard. `round` runs every second, and exchanges counts with the other nodes. */
 export type WorkingGuard = Guard & { round(): Promise<void> }
 
-/** What it was counted by, its turn, and which rules would have stopped it if they did more than watch. */
+/** The keys that it was counted by, its turn, and the rules in monitor mode that it breaks. */
 type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[] }
 
 const PASS: GuardVerdict = { verdict: 'pass', turn: null }
@@ -38,10 +38,10 @@ const PASS: GuardVerdict = { verdict: 'pass', turn: null }
 export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps): WorkingGuard {
   const keyring = createKeyring()
   const maturing = createMaturing()
-  /** Sends that passed, until it is told, by the same object, what becomes of them. */
+  /** Sends that passed, until the caller says what became of them: it passes the same object again. */
   const counted = new Map<GuardedSend, Counted>()
 
-  /** At once where everything that it goes by is known: each pause costs what judging does. */
+  /** Synchronous where all counts are in memory: awaiting would cost as much as judging. */
   function judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict> {
     if (send.mode === 'test') return PASS
     const rules = book.rulesFor(send.accountId)
@@ -55,7 +55,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     return loading ? loading.then(() => weigh(send, keys, rules)) : weigh(send, keys, rules)
   }
 
-  /** Without a pause: of those who ask at once each sees the ones before it. */
+  /** Synchronous, so that each of several concurrent sends is judged with those before it counted. */
   function weigh(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
     const watched = findBreaches(send, keys, rules, tallies)
     const stopped = watched.find(({ rule }) => modeOf(rules, rule) === 'block')
@@ -67,7 +67,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     return { verdict: 'pass', turn }
   }
 
-  /** What is asked for is under way: it weighs at once. */
+  /** Counts a send as soon as it passes, before it is accepted. */
   function count(send: GuardedSend, keys: SendKeys | null, weight: 1 | -1): void {
     if (!keys) return
     for (const { tally } of keys.places) tallies.add(tally, { fresh: weight })
@@ -125,7 +125,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     }
   }
 
-  /** There was time to confirm these: now they count. */
+  /** Counts codes in `settled`, now that there was time to confirm them. */
   function ripen(): void {
     for (const { key, sends, verified } of maturing.take(clock.now())) {
       const account = tallies.read(tallyKey(key.accountId, ACCOUNT_SCOPE.key, 0))
@@ -159,12 +159,12 @@ function tooLate({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
   return { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }
 }
 
-/** What is judged by how many of its codes are confirmed. */
+/** The keys that are judged by how many of their codes are confirmed. */
 function judgedOf({ places, account }: Keys): TallyKey[] {
   return [...places.map(({ tally }) => tally), account]
 }
 
-/** A rule refuses a send once, however many ranges that lie in each other break it: the narrowest says why. */
+/** One breach per rule: nested ranges may break the same rule, and the narrowest one is given as the reason. */
 function oneOfEach(breaches: readonly Breach[]): Iterable<Breach> {
   const first = new Map<Breach['rule'], Breach>()
   for (const breach of breaches) if (!first.has(breach.rule)) first.set(breach.rule, breach)

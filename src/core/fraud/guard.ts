@@ -7,17 +7,17 @@ import type { PhoneType } from '../../lib/phone.ts'
 export type GuardedSend = {
   accountId: AccountId
   mode: KeyMode
-  /** `+` and digits, or an e-mail address. */
+  /** E.164 with plus, or an e-mail address. */
   recipient: string
-  /** Of a phone number; ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2; null for an e-mail address. */
   country: string | null
-  /** Of a phone number. */
+  /** Null for an e-mail address. */
   phoneType: PhoneType | null
-  /** The first of the channels that it goes over. */
+  /** The first channel, where it goes over several. */
   channel: Channel
-  /** As the caller gave it, for the end user whose browser or app asked for the code. */
+  /** The IP address of the end user who asked for the code, as the caller gave it. */
   clientIp: string | null
-  /** Micros of the account's currency, over all its channels. */
+  /** Micros of the account's currency, all channels together. */
   amount: number
   currency: string
   resend: boolean
@@ -25,51 +25,51 @@ export type GuardedSend = {
   nowMs: number
 }
 
-/** A rule that a send breaks: `reason` is for the list of blocks; the caller is told when to come back. */
+/** A rule that a send breaks. `reason` is shown in the list of blocks; the caller gets only `retryAfterMs`. */
 export type Breach = { rule: FraudRule; reason: string; retryAfterMs: number }
 
-/** What a code asks for among those of its recipient; taken in the transaction that stores the code. */
+/** A place in the limit of codes per recipient; taken in the transaction that stores the code. */
 export type Turn = {
-  /** The recipient, however spelled (scopes.ts). */
+  /** The recipient, the same for all spellings of an address (scopes.ts). */
   person: string
   sends: number
   windowMinutes: number
-  /** Whether the limit refuses; else it is only counted. */
+  /** False in monitor mode: the limit only counts. */
   strict: boolean
 }
 
-/** With the turn that it still has to take, if any: who stores the code sees to that. */
+/** A `pass` has the turn, if any, that must be taken in the transaction that stores the code. */
 export type GuardVerdict = { verdict: 'pass'; turn: Turn | null } | ({ verdict: 'block' } & Breach)
 
-/** A right code, and whose verification it ends. */
+/** A verification that was completed with the right code. */
 export type GuardedCheck = {
   accountId: AccountId
   verificationId: Id<'ver'>
   mode: KeyMode
-  /** As the send named it. */
+  /** As in the send. */
   recipient: string
   country: string | null
   nowMs: number
 }
 
 /**
- * Keeps codes from being pumped to numbers whose owners earn by them. It is asked
- * after a send was routed and priced and before it is accepted, so that a block
- * costs nothing; then it is told what became of it: `blocked`, `sent` or `dropped`, once.
+ * Guards against SMS pumping: requests for codes to numbers whose owners are paid for the traffic. `judge` is
+ * called after a send was routed and priced, and before it is accepted, so that a blocked send
+ * costs nothing. The caller then calls one of `blocked`, `late`, `sent` and `dropped`, once.
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
-  /** It passed, and there is no turn for it until then, in ms since the epoch: what that breaks. It does not count. */
+  /** It passed, but has no turn before `freeAtMs` (ms since the epoch): returns the breach. It is not counted. */
   late(send: GuardedSend, freeAtMs: number): Breach
-  /** Its caller is refused, and not given an earlier answer: it is listed when this resolves. Never rejects. */
+  /** The caller is refused, and gets no replay. Resolves when the block is stored; never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
   /**
-   * It is on its way; once per start and resend, replays excluded. `watched`: beyond the turns that there
-   * should be. Must not throw.
+   * It was accepted; called once per start and resend, not for replays. `watched`: over the limit per recipient,
+   * which is in monitor mode. Must not throw.
    */
   sent(send: GuardedSend, watched: boolean): void
-  /** It passed, and came to nothing (402, a replay, a fault, no channel took it): it does not count. Must not throw. */
+  /** It passed, but was not sent (402, a replay, an error, no channel took it): takes its count back. Must not throw. */
   dropped(send: GuardedSend): void
-  /** A right code came back; once per verification. Must not throw. */
+  /** The right code was entered; called once per verification. Must not throw. */
   verified(check: GuardedCheck): void
 }

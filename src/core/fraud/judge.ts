@@ -17,32 +17,32 @@ import {
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
 import { type Delta, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
 
-/** Pressure that goes by itself, an hour: what people who give up leave behind. */
+/** How much pressure fades per hour by itself: some people never enter their code. */
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
-/** A wider range takes more, times the setting of the narrowest. */
+/** A wider range has a higher limit: a factor on the setting, which is for the narrowest range. */
 const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.15, r6: 1.4 }
-/** A country is judged by its confirmations only after so many times what a range is: to refuse all of one hits everybody there. */
+/** Factor on the sends that are needed before conversion is judged, for a country: a block there hits everybody in it. */
 const COUNTRY_SENDS = 5
-/** Of what a key usually has confirmed in an hour, so much may be under way at a time on top. */
+/** This part of the codes that a key usually has confirmed in an hour is added to its limit. */
 const USUAL_HOURS = 3 / 60
-/** A million numbers are a fair part of a small country: they are to blame only for at least so much of it. */
+/** A range of a million numbers may be much of a small country: it is blamed only for at least this share of its pressure. */
 const BLAME = 0.5
-/** Of its limit: a pressure that has come down so far by confirmed codes is none. */
+/** A hold ends early when confirmed codes have lowered the pressure to this share of its limit. */
 const RELIEVED = 0.3
-/** Before an account has any history: 14 of 20 codes are confirmed. */
+/** Assumed for an account without history: 14 of 20 codes are confirmed. */
 const EXPECTED = { sends: 20, verified: 14 }
-/** Traffic of which this part of the account's usual share is confirmed is as good as any. */
+/** Traffic is healthy if its confirmed share is at least this part of the account's usual share. */
 const HEALTHY = 0.4
 const HEALTHY_BOUNDS = { least: 0.1, most: 0.4 }
 const RANGE_RULES = ['prefix', 'conversion'] as const
 const COUNTRY_RULES = ['country', 'conversion'] as const
-/** Nothing changes by itself: whoever asks again today is told the same. */
+/** `retryAfterMs` of rules whose verdict does not change by itself, such as a country that is not allowed. */
 const NEVER_MS = DAY_MS
 
-/** A scope of one account, with the key that it is counted by. */
+/** A scope with the key that it is counted by in one account. */
 export type Place = Scope & { tally: TallyKey }
 
-/** What a code is counted by, and judged: found once for each. */
+/** All keys by which one send is counted and judged. */
 export type Keys = {
   /** Ranges, the narrowest first, and the country. */
   places: readonly Place[]
@@ -53,8 +53,8 @@ export type SendKeys = Keys & { address: Place | null; day: TallyKey }
 type Counted = Pick<GuardedSend, 'accountId' | 'recipient' | 'country'>
 
 /**
- * What codes are counted by, made once for each range and day: the names are long, each of them
- * is asked for many times for a code, and most codes go where others went.
+ * A cache of keys, by range and day. Each send uses its keys many times and their names are long,
+ * and most sends go to ranges that others went to.
  */
 export type Keyring = {
   keysOf(code: Counted): Keys
@@ -109,7 +109,7 @@ function placed(accountId: AccountId, scope: Scope, leak: number): Place {
   return { ...scope, tally: tallyKey(accountId, scope.key, leak) }
 }
 
-/** Of all codes of the account that had time to be: the share that was confirmed. */
+/** The account's conversion: the share of its codes that was confirmed, of those that there was time to confirm. */
 function shareOf({ sends, verified }: Pick<Tally, 'sends' | 'verified'>): number {
   return Math.min(1, (verified + EXPECTED.verified) / (sends + EXPECTED.sends))
 }
@@ -120,10 +120,10 @@ export function creditOf(account: Readonly<Tally>): number {
   return 1 / Math.min(Math.max(healthy, HEALTHY_BOUNDS.least), HEALTHY_BOUNDS.most)
 }
 
-/** What nearly every send breaks. */
+/** The result for nearly every send, shared. */
 const NONE: readonly Breach[] = []
 
-/** The rules that a send breaks and that are not off, in the order of FRAUD_RULES; holds that it brings on are added. Without `keys` nothing is counted. */
+/** The rules, except those that are off, that a send breaks, in the order of FRAUD_RULES. Adds the holds that follow. Without `keys` only rules without counts are judged. */
 export function findBreaches(
   send: GuardedSend,
   keys: SendKeys | null,
@@ -146,7 +146,7 @@ function join(some: readonly Breach[], more: readonly Breach[]): readonly Breach
   return some.length === 0 ? more : [...some, ...more]
 }
 
-/** Rules by which a send is counted: with all of them off nothing is, and nothing is known when one is on again. */
+/** Rules that need counts. With all of them off nothing is counted, so a rule that is switched on again starts without history. */
 const COUNTING = ['prefix', 'country', 'conversion', 'clientIp', 'spend'] as const
 
 export function isCounted(rules: FraudRules): boolean {
@@ -195,7 +195,7 @@ type Surroundings = {
   around: Readonly<Tally> | null
 }
 
-/** Each rule for itself: one that only watches must not stand in the way of one that blocks. */
+/** Judges each rule by itself: a breach in monitor mode must not hide one that blocks. */
 function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings): readonly Breach[] {
   const { rules, tallies } = surroundings
   const tally = tallies.read(place.tally)
@@ -216,13 +216,13 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings)
   return breaches
 }
 
-/** A key has one hold: what only watches never takes the place of what blocks. */
+/** A key has one hold at a time: a rule in monitor mode never replaces the hold of a rule that blocks. */
 function standsAside(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules, nowMs: number): boolean {
   if (tally.heldBy === null || tally.heldUntilMs <= nowMs) return false
   return modeOf(rules, rule) === 'monitor' && modeOf(rules, tally.heldBy) === 'block'
 }
 
-/** Codes that are confirmed after all end a hold before its time. */
+/** Confirmed codes may end a hold early (RELIEVED). */
 function isHeld(rule: FraudRule, tally: Readonly<Tally>, limit: number, nowMs: number): boolean {
   if (tally.heldBy !== rule || tally.heldUntilMs <= nowMs) return false
   if (rule === 'conversion') return true
@@ -254,7 +254,7 @@ function isBroken(
   return highestShare(tally.verified, tally.sends) < rules.conversion.share * shareOf(rest)
 }
 
-/** How many codes must be in before it is judged how many of them were confirmed. */
+/** How many codes must be counted before conversion is judged. */
 function leastSends({ kind }: Pick<Scope, 'kind'>, { conversion }: FraudRules): number {
   return kind === 'country' ? conversion.sends * COUNTRY_SENDS : conversion.sends
 }

@@ -1,24 +1,24 @@
 import type { TallyKey } from './tallies.ts'
 
-/** What became of the codes that one key was sent at one time. */
+/** Codes of one key that were sent in the same slot of time, and how many of them were confirmed. */
 export type Ripe = { key: TallyKey; sends: number; verified: number }
 
 /**
- * Holds codes back until there was time to confirm them, and their confirmations
- * with them: who counts a code at once and its confirmation later sees nobody
- * confirm anything whenever traffic rises.
+ * Holds codes, and their confirmations, back until there was time to confirm them.
+ * If codes were counted at once and confirmations later, conversion would seem to
+ * drop whenever traffic rises.
  */
 export type Maturing = {
-  /** What is too old to wait for is ripe at the next `take`. */
+  /** Codes that are older than TIME_TO_CONFIRM_MS are given out at the next `take`. */
   note(key: TallyKey, sentAtMs: number, nowMs: number, what: 'sends' | 'verified'): void
-  /** Takes out what is ripe. */
+  /** Takes out the codes that there was time to confirm. */
   take(nowMs: number): Ripe[]
 }
 
-/** By then nearly everybody who will confirm a code has done so. */
+/** Nearly everybody who confirms a code does so within this time. */
 export const TIME_TO_CONFIRM_MS = 120_000
 const SLOT_MS = 10_000
-/** Keys of one slot; a flood of new ones beyond is not followed one by one. */
+/** Keys per slot; in a flood, further new keys are not followed. */
 const MOST_KEYS = 50_000
 
 export function createMaturing(): Maturing {

@@ -17,11 +17,11 @@ import { putFraudSettings, selectFraudSettings } from './settings-store.ts'
 
 /** The rules of the guard: the platform's, and over them each account's. */
 export type RuleBook = {
-  /** At once when warm. */
+  /** Synchronous when cached. */
   rulesFor(id: AccountId): FraudRules | Promise<FraudRules>
-  /** Of the platform where `id` is null. NOT_FOUND for an account that is not there. */
+  /** The platform's settings where `id` is null. NOT_FOUND for an unknown account. */
   read(id: string | null): Promise<FraudSettingsView>
-  /** Replaces what was said before. VALIDATION_ERROR, NOT_FOUND. */
+  /** Replaces all settings. VALIDATION_ERROR, NOT_FOUND. */
   replace(id: string | null, settings: FraudSettings): Promise<FraudSettingsView>
 }
 
@@ -67,7 +67,7 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
   }
 }
 
-/** Without fields that nobody knows, and without nulls that say no more than absence. */
+/** Drops unknown fields, and nulls that mean the same as absence. */
 function known(given: FraudSettings): FraudSettings {
   const kept: Record<string, unknown> = {}
   for (const rule of FRAUD_RULES) {

@@ -7,25 +7,25 @@ export type ScopeKind = 'r4' | 'r5' | 'r6' | 'country' | 'ip' | 'spend' | 'accou
 
 export type Scope = { kind: ScopeKind; key: string }
 
-/** Blocks of 10,000, 100,000 and 1,000,000 numbers: what is left without the last digits. */
+/** Ranges of 10,000, 100,000 and 1,000,000 numbers: prefixes without the last 4, 5 and 6 digits. */
 const RANGES = [
   ['r4', 4],
   ['r5', 5],
   ['r6', 6],
 ] as const
-/** A country's code and a digit or more: what is shorter is no range of its own. */
+/** The shortest prefix that is a range: a country code and at least one more digit. */
 const LEAST_DIGITS = 5
-/** Who has IPv6 has a network of it. */
+/** IPv6 addresses are counted by their /64 network, which one user has as a whole. */
 const IPV6_NETWORK_GROUPS = 4
 
 export const ACCOUNT_SCOPE: Scope = { kind: 'account', key: 'account' }
 
-/** What all recipients share whose places are the same, beside their country. */
+/** The narrowest range of a number: recipients with the same one, and the same country, have the same scopes. */
 export function rangeOf(recipient: string): string {
   return recipient.startsWith('+') ? recipient.slice(0, -RANGES[0][1]) : ''
 }
 
-/** The ranges that a number lies in, the narrowest first, and its country; nothing for an e-mail address. */
+/** The ranges that contain a number, the narrowest first, then its country; empty for an e-mail address. */
 export function placesOf(recipient: string, country: string | null): Scope[] {
   if (!recipient.startsWith('+')) return []
   const scopes: Scope[] = []
@@ -37,15 +37,15 @@ export function placesOf(recipient: string, country: string | null): Scope[] {
   return scopes
 }
 
-/** Of a mailbox: what stands behind a plus is for its owner to sort by (RFC 5233). */
+/** A mailbox with a sub-address: its owner chooses what follows the plus (RFC 5233). */
 const SUBADDRESS = /^([^+@]+)\+[^@]*@/
 
-/** What all addresses share that reach one person: spellings of it, and the sub-addresses of one mailbox. */
+/** One key for all addresses of a person: spellings of an address, and sub-addresses of a mailbox. */
 export function personOf(recipient: string): string {
   return recipient.includes('@') ? keyOf(recipient).replace(SUBADDRESS, '$1@') : recipient
 }
 
-/** Null for what is no address. */
+/** Null for an invalid IP address. */
 export function addressOf(clientIp: string | null): Scope | null {
   if (clientIp === null || !ipaddr.isValid(clientIp)) return null
   const address = ipaddr.process(clientIp)
@@ -54,12 +54,12 @@ export function addressOf(clientIp: string | null): Scope | null {
   return { kind: 'ip', key: `ip:${groups.map(group => group.toString(16)).join(':')}::/64` }
 }
 
-/** Spending counts by the UTC day. */
+/** Spending is counted per UTC day. */
 export function dayOf(nowMs: number): Scope {
   return { kind: 'spend', key: `spend:${Math.floor(nowMs / DAY_MS)}` }
 }
 
-/** As people read it: the range, the country, the network. */
+/** For people: the range, the country or the network. */
 export function nameOf({ key }: Scope): string {
   return key.slice(key.indexOf(':') + 1)
 }

@@ -2,7 +2,7 @@ import type { FraudSettings } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
-/** What an account's settings say, or `PLATFORM`'s; null where they say nothing. */
+/** The settings of an account, or of `PLATFORM`; null where there are none. */
 export async function selectFraudSettings(db: Db, id: AccountId): Promise<FraudSettings | null> {
   const { rows } = await db.query<{ settings: FraudSettings }>({
     name: 'fraud_settings_by_account',

@@ -4,7 +4,7 @@ import { FRAUD_RULES, type FraudRules, type FraudSettings } from '../../contract
 import { checkCountry } from '../../contract/places.ts'
 import { keyOf } from '../consent/address.ts'
 
-/** What holds where neither the operator nor an account's settings say otherwise. */
+/** The rules unless the platform's or the account's settings change them. */
 export const DEFAULT_RULES: FraudRules = {
   recipient: { mode: 'block', sends: 5, windowMinutes: 10 },
   clientIp: { mode: 'block', sends: 30, windowMinutes: 10 },
@@ -17,7 +17,7 @@ export const DEFAULT_RULES: FraudRules = {
   safe: [],
 }
 
-/** The settings over the rules that they leave as they are; lists of safe recipients add up. */
+/** `below` with the settings applied over it; lists of safe recipients are joined. */
 export function rulesOf(below: FraudRules, settings: FraudSettings | null): FraudRules {
   if (!settings) return below
   const rules: Record<string, unknown> = { safe: [...new Set([...below.safe, ...(settings.safe ?? [])])] }
@@ -25,10 +25,10 @@ export function rulesOf(below: FraudRules, settings: FraudSettings | null): Frau
   return rules as FraudRules
 }
 
-/** A phone in E.164, the beginning of phones, or an e-mail address. */
+/** A phone in E.164, a prefix of phones with `*`, or an e-mail address. */
 const SAFE = /^(\+[1-9][0-9]{0,13}\*|\+[1-9][0-9]{4,14}|[^\s@*]+@[^\s@*]+)$/
 
-/** What a schema cannot say. Throws VALIDATION_ERROR that names every field at fault. */
+/** Checks that the schema cannot express. Throws a VALIDATION_ERROR that names every field at fault. */
 export function checkSettings(settings: FraudSettings): void {
   const faults = createFaults()
   settings.safe?.forEach((each, at) => {
@@ -47,7 +47,7 @@ export function checkSettings(settings: FraudSettings): void {
   faults.check()
 }
 
-/** Whether nothing may stop this recipient. */
+/** Whether the recipient is on the safe list, which exempts it from all rules. */
 export function isSafe(safe: readonly string[], recipient: string): boolean {
   return safe.some(each =>
     each.endsWith('*')

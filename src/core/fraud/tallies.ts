@@ -3,56 +3,56 @@ import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { add, age, type Delta, emptyDelta, emptyTally, gather, type Tally } from './tally.ts'
 
-/** One key of an account, and what leaks from its pressures in an hour; `name` tells it from all others. */
+/** One key of an account, and how much its pressures fade per hour; `name` is unique among all accounts. */
 export type TallyKey = {
   readonly accountId: AccountId
   readonly key: string
   readonly leak: number
   readonly name: string
-  /** Where it was found, and in which turn (generations.ts) of what is kept: one look is enough for all of it. */
+  /** Its entry in memory, and the generation (generations.ts) in which it was found: saves looking it up again. */
   found: Kept | null
   foundIn: object | null
 }
 
-/** A key is used many times for each send: it is named once. */
+/** Builds a key; its name is made once, since each send uses a key many times. */
 export function tallyKey(accountId: AccountId, key: string, leak: number): TallyKey {
   return { accountId, key, leak, name: nameOf(accountId, key), found: null, foundIn: null }
 }
 
-/** What all have counted of a key, as far as it is known here, and what of it the others were not told. */
+/** The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. */
 type Kept = { tally: Tally; untold: Untold | null }
 type Untold = TallyChange & { name: string; taken: boolean }
 
-/** What one node adds to a key. */
+/** What this node adds to a key. */
 export type TallyChange = { accountId: AccountId; key: string; leak: number; delta: Delta }
 export type TallyRow = { accountId: AccountId; key: string; tally: Tally }
 
-/** Where nodes put together what each of them counted. */
+/** The store through which the nodes add up their counts. */
 export type TallyStore = {
-  /** Adds; the sums, of these keys alone. */
+  /** Adds the changes; returns the sums of these keys. */
   fold(changes: readonly TallyChange[], nowMs: number): Promise<TallyRow[]>
   /**
-   * What other nodes changed of these accounts since `sinceMs` by the store's own clock, in the last
-   * seconds where that is null, and was not told before; and when the last of it was changed, by
-   * that clock, or `sinceMs` where nothing was. `more`: there was too much for one answer.
+   * Changes of other nodes to these accounts that were not returned before: since `sinceMs` by the database's
+   * clock, or of the last seconds where that is null. Also the time of the latest change by
+   * that clock, or `sinceMs` without one. `more`: there was too much for one answer.
    */
   changes(
     accounts: readonly AccountId[],
     sinceMs: number | null,
   ): Promise<{ rows: TallyRow[]; asOfMs: number | null; more: boolean }>
-  /** What was changed last of an account. */
+  /** The tallies of an account that were changed last. */
   load(accountId: AccountId): Promise<TallyRow[]>
 }
 
 /**
- * What is counted, in the memory of this node: read and added to at once, told to
- * the other nodes and heard from them at every `fold`. What is forgotten for want
- * of room comes back with the first fold after it was added to.
+ * The counts in the memory of this node: reads and additions are immediate, and every `fold`
+ * exchanges them with the other nodes. A tally that was evicted for want of room
+ * is read again by the first fold after it was added to.
  */
 export type Tallies = {
-  /** Brings in what was counted before, and elsewhere; at once for an account that was asked about of late. */
+  /** Loads the account's tallies; synchronous where they are up to date. */
   ready(accountId: AccountId): void | Promise<void>
-  /** As of now. Not to be changed. */
+  /** The tally, aged to now; callers must not change it. */
   read(key: TallyKey): Readonly<Tally>
   add(key: TallyKey, delta: Partial<Delta>): void
   fold(): Promise<void>
@@ -61,14 +61,14 @@ export type Tallies = {
 /** 200 bytes each. */
 const MOST_TALLIES = 200_000
 const MOST_ACCOUNTS = 5_000
-/** Keys that may wait for a fold: more than a node can send in the seconds that a database may be away. */
+/** Keys that may wait for a fold: more than a node can add while the database is away for seconds. */
 const MOST_UNTOLD = 100_000
 const MOST_ROWS = 2_000
-/** An account that nobody asked about for so long is no longer followed. */
+/** An account without a request for so long is no longer kept up to date. */
 const FOLLOWED_MS = 60_000
-/** What was not brought up to date for so long is read anew before it is used. */
+/** Tallies that were not brought up to date for so long are read again before they are used. */
 const STALE_MS = 5_000
-/** A change becomes visible when it is committed, which is later than its time says. */
+/** A change is visible only once it is committed, later than its timestamp: so look-ups overlap by this. */
 const OVERLAP_MS = 5_000
 
 type Followed = { askedAtMs: number; heardAtMs: number; loading: Promise<void> | null }
@@ -81,7 +81,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   let heardMs: number | null = null
   let last: Promise<unknown> = Promise.resolve()
 
-  /** What is read while something is told would bring back what was before it. */
+  /** Runs one exchange at a time: a read during a write could bring back older sums. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(work)
     last = result.catch(() => {})
@@ -112,7 +112,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     account.heardAtMs = startedMs
   }
 
-  /** What all have counted, and what this node has to tell beyond it. */
+  /** Takes over the sum of all nodes, and adds this node's counts that are not in it yet. */
   function hear({ accountId, key, tally }: TallyRow): void {
     const name = nameOf(accountId, key)
     const mine = untold.get(name)
@@ -159,7 +159,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   async function tellOthers(): Promise<void> {
     while (untold.size > 0) {
       const page = [...untold.values()].slice(0, MOST_ROWS).sort(inOrder)
-      // From here on new counts gather anew; should the store be away, these join them again.
+      // New counts gather separately from here on; if the write fails, these are added to them again.
       for (const mine of page) {
         mine.taken = true
         untold.delete(mine.name)
@@ -187,19 +187,19 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
       if (nowMs - askedAtMs > FOLLOWED_MS) active.delete(accountId)
     }
     if (active.size === 0) {
-      // Whoever is asked about next is read anew.
+      // Every account is read again at its next use.
       heardMs = null
       return
     }
     heardMs = await hearSince(heardMs === null ? null : heardMs - OVERLAP_MS)
     for (const accountId of active) {
       const account = followed.get(accountId)
-      // One that was never loaded has only heard of what is new.
+      // An account that was never loaded has only the new changes, so it is not up to date.
       if (account && account.heardAtMs > Number.NEGATIVE_INFINITY) account.heardAtMs = nowMs
     }
   }
 
-  /** All of it, however much; when the last of it was changed. */
+  /** Reads all changes, page by page; returns the time of the latest one. */
   async function hearSince(sinceMs: number | null): Promise<number | null> {
     const { rows, asOfMs, more } = await store.changes([...active], sinceMs)
     for (const row of rows) hear(row)
@@ -222,7 +222,7 @@ function nameOf(accountId: AccountId, key: string): string {
   return `${accountId} ${key}`
 }
 
-/** Ids sort like the store's uuids. */
+/** In the order of account ids, which sort like the store's uuids, and of keys. */
 function inOrder(one: TallyChange, other: TallyChange): number {
   if (one.accountId !== other.accountId) return one.accountId < other.accountId ? -1 : 1
   return one.key < other.key ? -1 : Number(one.key > other.key)

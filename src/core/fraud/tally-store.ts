@@ -21,16 +21,16 @@ type Raw = {
 
 const COLUMNS =
   't.account_id, t.key, t.at, t.fresh, t.settled, t.sends, t.verified, t.held_until, t.held_by, t.holds'
-/** Of one account, when it is asked about for the first time: what was changed last. */
+/** Most tallies of an account that are loaded at its first use: those that changed last. */
 const MOST_LOADED = 10_000
-/** Each of some 2,000 tallies at most. */
+/** Most change records in one answer; each has up to some 2,000 tallies. */
 const MOST_WORDS = 10
-/** More than one look goes back behind the one before. */
+/** Longer than consecutive look-ups overlap. */
 const HEARD_KEPT_MS = 60_000
 
-/** `node` is whose words these are: what it said itself it need not hear. */
+/** `node`: this node's number, to leave out its own changes. */
 export function createTallyStore({ db, node }: { db: Db; node: () => number }): TallyStore {
-  /** Words of others that were heard, and when they were said: what is asked for overlaps. */
+  /** Change records that were read before, with their times: look-ups overlap. */
   const heard = new Map<string, number>()
 
   return {
@@ -91,17 +91,17 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
   }
 }
 
-/** Nobody waits for a sweep, and it may have much to do. */
+/** Long: a sweep may have much to do, and no request waits for it. */
 const SWEEP_TIMEOUT_MS = 60_000
 /** 8 MB: some 40,000 tallies. */
 const PAGES_AT_ONCE = 1_000
 
-/** Forgets what nobody counted on for so long that nothing is left of it. */
+/** Deletes tallies that were not changed for so long that they have faded to nothing. */
 export async function sweepTallies(db: Db, beforeMs: number, pages = PAGES_AT_ONCE): Promise<void> {
   for (let page = 0; await sweepPages(db, beforeMs, page, pages); page += pages);
 }
 
-/** By place: an index by age would be written with every send of a code. Whether there are more pages. */
+/** Scans by physical pages: an index by age would have to be written with every send. Returns whether there are more pages. */
 async function sweepPages(db: Db, beforeMs: number, fromPage: number, pages: number): Promise<boolean> {
   const { rows } = await db.query<{ more: boolean }>({
     name: 'fraud_tallies_sweep',
@@ -118,7 +118,7 @@ async function sweepPages(db: Db, beforeMs: number, fromPage: number, pages: num
   return rows[0]!.more
 }
 
-/** Forgets words that every node has heard: one that was away for longer reads its accounts anew. */
+/** Deletes change records that are old enough: a node that was away for longer reads its accounts again. */
 export async function sweepWords(db: Db): Promise<void> {
   await db.query({
     name: 'fraud_words_sweep',

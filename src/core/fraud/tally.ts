@@ -2,39 +2,39 @@ import type { FraudRule } from '../../contract/fraud.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 
 /**
- * What is counted of one key: a range of numbers, a country, a caller's address,
- * a day's spending, a whole account. All of it stands as of `atMs`.
+ * The counts of one key: a range of numbers, a country, an end user's IP address,
+ * a day's spending, or a whole account. All of them are as of `atMs`.
  *
  * A pressure rises by one with every code that is sent, falls by several with
- * every code that is confirmed, leaks by the hour, and is never negative: where
- * people read their codes it stays near nothing whatever the traffic, and where
- * nobody does it counts the codes. (It is Page's CUSUM test for "fewer are
- * confirmed than should be".) `fresh` has each code as soon as it is sent;
- * `settled` has it, and its confirmation, once there was time to type it in.
+ * every code that is confirmed, fades by the hour, and is never negative. Where
+ * people confirm their codes it stays near 0 whatever the traffic; where
+ * nobody does, it counts the codes. (It is Page's CUSUM test for "fewer codes are
+ * confirmed than expected".) `fresh` counts each code as soon as it is sent;
+ * `settled` counts a code and its confirmation once there was time to confirm it.
  */
 export type Tally = {
   atMs: number
   fresh: number
   settled: number
-  /** Codes that there was time to confirm, and those that were; the last day's, fading. */
+  /** Codes that there was time to confirm, and how many of them were confirmed; both fade with HALF_LIFE_HOURS. */
   sends: number
   verified: number
-  /** Until when everything is refused, by which rule, and the how manieth time in a row. */
+  /** A hold: until when all sends are refused, by which rule, and how many holds there were in a row. */
   heldUntilMs: number
   heldBy: FraudRule | null
   holds: number
 }
 
-/** What one node added since it last told the others. */
+/** What one node has added since its last exchange with the others. */
 export type Delta = Omit<Tally, 'atMs'>
 
-/** Counts of sends and confirmations fade by half in this time. */
+/** `sends` and `verified` fade to half in this time. */
 export const HALF_LIFE_HOURS = 24
-/** A hold is so long at first, twice as long each time that it comes back within a day. */
+/** The length of a first hold; doubled each time that a hold follows within a day. */
 const FIRST_HOLD_MS = 30 * MINUTE_MS
 const LONGEST_HOLD_MS = DAY_MS
 const MOST_HOLDS = 16
-/** Of what brought a hold about so much is left when it ends: a few more, and it is back. */
+/** After a hold, the pressure is this share of its limit: a few more unconfirmed codes bring the hold back. */
 const LEFT_AFTER_HOLD = 0.8
 
 export function emptyTally(atMs: number): Tally {
@@ -46,8 +46,8 @@ export function emptyDelta(): Delta {
 }
 
 /**
- * Moves a tally on to `nowMs`; `leak` is by the hour, and rests during a hold, so that
- * only confirmed codes lower what brought it about. `fold_tallies` in the store does the same.
+ * Ages a tally to `nowMs`. `leak` is per hour, and does not apply during a hold, so that
+ * only confirmed codes lower the pressure then. `fold_tallies` in the database does the same.
  */
 export function age(tally: Tally, nowMs: number, leak: number): Tally {
   const hours = (nowMs - tally.atMs) / HOUR_MS
@@ -62,7 +62,7 @@ export function age(tally: Tally, nowMs: number, leak: number): Tally {
   return tally
 }
 
-/** Adds to a tally that is of now. */
+/** Adds to a tally that was aged to now. */
 export function add(tally: Tally, delta: Partial<Delta>): void {
   tally.fresh = Math.max(0, tally.fresh + (delta.fresh ?? 0))
   tally.settled = Math.max(0, tally.settled + (delta.settled ?? 0))
@@ -75,7 +75,7 @@ export function add(tally: Tally, delta: Partial<Delta>): void {
   }
 }
 
-/** The same for what is still to be told. */
+/** Adds to the changes that are not exchanged yet. */
 export function gather(sum: Delta, delta: Partial<Delta>): void {
   sum.fresh += delta.fresh ?? 0
   sum.settled += delta.settled ?? 0
@@ -88,12 +88,12 @@ export function gather(sum: Delta, delta: Partial<Delta>): void {
   }
 }
 
-/** Codes that are confirmed in an hour as a rule: a mean that fades like what it is made of. */
+/** The usual number of codes confirmed in an hour: a fading mean. */
 export function usualPerHour(tally: Tally): number {
   return (tally.verified * Math.LN2) / HALF_LIFE_HOURS
 }
 
-/** What a rule that is broken at this moment adds: a hold, at whose end a few sends show whether it goes on. */
+/** The hold that a broken rule adds. At its end, the pressure is just below the limit (LEFT_AFTER_HOLD). */
 export function holdOf(tally: Tally, rule: FraudRule, limits: { pressure: number; sends: number }): Delta {
   const again = tally.holds > 0 && tally.atMs - tally.heldUntilMs < LONGEST_HOLD_MS
   const holds = again ? Math.min(tally.holds + 1, MOST_HOLDS) : 1
@@ -107,7 +107,7 @@ export function holdOf(tally: Tally, rule: FraudRule, limits: { pressure: number
   return { ...hold, fresh: Math.min(0, left - tally.fresh), settled: Math.min(0, left - tally.settled) }
 }
 
-/** The upper end of what the share of successes may be, by 95 of 100 (Wilson's score interval). */
+/** The upper bound of the share of successes, at 95 % confidence (Wilson's score interval). */
 export function highestShare(successes: number, trials: number): number {
   if (trials <= 0) return 1
   const z2 = 1.96 ** 2

@@ -3,7 +3,7 @@ import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
-/** What is totalled; cost in micros. */
+/** The counts that are totalled; cost in micros. */
 export type Counts = {
   started: number
   sent: number
@@ -12,7 +12,7 @@ export type Counts = {
   cost: number
 }
 
-/** Something to add to the totals of one day, channel and country; may be less than nothing. */
+/** A change of the totals of one day, channel and country; counts may be negative. */
 export type TotalShare = Counts & {
   accountId: AccountId
   live: boolean
@@ -28,7 +28,7 @@ export function emptyShare(
   return { ...of, started: 0, sent: 0, delivered: 0, verified: 0, cost: 0, blocked: 0 }
 }
 
-/** Adds to the totals; in the order of their keys, so that those who do never wait in a circle. */
+/** Adds to the totals, in the order of their keys, so that concurrent calls never deadlock. */
 export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<void> {
   if (shares.length === 0) return
   await db.query({
@@ -59,7 +59,7 @@ export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<
   })
 }
 
-/** What was learned of channels fades by half in this time. */
+/** What was learned about channels fades to half in this time. */
 export const LEARNING_HALF_LIFE_HOURS = 7 * 24
 
 /** Counts what is due, at most so many rows of verifications that were accepted together, and learns from it; how many rows. */
@@ -92,7 +92,7 @@ export async function countNewest(
 
 export type Dimension = 'day' | 'channel' | 'country'
 
-/** Sums of totals; what they are not parted by is ''. */
+/** Sums of totals; dimensions that are not grouped by are ''. */
 export type TotalRow = Record<Dimension, string> & Counts & { blocked: number }
 
 /** In the order of day, channel and country; `after` is the last row of the page before. */

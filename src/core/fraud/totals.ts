@@ -10,11 +10,11 @@ import { parseIsoTime } from '../../lib/iso-time.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { countDue, countNewest, type Dimension, sumTotals, type TotalRow } from './total-store.ts'
 
-/** How verifications went, kept as totals: reading them costs the same however many there were. */
+/** Statistics of verifications, kept as totals: reading them costs the same however many verifications there were. */
 export type Totals = {
   /** Counts what changed and is due. */
   round(): Promise<void>
-  /** Of the key's own mode, live or test. VALIDATION_ERROR for days and words that are none. */
+  /** For the mode of the key, live or test. VALIDATION_ERROR for invalid days and dimensions. */
   read(caller: Caller, query: StatsQuery): Promise<Page<StatsRow>>
 }
 
@@ -23,11 +23,11 @@ const PAGE = 20
 const MOST_PAGES = 100
 /** Of an account, which its reader brings up to date. */
 const NEWEST = 2_000
-/** No receipt comes later, and nobody sends a code anew. */
+/** After this, neither receipts nor resends change a verification. */
 const CLOSED_MS = 8 * DAY_MS
 const DEFAULT_DAYS = 30
 const MOST_DAYS = 400
-/** What the store can hold as a day begins with this one. */
+/** The first day that may be asked for. */
 const FIRST_DAY = '0001-01-01'
 const DIMENSIONS: readonly Dimension[] = ['day', 'channel', 'country']
 const NOTHING: TotalRow = {
@@ -48,7 +48,7 @@ export function createTotals({ db, clock }: { db: Database; clock: Clock }): Tot
       const by = readDimensions(query.groupBy)
       const range = readRange(query, clock.now())
       const after = query.cursor === undefined ? null : readAfter(query.cursor)
-      // What happened a moment ago is in it, save on accounts that are too busy to notice.
+      // Includes what happened a moment ago, except on busy accounts: only their NEWEST are counted here.
       const nowMs = clock.now()
       await countNewest(db, account.id, nowMs, nowMs - CLOSED_MS, NEWEST)
       const of = { accountId: account.id, live: mode === 'live', ...range }
@@ -74,7 +74,7 @@ function readDimensions(text: string | undefined): Set<Dimension> {
   return new Set(words as Dimension[])
 }
 
-/** Days, both included: the last thirty where nothing is said. */
+/** The days, both included; the last thirty by default. */
 function readRange({ from, to }: StatsQuery, nowMs: number): { fromDay: string; toDay: string } {
   const toDayMs = to === undefined ? nowMs - (nowMs % DAY_MS) : readDay('to', to)
   const fromDayMs =

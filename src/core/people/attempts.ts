@@ -5,39 +5,39 @@ import type { Clock } from '../../lib/clock.ts'
 import { createTokenBuckets, type TokenBuckets } from '../../lib/token-bucket.ts'
 
 /**
- * How often somebody may try: so many guesses at once, then one now and then. Counted on each
- * node, in memory; what went well does not count.
+ * Limits on guesses, as token buckets: so many at once, then a slow rate. Counted per node, in
+ * memory; successful attempts do not count.
  */
 export type Attempts = {
-  /** Counts one against each; throws RATE_LIMITED where there are none left. */
+  /** Takes one from each bucket; throws RATE_LIMITED where one is empty. */
   take(...chances: Chance[]): void
-  /** It was no guess after all. */
+  /** Gives them back: the attempt was no wrong guess. */
   back(...chances: Chance[]): void
 }
 
-/** What a guess counts against. */
+/** A bucket that a guess is taken from. */
 export type Chance = readonly [kind: ChanceKind, key: string]
 
 type ChanceKind = keyof typeof RATES
 
 const RATES = {
-  // A whole office may come from one.
+  // By IP address: a whole office may share one.
   address: { burst: 30, perSecond: 1 / 4 },
-  // The operator's token, likewise.
+  // The operator's token, by IP address.
   operator: { burst: 30, perSecond: 1 / 4 },
-  // Of one login from one place, or of somebody who is signed in.
+  // One login from one address, or a person who is signed in.
   login: { burst: 10, perSecond: 1 / 60 },
-  // From all unknown browsers together: whoever guesses from everywhere leaves no more than this.
+  // One login, from all unknown browsers together: limits guessing from many addresses.
   anywhere: { burst: 100, perSecond: 1 / 6 },
-  // Of one login in a browser in which it has come in before: that nobody else takes anything from.
+  // One login in a browser in which it has signed in before: guesses from elsewhere do not use this up.
   known: { burst: 10, perSecond: 1 / 60 },
-  // Logins that went well: each stays in the audit log.
+  // Successful logins: each adds to the audit log.
   entry: { burst: 100, perSecond: 1 },
-  // Six digits are few: at this pace one of the three that count is found in some six years. By
-  // whoever has the password already, from wherever; in a known browser by that one.
+  // Codes of the second factor, guessed by somebody who has the password: one login from all addresses, or in one
+  // known browser. At this rate one of the three valid codes of six digits is found in some six years.
   code: { burst: 10, perSecond: 1 / 600 },
 } as const
-/** Of each kind for itself: addresses cost nothing, and many of them push out no counted codes. */
+/** Buckets kept per kind. Kinds have separate stores: many addresses, which are cheap, must not evict the buckets of codes. */
 const MOST_KEPT = 20_000
 
 export function createAttempts({ clock }: { clock: Clock }): Attempts {
@@ -68,30 +68,30 @@ export function fromAddress(ip: string): Chance {
   return ['address', networkOf(ip)]
 }
 
-/** Of whoever shows a token as the operator's. */
+/** The bucket of requests with an operator token. */
 export function asOperator(ip: string): Chance {
   return ['operator', networkOf(ip)]
 }
 
-/** What somebody counts against who says that this login is theirs; `browser` where it is known of old. */
+/** The buckets of an attempt at this login; `browser`: the known browser, if it is one. */
 export function asLogin(emailKey: string, ip: string, browser: string | null): Chance[] {
   if (browser !== null) return [['known', `${emailKey} ${browser}`]]
   return [fromAddress(ip), ['login', `${emailKey} ${networkOf(ip)}`], ['anywhere', emailKey]]
 }
 
-/** As short for an address that somebody has blown up as for any other. */
+/** A hash, so that a long e-mail address takes no more memory than a short one. */
 function bucketOf(key: string): string {
   return hash('sha256', key, 'base64')
 }
 
-/** Who has IPv6 has a network of it. */
+/** IPv6 addresses are counted by their /64 network, which one user has as a whole. */
 const IPV6_NETWORK_GROUPS = 4
 
-/** `198.51.100.7:50123`, `[2001:db8::1]` and `[2001:db8::1]:50123`, as some proxies tell an address. */
+/** `198.51.100.7:50123`, `[2001:db8::1]` and `[2001:db8::1]:50123`: forms that some proxies send. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
 
 function networkOf(told: string): string {
-  // Each connection has a port of its own, and would be a place of its own.
+  // Without the port, which differs for every connection.
   const [, bracketed, plain] = WITH_PORT.exec(told) ?? []
   const ip = bracketed ?? plain ?? told
   if (!ipaddr.isValid(ip)) return ip

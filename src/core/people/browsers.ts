@@ -5,14 +5,14 @@ import { emailKey } from './email.ts'
 import { newToken } from './tokens.ts'
 
 /**
- * Browsers in which somebody has come in before. Each keeps a mark that only this server can have
- * given, for that one login: whoever guesses from elsewhere shuts nobody out there (OWASP: Slow Down
- * Online Guessing Attacks with Device Cookies). It opens nothing by itself, and nothing of it is stored.
+ * Device cookies: a browser in which somebody has signed in keeps a mark, signed by this server, for that
+ * login. Guesses from other places then do not lock the person out in that browser (OWASP: Slow Down
+ * Online Guessing Attacks with Device Cookies). The mark alone grants nothing, and is not stored here.
  */
 export type Browsers = {
-  /** For a browser in which this login has just come in: the mark that it has, or a new one. */
+  /** The mark for a browser in which this login has just signed in: the present one if it is valid, else a new one. */
   mark(email: string, given: string | null): string
-  /** The browser's name where the mark is this login's; null for any other, or none. */
+  /** The browser's id if the mark is valid for this login; else null. */
   recognize(email: string, given: string | null): string | null
 }
 

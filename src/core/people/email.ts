@@ -1,22 +1,22 @@
 import { invalid } from '../../contract/errors.ts'
 
-/** What stands on both sides of the last @, and nothing that could end a header. */
+/** Text on both sides of the last @, without characters that could end a mail header. */
 const EMAIL =
   /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}.-]{0,251}[\p{L}\p{M}\p{N}])?$/u
 
-/** As it is compared: an address has one login. */
+/** The form in which addresses are compared: there is one login per key. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase()
 }
 
-/** The address as it is kept; throws VALIDATION_ERROR for what is none. */
+/** The address as it is stored; throws VALIDATION_ERROR for an invalid one. */
 export function readEmail(email: string): string {
   const trimmed = email.trim()
   if (EMAIL.test(trimmed)) return trimmed
   throw invalid('email', 'must be an e-mail address')
 }
 
-/** A password that is the address is none. */
+/** Throws VALIDATION_ERROR for a password that is the e-mail address. */
 export function checkNewPassword(path: string, password: string, email: string): void {
   if (emailKey(password) === emailKey(email)) throw invalid(path, 'must not be the e-mail address')
 }

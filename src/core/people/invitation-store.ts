@@ -8,10 +8,10 @@ import type { UserId } from './user-store.ts'
 
 export type InvitationId = Id<'inv'>
 
-/** A link that lets somebody in; times in ms since the epoch. */
+/** A link that invites a person or resets a password; times in ms since the epoch. */
 export type InvitationRow = {
   id: InvitationId
-  /** Or `PLATFORM`: an operator's, or a reset. */
+  /** `PLATFORM` for an invitation of an operator, and for a reset. */
   accountId: AccountId
   accountName: string | null
   kind: 'invitation' | 'reset'
@@ -19,7 +19,7 @@ export type InvitationRow = {
   role: KeyRole | 'operator' | null
   permissions: Permission[]
   invitedBy: string
-  /** Whose password a reset sets. */
+  /** The person whose password a reset sets; null for an invitation. */
   userId: UserId | null
   expiresAtMs: number
   acceptedAtMs: number | null
@@ -38,8 +38,8 @@ const COLUMNS = `i.id as uuid, i.account_id as "accountUuid",
   floor(extract(epoch from i.accepted_at) * 1000)::bigint as "acceptedAtMs"`
 
 /**
- * Whether somebody may still let others in there: an operator, an owner of the account, or an owner's key of
- * it. Held until the transaction ends, so that whoever takes it from them finds what they made, or was first.
+ * Whether the actor may still invite: an operator, an owner of the account, or an owner's key of it. Locks the
+ * actor's row until the transaction ends: a concurrent removal of the actor either comes first, or finds and deletes the invitation.
  */
 export async function holdInviter(db: Db, accountId: AccountId, { type, id }: Actor): Promise<boolean> {
   if (id === null) return true
@@ -67,7 +67,7 @@ export async function holdInviter(db: Db, accountId: AccountId, { type, id }: Ac
   return owner.rows.length > 0
 }
 
-/** Takes the place of one of the same kind, account and address that nobody has accepted. */
+/** Stores an invitation; replaces an open one of the same kind, account and address. */
 export async function putInvitation(
   db: Db,
   invitation: Omit<InvitationRow, 'accountName' | 'acceptedAtMs' | 'invitedBy'> & {
@@ -102,7 +102,7 @@ export async function putInvitation(
   })
 }
 
-/** One that still works. */
+/** The invitation, if it is still valid. */
 export async function selectOpenInvitation(
   db: Db,
   tokenHash: Buffer,
@@ -117,7 +117,7 @@ export async function selectOpenInvitation(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Uses it up; false when it was used, taken back or late meanwhile. */
+/** Marks it as used; false when it was used, deleted or has expired meanwhile. */
 export async function spendInvitation(db: Db, row: InvitationRow, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'invitation_use',
@@ -128,7 +128,7 @@ export async function spendInvitation(db: Db, row: InvitationRow, nowMs: number)
   return rowCount === 1
 }
 
-/** Of one account, or of all; the newest first, without resets. */
+/** The invitations of one account, or of all, the newest first; without resets. */
 export async function listInvitations(
   db: Db,
   accountId: AccountId | null,
@@ -145,7 +145,7 @@ export async function listInvitations(
   return rows.map(toRow)
 }
 
-/** Of one account, or of any; false when there is none that nobody has accepted. */
+/** Deletes an open invitation of one account, or of any; false when there is none. */
 export async function deleteInvitation(
   db: Db,
   accountId: AccountId | null,
@@ -160,7 +160,7 @@ export async function deleteInvitation(
   return rowCount === 1
 }
 
-/** Those to this account, or to the platform, for somebody who was removed there: they would come back by one. */
+/** Deletes the open invitations of a person to an account, or to the platform, that they were removed from. */
 export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
   await db.query({
     name: 'invitations_delete_of',
@@ -172,8 +172,8 @@ export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: 
 }
 
 /**
- * Links that somebody made and could make no more: the operator's part of them, or an owner's, was taken
- * from them. Behind that change: see `holdInviter`.
+ * Deletes the invitations that a person made and may no longer make, after they lost the operator's or an owner's
+ * role. Call it after that change in the same transaction: see `holdInviter`.
  */
 export async function deleteInvitationsBy(db: Db, userId: UserId): Promise<void> {
   await db.query({
@@ -187,7 +187,7 @@ export async function deleteInvitationsBy(db: Db, userId: UserId): Promise<void>
   })
 }
 
-/** Links that would set somebody's password: it was changed since. */
+/** Deletes a person's open resets, once their password was changed. */
 export async function deleteResetsOf(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'resets_delete_of',
@@ -198,7 +198,7 @@ export async function deleteResetsOf(db: Db, userId: UserId): Promise<void> {
   })
 }
 
-/** Links for this address that nobody has followed: a login that is removed does not come back by one of them. */
+/** Deletes the open invitations for an address, whose login was removed. */
 export async function deleteInvitationsFor(db: Db, emailKey: string): Promise<void> {
   await db.query({
     name: 'invitations_delete_for',
@@ -207,7 +207,7 @@ export async function deleteInvitationsFor(db: Db, emailKey: string): Promise<vo
   })
 }
 
-/** Links that work no more, but for what was accepted; how many. */
+/** Deletes expired invitations that were not accepted; returns how many. */
 export async function sweepInvitations(db: Db, expiredBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'invitations_sweep',

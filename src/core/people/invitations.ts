@@ -35,31 +35,31 @@ import {
 } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** Links that let people in: made, looked at and followed. */
+/** Invitations and password resets: links that are made, previewed and accepted. */
 export type Invitations = {
-  /** The link is in this answer alone: the store has its hash. FORBIDDEN where the inviter may do so no more. */
+  /** Only this answer has the link: the store has its hash. FORBIDDEN where the inviter may no longer invite. */
   make(invite: Invite): Promise<{ invitation: InvitationRow; link: string }>
-  /** NOT_FOUND for a link that works no more. */
+  /** NOT_FOUND for a link that is not valid, or no longer. */
   preview(token: string, visit: Visit): Promise<InvitationPreview>
   /**
-   * Lets somebody in by a link, and uses it up. Who has a login proves it by its password, as for
-   * a login; who has none gets one. A link of the kind `reset` sets the password of one.
+   * Accepts an invitation, once, and signs the person in. A person with a login proves it by their password,
+   * as at a login; others get a new login. A link of the kind `reset` sets the password of its login.
    */
   accept(body: InvitationAccept, visit: Visit): Promise<Entered & { joined: AccountId | null }>
 }
 
 export type Invite = {
   kind: 'invitation' | 'reset'
-  /** Or `PLATFORM`. */
+  /** `PLATFORM` for operators and resets. */
   accountId: AccountId
   email: string
   role: KeyRole | 'operator' | null
   permissions: Permission[]
-  /** What they made ends with their right to make it. */
+  /** Their open invitations are deleted when they lose the right to invite. */
   inviter: Actor
-  /** Whose password a reset sets; null for an invitation. */
+  /** The person whose password a reset sets; null for an invitation. */
   userId: UserId | null
-  /** Where the console is: the link begins with it. */
+  /** The console's origin, with which the link begins. */
   origin: string
 }
 
@@ -91,7 +91,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
       await putInvitation(tx, row, hashToken(token))
       return (await selectOpenInvitation(tx, hashToken(token), clock.now()))!
     })
-    // Behind the #: browsers keep it to themselves, and no log on the way has it.
+    // In the fragment, which browsers do not send: so it is in no log on the way.
     return { invitation, link: `${origin}/invitation#${token}` }
   }
 
@@ -182,7 +182,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     return passwords.hash(password)
   }
 
-  /** Of two who follow a link at once one comes too late. */
+  /** Throws for the second of two concurrent uses of a link. */
   async function useUp(tx: Db, row: InvitationRow): Promise<void> {
     if (!(await spendInvitation(tx, row, clock.now()))) throw gone()
   }

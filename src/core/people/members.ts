@@ -50,18 +50,18 @@ import type { Sessions } from './sessions.ts'
 import type { UserId } from './user-store.ts'
 
 /**
- * Who acts for an account. By its owners alone, who grant nothing that they lack, and touch nobody
- * who may do more; a refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR, FORBIDDEN.
+ * The members of an account, managed by its owners. Owners cannot grant permissions that they lack, nor change
+ * a member who has more. Refusals are Problems: NOT_FOUND, CONFLICT, VALIDATION_ERROR, FORBIDDEN.
  */
 export type Members = {
   list(caller: Caller, query: PageQuery): Promise<Page<Member>>
   update(caller: Caller, id: string, input: MemberUpdate): Promise<Member>
-  /** Their invitations end with it; the keys that they made go on, and are told. */
+  /** Deletes their open invitations as well; the API keys that they made stay valid, and are listed in the answer. */
   remove(caller: Caller, id: string): Promise<MemberRemoved>
-  /** Within a transaction: CONFLICT where nobody would own the account any more. */
+  /** Within a transaction: CONFLICT where the account would have no owner left. */
   removeIn(tx: Db, accountId: AccountId, id: UserId, mayTouch?: (member: MemberRow) => void): Promise<void>
   listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
-  /** `origin`: where the console is, as the caller reached it. */
+  /** `origin`: the console's origin, as the caller reached it. */
   invite(caller: Caller, input: InvitationCreate, origin: string): Promise<InvitationMade>
   withdraw(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
 }
@@ -73,9 +73,9 @@ export type MembersDeps = {
   clock: Clock
   invitations: Invitations
   sessions: Sessions
-  /** Sends a link by the account's own e-mail; never fails. */
+  /** Mails a link over the account's e-mail channel; never rejects. */
   mail(caller: Caller, letter: { to: string; subject: string; text: string }): Promise<MailState>
-  /** Where the console is, when it is configured. */
+  /** The console's public URL, if configured. */
   publicUrl: string | null
 }
 
@@ -165,7 +165,7 @@ export function createMembers(deps: MembersDeps): Members {
     },
     invite,
     async withdraw(caller, id) {
-      // Not by a test key, which has no part in what is live.
+      // Not with a test key: members act on live data.
       requireHoldingAs(caller, { role: 'member', permissions: [] })
       if (!isId('inv', id) || !(await deleteInvitation(db, caller.account.id, id))) throw unknownInvitation()
       return { id, deleted: true }
@@ -173,18 +173,18 @@ export function createMembers(deps: MembersDeps): Members {
   }
 }
 
-/** CONFLICT where nobody would own the account without this one, whose people stay as they are: it is locked. */
+/** CONFLICT where this member is the last owner. The caller has locked the account, so its members cannot change meanwhile. */
 export async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
   if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
   throw new Problem('CONFLICT', 'The account needs an owner: make somebody else one first.')
 }
 
-/** What a role may do; an owner has no list of their own. */
+/** The permissions to store for a role; an owner may do everything, and has no list. */
 export function permissionsOf(role: KeyRole, given: readonly Permission[] | undefined): Permission[] {
   return role === 'owner' ? [] : [...new Set(given ?? MEMBER_PERMISSIONS)]
 }
 
-/** Somebody who was an owner until now has no list. */
+/** The permissions to keep where no new ones are given: none after a change of the role, since an owner has no list. */
 function kept(before: MemberRow, role: KeyRole): Permission[] | undefined {
   return role === before.role ? before.permissions : undefined
 }
@@ -217,7 +217,7 @@ export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
   }
 }
 
-/** A key that stays when whoever made it goes. */
+/** A key that stays valid although its maker was removed. */
 export function viewMadeKey({ id, accountId, name, mode, role }: KeyRow): MadeKey {
   return { id, accountId, name, mode, role }
 }

@@ -6,7 +6,7 @@ import type { UserId } from './user-store.ts'
 
 export type Membership = { accountId: AccountId; userId: UserId; role: KeyRole; permissions: Permission[] }
 
-/** A member as their account sees them; times in ms since the epoch. */
+/** A member of an account; times in ms since the epoch. */
 export type MemberRow = {
   id: UserId
   email: string
@@ -25,7 +25,7 @@ const MEMBER = `u.id as uuid, u.email, u.name, m.role, m.permissions, u.totp_sec
 
 type StoredMember = Omit<MemberRow, 'id'> & { uuid: string }
 
-/** False when they act for the account already: that stays as it is; and when there is no such login any more. */
+/** False when they are a member already, which changes nothing, or when the login no longer exists. */
 export async function insertMembership(db: Db, membership: Membership, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'membership_insert',
@@ -86,7 +86,7 @@ export async function selectMember(db: Db, accountId: AccountId, id: UserId): Pr
   return rows[0] ? toMember(rows[0]) : null
 }
 
-/** Whether somebody with this address acts for the account. */
+/** Whether a person with this address is a member of the account. */
 export async function isMemberByEmail(db: Db, accountId: AccountId, emailKey: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'member_by_email',
@@ -113,7 +113,7 @@ export async function listMembers(
   return rows.map(toMember)
 }
 
-/** A membership with what a person wants to know of the account. */
+/** An account that a person is a member of. */
 export type AccountOfUser = {
   id: AccountId
   name: string
@@ -134,7 +134,7 @@ export async function listAccountsOf(db: Db, userId: UserId): Promise<AccountOfU
   return rows.map(({ uuid, ...rest }) => ({ id: fromUuid('acc', uuid), ...rest }))
 }
 
-/** The account of a store that has one alone: that of the first start. */
+/** The only account of the store, as after the first start; null where there are more. */
 export async function selectOnlyAccount(db: Db): Promise<AccountId | null> {
   const { rows } = await db.query<{ id: string }>({
     name: 'account_only',
@@ -154,7 +154,7 @@ export type PersonRow = {
   memberships: { accountUuid: string; accountName: string; role: KeyRole; permissions: Permission[] }[]
 }
 
-/** The newest first, of those that fit. */
+/** The people who match, the newest first. */
 export async function listPeople(
   db: Db,
   of: { id: UserId | null; accountId: AccountId | null; text: string | null },

@@ -23,11 +23,11 @@ import {
 } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** What people do to their own login. Whatever changes how they come in ends all their sessions and begins a new one. */
+/** Changes of one's own login. A change of password or second factor ends all sessions and begins a new one. */
 export type OwnLogin = {
   update(who: SignedIn, input: UserUpdate): Promise<SessionView>
   changePassword(who: SignedIn, input: PasswordChange, visit: Visit): Promise<Entered>
-  /** A secret that counts for nothing before a code of it was given. CONFLICT where there is one that counts. */
+  /** Makes a secret that is not used until a code of it was entered. CONFLICT where the second factor is on already. */
   startTotp(who: SignedIn, password: string): Promise<TotpStart>
   confirmTotp(
     who: SignedIn,
@@ -51,7 +51,7 @@ export type OwnLoginDeps = {
 export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
   const { db, clock, random, seal, attempts, passwords, proof, sessions } = deps
 
-  /** The change, the end of every session, and a session anew. */
+  /** Makes the change, ends all sessions, and begins a new one. */
   async function comeInAnew(
     who: SignedIn,
     visit: Visit,
@@ -76,7 +76,7 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
     const before = await proof.byPassword(who.userId, 'currentPassword', currentPassword)
     const password = await passwords.hash(newPassword)
     return comeInAnew(who, visit, async tx => {
-      // A reset that came in between is there because of whoever knows this one.
+      // If a reset changed the password meanwhile, the password that was entered is no longer valid.
       if (!(await replacePassword(tx, who.userId, before.password, password))) {
         throw invalid('currentPassword', 'is not your password')
       }

@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { Problem } from '../../contract/errors.ts'
 import type { Random } from '../../lib/random.ts'
 
-/** Slow on purpose: whoever steals the hashes pays this for every guess. */
+/** Password hashes. Slow on purpose: an attacker with stolen hashes pays this for every guess. */
 export type Passwords = {
-  /** Of somebody who was let in as far as that. What the store keeps, in the PHC's spelling: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
+  /** The hash to store, in PHC string format: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
   hash(password: string): Promise<string>
   /**
-   * Whether it is the password. Without anything stored it takes as long and is false, so that
-   * nobody learns who has a login. Throws RATE_LIMITED where too many wait already; those who are
-   * `known` have a line of their own, and go first.
+   * Whether the password is right. Without a stored hash it takes as long and is false, so that the time
+   * does not tell who has a login. Throws RATE_LIMITED where too many wait already; people in `known`
+   * browsers have a queue of their own, which goes first.
    */
   verify(password: string, stored: string | null, known?: boolean): Promise<boolean>
 }
@@ -21,9 +21,9 @@ const PASSES = 2
 const LANES = 1
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-/** Each takes its memory and a thread of the pool while it runs. */
+/** Hashes computed at once: each takes MEMORY_KIB and a thread of libuv's pool. */
 const AT_ONCE = 2
-/** Some 100 ms each: who comes later waits 1.5 s at most. */
+/** Longest queue: at some 100 ms each, the last one waits 1.5 s. */
 const MOST_WAITING = 30
 
 const derive = promisify(argon2)
@@ -31,7 +31,7 @@ const STORED = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([
 
 export function createPasswords({ random }: { random: Random }): Passwords {
   const inTurn = createTurns()
-  /** A hash of nothing that anybody could type. */
+  /** A random hash that no password matches, to verify against where there is no login. */
   const nobody = write(PARAMETERS, random.bytes(SALT_BYTES), random.bytes(HASH_BYTES))
 
   return {
@@ -51,7 +51,7 @@ type Parameters = { memory: number; passes: number; parallelism: number }
 
 const PARAMETERS: Parameters = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }
 
-/** Two spellings of the same letters are one password. */
+/** Unicode-normalises the password first, so that different encodings of the same letters are equal. */
 function run(password: string, nonce: Buffer, parameters: Parameters): Promise<Buffer> {
   const message = password.normalize('NFKC')
   return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters })
@@ -62,7 +62,7 @@ function write({ memory, passes, parallelism }: Parameters, salt: Buffer, hash: 
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${s}$${h}`
 }
 
-/** By the parameters that it was made with, which may be older than ours. */
+/** A stored hash and its own parameters, which may be older than the present ones. */
 function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
   const parts = STORED.exec(stored)
   if (!parts) throw new Error('a stored password is not in the spelling that was written')
@@ -74,7 +74,7 @@ function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buf
   }
 }
 
-/** So many at once, so many in either line, and the rest is refused. */
+/** Runs AT_ONCE at a time; up to MOST_WAITING wait in each of two queues, others are refused. */
 function createTurns(): <T>(known: boolean, work: () => Promise<T>) => Promise<T> {
   const knownLine: (() => void)[] = []
   const line: (() => void)[] = []

@@ -63,15 +63,15 @@ import {
   type UserRow,
 } from './user-store.ts'
 
-/** The operator's hand on people. A refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR. */
+/** People as the operator manages them. Refusals are Problems: NOT_FOUND, CONFLICT, VALIDATION_ERROR. */
 export type PeopleAdmin = {
   /** The newest first; `q` is part of an address or a name. */
   list(query: PageQuery & { accountId?: string; q?: string }): Promise<Page<Person>>
   read(id: string): Promise<Person>
-  /** Lets somebody who has a login act for an account; again, it changes how. */
+  /** Makes a person who has a login a member of an account, or changes the membership. */
   join(input: MembershipCreate): Promise<Person>
   update(id: string, input: PersonUpdate): Promise<Person>
-  /** The login as a whole, or that it acts for one account. */
+  /** Removes the whole login, or only its membership of one account. */
   remove(id: string, accountId?: string): Promise<MemberRemoved>
   reset(id: string, origin: string, by: Actor): Promise<ResetMade>
   listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
@@ -153,7 +153,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     return db.transaction(async tx => {
       await lockPeople(tx)
       await keepAnOperator(tx, user.id)
-      // In the order in which somebody who follows a link takes them.
+      // The same order of locks as when an invitation is accepted.
       await deleteInvitationsFor(tx, emailKey(user.email))
       await deleteUser(tx, user.id)
       await deleteInvitationsBy(tx, user.id)
@@ -262,7 +262,7 @@ function unknownPerson(): never {
   throw new Problem('NOT_FOUND', 'Person not found')
 }
 
-/** As they stand behind the lock: what was read before it may have changed. */
+/** Reads the person again under the lock: what was read before may have changed. */
 async function keepAnOperator(tx: Db, id: UserId): Promise<void> {
   if (!(await selectUser(tx, id))?.operator || (await countOtherOperators(tx, id)) > 0) return
   throw new Problem('CONFLICT', 'There has to be an operator: make somebody else one first.')

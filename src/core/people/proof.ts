@@ -18,18 +18,18 @@ import {
 } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** Whether somebody is who they say. */
+/** Authentication of people. */
 export type Proof = {
   /**
-   * By address and password, and by the code of the second factor where they have one. Throws
-   * UNAUTHORIZED, the same whatever was wrong; TOTP_REQUIRED where the code alone is missing;
-   * RATE_LIMITED after too many mistakes for this address or from this place, or in this browser where it is known.
+   * By address, password and, where it is on, a code of the second factor. Throws
+   * UNAUTHORIZED, the same whatever was wrong; TOTP_REQUIRED where only the code is missing;
+   * RATE_LIMITED after too many wrong attempts for this login, from this IP address, or in this known browser.
    */
   byLogin(
     given: { email: string; password: string; totp?: string | undefined },
     visit: Visit,
   ): Promise<UserRow>
-  /** The password of somebody who is signed in. VALIDATION_ERROR for another, by this path. */
+  /** Checks the password of a person who is signed in. VALIDATION_ERROR at `path` for a wrong one. */
   byPassword(userId: UserId, path: string, password: string): Promise<UserRow>
 }
 
@@ -43,7 +43,7 @@ export type ProofDeps = {
 }
 
 export function createProof({ db, clock, seal, attempts, passwords, browsers }: ProofDeps): Proof {
-  /** Each code works once: the store says so, however many try at the same time. */
+  /** Each code works once, also for concurrent attempts: one conditional UPDATE decides. */
   async function isSecondFactor(user: UserRow, given: string): Promise<boolean> {
     const code = given.replace(/\s/g, '')
     if (!/^\d{6}$/.test(code)) return spendRecoveryCode(db, user.id, hashRecoveryCode(seal, user.id, code))
@@ -52,7 +52,7 @@ export function createProof({ db, clock, seal, attempts, passwords, browsers }: 
     return step !== null && spendTotpStep(db, user.id, step)
   }
 
-  /** Counts against each of these unless `look` finds somebody, or fails: a store that is away, or too many at once, is no mistake of theirs. */
+  /** Counts an attempt unless `look` finds the person, or throws: a database that is away, or a full queue, is no wrong guess. */
   async function guess(
     chances: readonly Chance[],
     look: () => Promise<UserRow | null>,
@@ -68,7 +68,7 @@ export function createProof({ db, clock, seal, attempts, passwords, browsers }: 
     }
   }
 
-  /** True as well where there is none, or where it has still to be asked for. */
+  /** True also where the second factor is off, or where its code has still to be asked for. */
   async function holdsSecondFactor(
     user: UserRow,
     given: string | undefined,
@@ -111,7 +111,7 @@ function refused(): Problem {
   return new Problem('UNAUTHORIZED', 'The e-mail address, the password or the code is not right.')
 }
 
-/** Binds a sealed secret to its place. */
+/** The context that a sealed secret is bound to: it opens for this person only. */
 export function totpContext(userId: UserId): string {
   return `totp:${userId}`
 }

@@ -2,16 +2,16 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Id } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 
-/** Stand in for the authenticator when it is lost; each works once. */
+/** Recovery codes replace a lost authenticator; each works once. */
 
 const HOW_MANY = 10
-/** 32 letters each: 60 bits. */
+/** 12 letters of an alphabet of 32: 60 bits. */
 const LETTERS = 12
 const GROUP = 4
-/** Crockford's: none is taken for another. */
+/** Crockford's base 32, without letters that look alike. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** As they are shown: `abcd-efgh-jkmn`. */
+/** In the form in which they are shown: `abcd-efgh-jkmn`. */
 export function newRecoveryCodes(random: Random): string[] {
   return Array.from({ length: HOW_MANY }, () => {
     const letters = [...random.bytes(LETTERS)].map(byte => ALPHABET[byte & 31]!)
@@ -21,7 +21,7 @@ export function newRecoveryCodes(random: Random): string[] {
   })
 }
 
-/** What the store keeps, however somebody types it: for this person alone. */
+/** The hash to store, the same for every way to type the code, and bound to the person. */
 export function hashRecoveryCode(seal: Pick<Seal, 'hashSecret'>, userId: Id<'usr'>, code: string): Buffer {
   const letters = code.toLowerCase().replace(/[\s-]/g, '').replace(/o/g, '0').replace(/[il]/g, '1')
   return seal.hashSecret(`recovery:${userId}:${letters}`)

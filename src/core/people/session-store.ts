@@ -7,7 +7,7 @@ import type { UserId, UserRow } from './user-store.ts'
 
 export type SessionId = Id<'ses'>
 
-/** Where somebody is signed in; times in ms since the epoch. */
+/** A console session; times in ms since the epoch. */
 export type SessionRow = {
   id: SessionId
   userId: UserId
@@ -17,7 +17,7 @@ export type SessionRow = {
   userAgent: string | null
 }
 
-/** The same with who it is, and for whom they act. */
+/** A session with its person and their memberships. */
 export type SessionWithUser = SessionRow & {
   email: string
   name: string
@@ -32,8 +32,8 @@ const COLUMNS = `s.id as uuid, s.user_id as "userUuid", s.ip, s.user_agent as "u
 type Stored = Omit<SessionRow, 'id' | 'userId'> & { uuid: string; userUuid: string }
 
 /**
- * False when the login is not what was proven any more. Its row is held: whoever changes how somebody
- * comes in, and ends their sessions, finds this one, or was first.
+ * False when the login has changed since it was proved. Locks the login's row: a concurrent change of the password or
+ * second factor either comes first, or finds this session and ends it.
  */
 export async function insertSession(
   db: Db,
@@ -95,7 +95,7 @@ export async function selectSession(db: Db, tokenHash: string): Promise<SessionW
   }
 }
 
-/** The one used last comes first; more than anybody ends one by one are not shown. */
+/** The last used first; limited to more than anybody would end one by one. */
 export async function listSessions(db: Db, userId: UserId): Promise<SessionRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'sessions_of_user',
@@ -119,14 +119,14 @@ export async function deleteSession(db: Db, userId: UserId, id: SessionId): Prom
 export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'sessions_delete_all',
-    // In the order of ids, as `markSeen` takes them.
+    // Locks in the order of ids, as `markSeen` does.
     text: `delete from console_sessions where id = any (array(
         select s.id from console_sessions s where s.user_id = $1 order by s.id for update))`,
     values: [toUuid(userId)],
   })
 }
 
-/** Never sets a time back. In the order of ids, so that two nodes do not wait in a circle. */
+/** Never sets a time back. Locks in the order of ids, so that two nodes do not deadlock. */
 export async function markSeen(db: Db, seen: readonly { id: SessionId; atMs: number }[]): Promise<void> {
   await db.query({
     name: 'sessions_seen',
@@ -140,7 +140,7 @@ export async function markSeen(db: Db, seen: readonly { id: SessionId; atMs: num
   })
 }
 
-/** Those that have ended by themselves; how many. */
+/** Deletes expired sessions; returns how many. */
 export async function sweepSessions(db: Db, seenBeforeMs: number, madeBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sessions_sweep',

@@ -30,36 +30,36 @@ import { hashToken, newToken } from './tokens.ts'
 import { selectUser, type UserId, type UserRow } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** Somebody who has just come in: the cookie, the mark of their browser, who they are, and what they are told. */
+/** A new login: the session's cookie, the browser's mark, the person, and the answer's body. */
 export type Entered = { token: string; browser: string; signedIn: SignedIn; view: SessionView }
 
-/** Who came in, and by what. */
+/** The person and the credentials that were proved. */
 export type Proven = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
 
-/** Where people are signed in. A session that was ended on any node is refused within a second, an expired one at once. */
+/** Console sessions. A session that was ended on any node is refused within a second, an expired one at once. */
 export type Sessions = {
-  /** At once when it was seen before. Null for a session that is none, or has ended. */
+  /** Synchronous when cached. Null for an unknown or ended session. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
-  /** The same without a use: what a page is told while nobody touches it keeps no session alive. */
+  /** The same, but does not count as a use: event streams of an untouched page must not keep a session alive. */
   glance(token: string): SignedIn | null | Promise<SignedIn | null>
-  /** The caller that somebody is for an account that they act for; null for any other. */
+  /** The caller that the person is for an account; null where they are not a member. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
   /**
-   * Always a new one: nobody can have known its cookie before. UNAUTHORIZED where the login is not what
-   * was proven any more: changed, or removed, while its password was still being compared.
+   * Begins a session, always with a new cookie, which nobody can have known before. UNAUTHORIZED where the login was
+   * changed or removed while its password was being verified.
    */
   enter(user: Proven, visit: Visit): Promise<Entered>
   view(who: SignedIn): Promise<SessionView>
   list(who: SignedIn): Promise<SessionListed[]>
-  /** NOT_FOUND for one that is not theirs. */
+  /** NOT_FOUND for a session of another person. */
   end(who: SignedIn, id: string): Promise<void>
-  /** All of a person's, within a transaction. */
+  /** Ends all sessions of a person, within a transaction. */
   endAllIn(tx: Db, userId: UserId): Promise<void>
-  /** Makes this node hear at once of what was changed of a person. */
+  /** Drops a person from this node's cache, after a change. */
   forget(userId: UserId): void
-  /** Writes when sessions were last used, gathered since the last call; a chore calls it, and the stop. */
+  /** Writes the times at which sessions were last used since the last call; called by a chore and at the stop. */
   flushSeen(): Promise<void>
-  /** Removes what has ended by itself. */
+  /** Deletes expired sessions. */
   sweep(): Promise<number>
 }
 
@@ -74,16 +74,16 @@ export type SessionsDeps = {
   browsers: Pick<Browsers, 'mark'>
 }
 
-/** Nobody has used it for so long. */
+/** A session expires when it was not used for so long. */
 export const IDLE_MS = 12 * HOUR_MS
-/** However much it is used. */
+/** A session expires after this, however much it is used. */
 export const LONGEST_MS = 30 * 24 * HOUR_MS
 const MOST_HELD = 5_000
-/** Whose rows a session is made of. */
+/** Tables whose changes drop a person from the cache. */
 const TABLES = new Set(['users', 'memberships', 'console_sessions'])
 
 type Held = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
-/** What a session that is found is found for. */
+/** Whether the look-up counts as a use of the session. */
 type Use = (held: Held, nowMs: number) => SignedIn
 
 export function createSessions(deps: SessionsDeps): Sessions {
@@ -99,7 +99,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   })
   changes.subscribe({
     changed(table, id) {
-      // What stands behind the colon of these tables' word is a person's id.
+      // For these tables, the id in the notification is the person's.
       if (TABLES.has(table) && id) cache.forget(sameAs('usr', id))
     },
     reset: cache.clear,
@@ -127,7 +127,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       email,
       name,
       operator,
-      // Bound to the session: a new cookie has a new one.
+      // Derived from the session's id, so each session has its own.
       csrfToken: seal.hashSecret(`csrf:${id}`).toString('base64url'),
       memberships: new Map(
         memberships.map(({ accountId, role, permissions }) => [
@@ -156,7 +156,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     if (!held) return null
     const nowMs = clock.now()
     if (nowMs - held.createdAtMs >= LONGEST_MS) return null
-    // Another node may have seen it since this one read it.
+    // Another node may have noted a later use since this one read the session.
     if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found, held, use))
     return use(held, nowMs)
   }
@@ -165,7 +165,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const nowMs = clock.now()
     if (!found || nowMs - found.seenAtMs >= IDLE_MS) return null
     const signedIn = use(found, nowMs)
-    // Or each look from now on would ask the store again.
+    // Otherwise each later look-up would read the store again.
     held.seenAtMs = found.seenAtMs
     return signedIn
   }
@@ -277,7 +277,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         [...batch.values()].map(({ id, seenAtMs }) => ({ id, atMs: seenAtMs })),
       )
     } catch (error) {
-      // What was used since then is later, and stays.
+      // Uses since then are later, and win over those of the batch.
       seen = new Map([...batch, ...seen])
       throw error
     }

@@ -8,7 +8,7 @@ export function newToken(random: Random): string {
   return random.bytes(TOKEN_BYTES).toString('base64url')
 }
 
-/** What the store keeps: of so much randomness nothing can be guessed back from a fast hash. */
+/** The hash to store. A fast hash is enough: 256 random bits cannot be guessed. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }

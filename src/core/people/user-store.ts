@@ -8,7 +8,7 @@ export type UserRow = {
   id: UserId
   email: string
   name: string
-  /** Argon2id, in the PHC's spelling. */
+  /** Argon2id hash, in PHC string format. */
   password: string
   operator: boolean
   /** Sealed. */
@@ -75,7 +75,7 @@ export async function setPassword(db: Db, id: UserId, password: string): Promise
   })
 }
 
-/** The same, as long as it is still that one; false when somebody changed it meanwhile. */
+/** Sets the password if it is still `from`; false when it was changed meanwhile. */
 export async function replacePassword(db: Db, id: UserId, from: string, to: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'user_password_replace',
@@ -104,7 +104,7 @@ export async function countOtherOperators(db: Db, id: UserId): Promise<number> {
   return rows[0]!.n
 }
 
-/** The login goes first: whoever gives it a membership or a session holds its row, and is found, or comes too late. */
+/** Deletes the login's row first: a transaction that adds a membership or a session has locked it, and either is found here or fails. */
 export async function deleteUser(db: Db, id: UserId): Promise<void> {
   for (const [name, text] of [
     ['user_delete', 'delete from users where id = $1'],
@@ -123,7 +123,7 @@ export async function setPendingTotp(db: Db, id: UserId, sealed: Buffer): Promis
   })
 }
 
-/** The pending secret counts from now on, unless another took its place meanwhile: then false. */
+/** Puts the pending secret into use; false when it was replaced meanwhile. */
 export async function confirmPendingTotp(
   db: Db,
   id: UserId,
@@ -148,7 +148,7 @@ export async function clearTotp(db: Db, id: UserId): Promise<void> {
   })
 }
 
-/** Uses the code of these 30 seconds up; false when one of them, or a later one, was used before. */
+/** Marks the code of this step as used; false when it, or the code of a later step, was used before. */
 export async function spendTotpStep(db: Db, id: UserId, step: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'user_totp_use',
@@ -158,7 +158,7 @@ export async function spendTotpStep(db: Db, id: UserId, step: number): Promise<b
   return rowCount === 1
 }
 
-/** Uses a recovery code up; false when it is none of theirs, or was used before. */
+/** Marks a recovery code as used; false when it is not the person's, or was used before. */
 export async function spendRecoveryCode(db: Db, id: UserId, code: Buffer): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'user_recovery_use',
@@ -169,10 +169,10 @@ export async function spendRecoveryCode(db: Db, id: UserId, code: Buffer): Promi
   return rowCount === 1
 }
 
-/** Any constant: what there must be one of at least, or at most, changes one after the other. */
+/** The key of an advisory lock (any constant), for changes that depend on how many operators or logins there are. */
 const PEOPLE_LOCK = 7_068_102
 
-/** Until the transaction ends. */
+/** Takes the lock until the transaction ends. */
 export async function lockPeople(db: Db): Promise<void> {
   await db.query({ name: 'people_lock', text: 'select pg_advisory_xact_lock($1)', values: [PEOPLE_LOCK] })
 }

@@ -1,11 +1,11 @@
-/** Where somebody comes from. */
+/** Where a request of a person comes from. */
 export type Visit = {
   ip: string
   userAgent: string | null
-  /** The mark of a browser in which somebody has come in before, as it says; see `browsers.ts`. */
+  /** The browser's mark as sent, not verified yet; see `browsers.ts`. */
   browser: string | null
-  /** By which name the server was reached, as the browser says, without its port. */
+  /** The Host header, without its port. */
   host: string
-  /** A proxy stands between: the address is not the visitor's. */
+  /** The request came through a proxy: the IP address is not the visitor's. */
   forwarded: boolean
 }

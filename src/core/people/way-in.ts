@@ -12,13 +12,13 @@ import type { Entered, Sessions } from './sessions.ts'
 import { hasUsers, insertUser, lockPeople } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** The door of the console. */
+/** First setup and login of the console. */
 export type WayIn = {
   setupState(visit: Visit): Promise<SetupState>
   /**
-   * The first login of a store that has none: the operator's, and an owner's of the account that the
-   * first start made. Of several at once one succeeds; CONFLICT for the others. UNAUTHORIZED without
-   * the operator token where others could reach the server.
+   * Makes the first login of a store without logins: an operator, who also owns the account of the
+   * first start. Of several concurrent calls one succeeds; CONFLICT for the others. UNAUTHORIZED without
+   * the operator token, unless only this machine can reach the server.
    */
   setUp(body: SetupBody, visit: Visit): Promise<Entered>
   logIn(body: LoginBody, visit: Visit): Promise<Entered>
@@ -32,7 +32,7 @@ export type WayInDeps = {
   passwords: Passwords
   proof: Proof
   sessions: Sessions
-  /** Only this machine can reach the server, as it is configured. */
+  /** By its configuration, only this machine can reach the server. */
   localOnly: boolean
   isOperatorToken(token: string): boolean
 }
@@ -40,15 +40,15 @@ export type WayInDeps = {
 export function createWayIn(deps: WayInDeps): WayIn {
   const { db, clock, ids, attempts, passwords, sessions } = deps
 
-  /** Whoever comes first to a server on this machine alone sits at it; anybody may come first elsewhere. */
+  /** No token is needed where only a person at this machine can be the first visitor; elsewhere anybody could be. */
   function needsToken({ ip, host, forwarded }: Visit): boolean {
-    // Another name may be another site's, made to lead here: its page would set itself up in somebody's browser.
+    // DNS rebinding: another host name may be an attacker's, pointed at this machine, whose page would do the setup in the user's browser.
     return !deps.localOnly || forwarded || !isLoopback(ip) || !isLoopback(host)
   }
 
   async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
     attempts.take(fromAddress(visit.ip))
-    // Before the token is looked at: on a store that is set up, this would be another place to guess at it.
+    // Before the token is checked: otherwise this would be one more place to guess it.
     if (await hasUsers(db)) throw alreadyDone()
     if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
       throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
