@@ -7,7 +7,7 @@ import type { AnswerForm } from './config.ts'
 import { parseJson } from './json.ts'
 import { textAt } from './path.ts'
 
-/** Expressions look at no more of an answer than this. */
+/** Regular expressions see only so many characters of an answer. */
 const MOST_SEARCHED = 10_000
 const LONGEST_ID = 200
 
@@ -38,7 +38,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     return verdictOfMeaning({ means, text }, code, answer, nowMs)
   }
 
-  /** Without a list of statuses, an id without an error is the whole proof. */
+  /** Without configured statuses, an id and no error mean that the message was taken. */
   function saysTaken(status: string | null, error: string | null): boolean {
     if (form.takenStatuses === undefined) return error === null || error === ''
     return status !== null && form.takenStatuses.includes(status)
@@ -51,7 +51,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
   return read
 }
 
-/** An error that the form does not explain is still an explicit refusal. */
+/** An error code that is not configured is still an explicit refusal. */
 function refusal(providerCode: string, said: string): Verdict {
   const detail = `The gateway refuses the message${said ? `: ${said}` : '.'}`
   return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode } }

@@ -9,13 +9,13 @@ import { textAt, valueAt } from './path.ts'
 
 type Form = ReceiptForm | MessageForm
 
-/** Most receipts or messages of one call. */
+/** Most receipts or messages read from one call. */
 const MOST_ITEMS = 1_000
 
-/** One field of an item by the form's name for it; null where it is missing. */
+/** A field of an item, by the path or name in the configuration; null where it is missing. */
 export type Field = (name: string | undefined) => string | null
 
-/** What a call from the gateway says, if it proves to be from there: each item as `read` reads it. */
+/** Reads the items of a webhook call with `read`, if the call proves to be from the gateway. */
 export function readItems(
   request: InboundRequest,
   form: Form,
@@ -41,7 +41,7 @@ function isProved(
   const secret = secrets[proof.secret]!
   if (proof.by === 'basic') {
     const pair = Buffer.from(`${proof.user}:${secret}`).toString('base64')
-    // The scheme in whatever letters (RFC 7617).
+    // The scheme is case-insensitive (RFC 7617).
     const given = /^basic +(.*)$/i.exec(request.headers['authorization'] ?? '')?.[1] ?? ''
     return sameText(given, pair)
   }

@@ -1,6 +1,6 @@
 import { isHeaderText, namesIn, PLACEHOLDERS } from './template.ts'
 
-/** What is looked at; the schema has checked the shapes. */
+/** The fields that are checked here; the schema has checked their types. */
 type Checked = {
   request: { method?: string; url: string; headers?: Headers; form?: unknown; json?: unknown; xml?: unknown }
   answer: { format: string; id: string; status?: string; error?: string; errorText?: string }
@@ -12,7 +12,7 @@ type Checked = {
 type Headers = Record<string, string>
 type Calls = { format: string; proof: { by: string; secret?: string } }
 
-/** Why no message could ever be sent with this configuration, for the operator; null where it can. */
+/** Why no message can be sent with this configuration, for the operator; null where it is usable. */
 export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
   const sealed = Object.keys(secrets).map(name => `secret.${name}`)
   const known = new Set<string>([...PLACEHOLDERS, ...sealed])
@@ -39,7 +39,7 @@ export function faultOf({ request, answer, receipts, inbound, probe, secrets = {
   return answer.format === 'text' ? expressionFault(answer) : null
 }
 
-/** As HTTP writes them (RFC 9110, 5.6.2). */
+/** A token of HTTP (RFC 9110, 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 function headerFault(headers: Headers): string | null {

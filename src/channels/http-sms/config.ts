@@ -11,7 +11,7 @@ const Fields = (description: string) =>
     description,
   })
 
-/** The host stands as it is: placeholders may only come behind it. */
+/** Placeholders are allowed only behind the host, so that no message can change where requests go. */
 const GATEWAY_URL = {
   maxLength: 2_000,
   ...inForm(
@@ -97,7 +97,7 @@ const Proof = Type.Union([
   ),
 ])
 
-/** How a call comes, and what it is answered. */
+/** How the gateway calls our webhook, and how it is answered. */
 const CALL = {
   format: Type.Union([Type.Literal('query'), Type.Literal('form'), Type.Literal('json')]),
   at: Type.Optional(Text(300)),
@@ -200,7 +200,7 @@ const Shape = Type.Object(
 
 export type HttpSmsConfig = Static<typeof Shape>
 
-/** A gateway that is known by its request, its answer and its receipts. */
+/** A gateway, described by its request, its answer, its receipts and its inbound messages. */
 export const httpSmsConfig = Type.Refine(
   Shape,
   config => faultOf(config) === null,

@@ -4,15 +4,15 @@ import { withPlus } from '../shared/sms.ts'
 import { type Field, momentOf, readItems } from './call.ts'
 import type { MessageForm } from './config.ts'
 
-/** In the query of the address that the gateway was given for messages, to tell them from receipts. */
+/** The query parameter that marks the webhook URL for inbound messages, as opposed to receipts. */
 const INBOUND_FIELD = 'in'
 
-/** Whether a call brings messages from people; one that does not brings receipts. */
+/** Whether a call brings inbound messages; other calls bring receipts. */
 export function bringsMessages(request: InboundRequest): boolean {
   return new URLSearchParams(request.query).get(INBOUND_FIELD) === '1'
 }
 
-/** The messages of a call from the gateway, if it proves to be from there. */
+/** The inbound messages of a call, if it proves to be from the gateway. */
 export function readMessages(
   request: InboundRequest,
   form: MessageForm,
@@ -23,7 +23,7 @@ export function readMessages(
   return readItems(request, form, secrets, token, field => messageOf(field, form, spareId))
 }
 
-/** One without sender, recipient or text is passed over: the others of the same call are not to be lost for it. */
+/** Null without sender, recipient or text: skipped, so that the others of the same call are not lost. */
 function messageOf(field: Field, form: MessageForm, spareId: () => string): InboundMessage | null {
   const [from, to, text] = [field(form.from), field(form.to), field(form.text)]
   if (!from || !to || text === null) return null

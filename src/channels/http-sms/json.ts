@@ -1,11 +1,11 @@
-/** A text, or a number, of JSON that is known to be whole. */
+/** A string or a number in valid JSON. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
-/** From 2^53 on, of 16 digits, a double is no longer every whole number. */
+/** Integers of 16 digits and more: above 2^53 a double cannot represent all of them. */
 const LONG = /^-?\d{16,}$/
 
 /**
- * What a gateway says in JSON; undefined for what is none. Whole numbers too long for a double stay as their
- * digits, as texts: ids of 64 bits that differ in their last digits alone would else be one and the same.
+ * Parses a gateway's JSON; undefined where it is invalid. Integers too long for a double become strings:
+ * otherwise 64-bit ids that differ only in their last digits would become equal.
  */
 export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')

@@ -6,7 +6,7 @@ export function valueAt(value: unknown, path: string): unknown {
   }, value)
 }
 
-/** The same as a text; null where there is nothing that is one. */
+/** The value at a path as text; null where there is no text, number or boolean. */
 export function textAt(value: unknown, path: string): string | null {
   const found = valueAt(value, path)
   return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean'

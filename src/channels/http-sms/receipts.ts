@@ -4,7 +4,7 @@ import { entryOf } from '../shared/table.ts'
 import { type Field, momentOf, readItems } from './call.ts'
 import type { ReceiptForm } from './config.ts'
 
-/** The receipts of a call from the gateway, if it proves to be from there. */
+/** The receipts of a call, if it proves to be from the gateway. */
 export function readReceipts(
   request: InboundRequest,
   form: ReceiptForm,
@@ -14,7 +14,7 @@ export function readReceipts(
   return readItems(request, form, secrets, token, field => receiptOf(field, form))
 }
 
-/** One that says nothing known is passed over: the others of the same call are not to be lost for it. */
+/** Null for an unknown status: skipped, so that the others of the same call are not lost. */
 function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
   const [providerId, said] = [field(form.id), field(form.status)]
   const status = entryOf(form.statuses, said ?? '') ?? 'ignored'

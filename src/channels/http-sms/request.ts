@@ -6,7 +6,7 @@ import type { HttpSmsConfig } from './config.ts'
 import { fill, fillFields, fillJson, fillXml, isHeaderText, type Values } from './template.ts'
 
 export type RequestMaker = {
-  /** The request for one message; null where one of its values cannot stand in a header, the address or XML. */
+  /** The request for one message; null where one of its values is not allowed in a header, the URL or XML. */
   forMessage(message: Outgoing, receiptUrl: string | null): HttpRequest | null
   probe: HttpRequest | null
 }
@@ -22,7 +22,7 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
     if (path === null || !Object.values(headers).every(isHeaderText)) return null
     const body = bodyOf(request, values)
     if (body !== null && body.text === null) return null
-    // A type that the operator names wins.
+    // A Content-Type that the operator configured wins.
     const named = Object.keys(headers).some(name => name.toLowerCase() === 'content-type')
     const type: Record<string, string> = body === null || named ? {} : { 'Content-Type': body.type }
     return {
@@ -60,7 +60,7 @@ function valuesOf(message: Outgoing, ownSender: string | null, receiptUrl: strin
   }
 }
 
-/** From the root, query included; a value that is missing in the address itself makes it useless. */
+/** Path and query; null where a value that the path needs is missing. */
 function pathOf(url: string, query: Readonly<Record<string, string>>, values: Values): string | null {
   const filled = fill(/^https?:\/\/[^/?]+(.*)$/s.exec(url)![1]!, values, encodeURIComponent)
   if (filled === null || /[^\x21-\x7e]/.test(filled)) return null

@@ -1,13 +1,13 @@
 /**
- * `{{name}}` in a text stands for a value of the message. There is nothing else to the
- * language: no conditions, no code. Where a text stands decides how a value is written there,
+ * `{{name}}` in a text stands for a value of the message. The language has nothing else:
+ * no conditions, no code. Values are escaped for the place that the text is in,
  * so that no message can break out of its field.
  */
 export type Values = Readonly<Record<string, string | null>>
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z][A-Za-z0-9_.]*)\s*\}\}/g
 
-/** What a message has, and in `secret.…` what the connection keeps sealed. */
+/** The names of a message's values; besides these, `secret.…` are the connection's sealed secrets. */
 export const PLACEHOLDERS = [
   'to',
   'toDigits',
@@ -21,27 +21,27 @@ export const PLACEHOLDERS = [
   'receiptUrl',
 ] as const
 
-/** The names in all texts of a value, however deep it is. */
+/** The names in all texts of a JSON value, at any depth. */
 export function namesIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(PLACEHOLDER)].map(match => match[1]!)
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(namesIn) : []
 }
 
-/** The text with its values; null where it asks for one that the message does not have. */
+/** Fills in a text; null where the message has no value for one of its names. */
 export function fill(text: string, values: Values, write: (value: string) => string = same): string | null {
   if (namesIn(text).some(name => (values[name] ?? null) === null)) return null
   return text.replace(PLACEHOLDER, (_, name: string) => write(values[name]!))
 }
 
-/** The fields that could be filled: one whose value is missing is left out. */
+/** Fills in all fields; a field without its value is left out. */
 export function fillFields(fields: Readonly<Record<string, string>>, values: Values): Record<string, string> {
   const filled = Object.entries(fields).map(([name, text]) => [name, fill(text, values)] as const)
   return Object.fromEntries(filled.filter(([, text]) => text !== null)) as Record<string, string>
 }
 
 /**
- * JSON with every text in it filled. Members and items whose value is missing are left out, and
- * so is what they leave empty.
+ * Fills in every text of a JSON value. Members and items without their value are left out, and
+ * so are objects and arrays that become empty by it.
  */
 export function fillJson(value: unknown, values: Values): unknown {
   if (typeof value === 'string') return fill(value, values) ?? undefined
@@ -60,13 +60,13 @@ const XML: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** What no XML 1.0 can hold, as a letter or by its number (2.2). */
+/** Characters that XML 1.0 does not allow, not even as references (2.2). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding these is the point
 const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /**
- * XML with its values; a missing one is empty there, since a template cannot leave out an element. Null where XML cannot
- * hold one of them.
+ * Fills in XML. A missing value is empty, since a template cannot leave out an element. Null where XML does not allow a
+ * character of a value.
  */
 export function fillXml(text: string, values: Values): string | null {
   const whole = Object.fromEntries(namesIn(text).map(name => [name, values[name] ?? '']))
@@ -74,7 +74,7 @@ export function fillXml(text: string, values: Values): string | null {
   return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))
 }
 
-/** Whether a header can hold it. */
+/** Whether a text is allowed in a header. */
 export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text)
 }

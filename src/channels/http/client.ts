@@ -5,50 +5,50 @@ import type { Clock } from '../../lib/clock.ts'
 
 export type HttpRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With the query, from the root. */
+  /** Path and query. */
   path: string
   headers: Readonly<Record<string, string>>
   body?: string | StreamedBody
 }
 
 /**
- * A body that is never whole in memory. The request is cut where the stream fails, or ends early;
- * without a length it goes in chunks, and whoever makes it aborts where it is not to be whole.
+ * A body that is streamed. The request is cut if the stream fails or is shorter than `lengthBytes`.
+ * Without a length it is sent chunked; the caller must then abort the request if the stream is incomplete.
  */
 export type StreamedBody = { bytes: Readable; lengthBytes: number | null }
 
 export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer }
 
-/** What became of a request; `code` is a word such as ECONNREFUSED, never an address. */
+/** The result of a request; `code` is a word such as ECONNREFUSED, never an address. */
 export type Exchange =
   | { kind: 'answer'; answer: Answer }
-  /** No connection stood: not a byte of the request left. */
+  /** Not connected: no byte of the request was sent. */
   | { kind: 'unsent'; code: string }
-  /** The request may have arrived; no whole answer came back. */
+  /** The request may have arrived; no complete answer came back. */
   | { kind: 'lost'; code: string }
 
 export type HttpClient = {
-  /** One request, settled soon after `signal` aborts. Redirects are answers like any other. */
+  /** Makes one request; settles soon after `signal` aborts. Redirects are not followed. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
   /** Cuts every connection. */
   close(): void
 }
 
-/** A host that swallows packets, or a TLS that never gets done, must not hold a message for long. */
+/** For TCP and TLS: a host that drops packets, or a stuck TLS handshake, must not hold a message for long. */
 export const CONNECT_MS = 5_000
-/** Shorter than servers keep a connection, so that a request seldom meets one that is just being closed. */
+/** Shorter than servers keep idle connections, so that a request is seldom sent on one that is being closed. */
 const IDLE_MS = 4_000
-/** Answers of such interfaces are some hundred bytes. */
+/** Answers of provider APIs are some hundred bytes. */
 const MOST_ANSWER_BYTES = 262_144
-/** The code of an answer that was longer: the far side has answered, and may be asked for less. */
+/** The code of an answer longer than allowed: the server has answered, and the caller may ask for less. */
 export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
-/** Requests to one origin over connections that are kept; at most `connections` of them. */
+/** An HTTP client for one origin, with at most `connections` keep-alive connections. */
 export function createHttpClient(options: {
   origin: URL
   connections: number
   clock: Clock
-  /** PEM of the authority to trust instead of the public ones. */
+  /** PEM of a certificate authority to trust instead of the public ones. */
   tlsCa?: string | undefined
   /** The longest answer that is read, in bytes. */
   mostAnswerBytes?: number
@@ -78,7 +78,7 @@ export function createHttpClient(options: {
     return (secure ? https : http).request({ ...target, method, path, headers: named })
   }
 
-  /** Why there is no request: a path or a header that HTTP cannot carry is refused before anything leaves. */
+  /** A text says why there is no request: Node refuses invalid paths and headers before it sends anything. */
   function tryToStart(request: HttpRequest): http.ClientRequest | string {
     try {
       return start(request)
@@ -97,11 +97,11 @@ export function createHttpClient(options: {
       let connected = false
       let stopConnecting = (): void => {}
 
-      /** The first word counts; everything behind it is the cutting's own noise. */
+      /** The first result counts; later ones come from cutting the connection. */
       function settle(exchange: Exchange): void {
         stopConnecting()
         signal.removeEventListener('abort', abort)
-        // An answer may come before the body has left whole: what is left of it is nobody's.
+        // If the answer came before the whole body was sent, the rest is not sent.
         if (exchange.kind !== 'answer' || !outgoing.writableFinished) outgoing.destroy()
         if (isStreamed(request.body)) request.body.bytes.destroy()
         resolve(exchange)
@@ -125,7 +125,7 @@ export function createHttpClient(options: {
         answered = true
         readAnswer(response, mostAnswerBytes, settle, fail)
       })
-      // Node ends a request without a word where the answer is a 101 that nobody asked for.
+      // Node closes a request without an 'error' event if the answer is an unexpected 101.
       outgoing.on('close', () => answered || fail('NO_ANSWER'))
       if (isStreamed(request.body)) pour(request.body, outgoing, fail)
       else outgoing.end(request.body)
@@ -143,7 +143,7 @@ function lengthOf(body: string | StreamedBody): number | null {
   return isStreamed(body) ? body.lengthBytes : Buffer.byteLength(body)
 }
 
-/** As fast as the far side takes it; a body of another length than it was said to have is cut. */
+/** Writes the body with backpressure; cuts the request if the body has another length than announced. */
 function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: string) => void): void {
   const { bytes, lengthBytes } = body
   let poured = 0
@@ -152,7 +152,7 @@ function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: str
     poured += chunk.length
     if (lengthBytes !== null && poured > lengthBytes) fail('BODY_TOO_LONG')
   })
-  // Before the pipe hears of the end: it would end the request as if it were whole.
+  // Registered before the pipe's own listener, which would end the request as if the body were complete.
   bytes.on('end', () => {
     if (lengthBytes !== null && poured < lengthBytes) fail('BODY_TOO_SHORT')
   })
@@ -160,8 +160,8 @@ function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: str
 }
 
 /**
- * The connections that stand, filled as they come to. A request that waited for one is told
- * nothing of its state: `reusedSocket` is set for idle connections alone.
+ * The sockets that are connected. A request that waited for a free socket does not know whether
+ * it is connected yet: `reusedSocket` is set only for sockets that were idle.
  */
 function watchConnections(agent: http.Agent, event: 'connect' | 'secureConnect'): WeakSet<object> {
   const standing = new WeakSet<object>()
@@ -195,7 +195,7 @@ function readAnswer(
   })
 }
 
-/** The name alone: messages of errors quote addresses, and of certificates. */
+/** Only the error's code: messages quote addresses and certificates. */
 export function codeOf(error: Error): string {
   return (error as NodeJS.ErrnoException).code ?? 'FAILED'
 }

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
 import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 
-/** Requests under way at once where the operator does not say. */
+/** Concurrent requests by default. */
 export const CONNECTIONS = 20
 
-/** Fields that every connection over HTTP has. */
+/** Fields of every provider that speaks HTTP. */
 export const LINE_FIELDS = {
   maxConnections: Type.Optional(
     Type.Integer({
@@ -20,7 +20,7 @@ export const LINE_FIELDS = {
   ),
 }
 
-/** Where the provider is asked, without its usual address. */
+/** Another address of the provider than the usual one. */
 export const BaseUrl = (usual: string) =>
   Type.String({
     maxLength: 500,
@@ -48,12 +48,12 @@ export const Sender = Type.String({
   description: 'The sender of messages that name none.',
 })
 
-/** The path of `url` without a slash at its end, to put others behind it. */
+/** The path of `url` without a slash at its end, to append other paths. */
 export function pathOf(url: URL): string {
   return url.pathname.replace(/\/+$/, '')
 }
 
-/** What goes with a link's lane. */
+/** The settings of a link's lane. */
 export function laneOf(config: { maxConnections?: number; messagesPerSecond?: number }) {
   return {
     concurrency: config.maxConnections ?? CONNECTIONS,

@@ -6,15 +6,15 @@ import { FileUnavailable } from '../provider.ts'
 import { CONNECT_MS, codeOf } from './client.ts'
 
 export type Download = {
-  /** An address of the provider's own: whoever calls has seen to that. */
+  /** The caller has checked that this is a host of the provider. */
   url: URL
   headers: Readonly<Record<string, string>>
   clock: Clock
 }
 
 /**
- * The bytes behind an address, as they come, over a connection of their own; to be read or destroyed.
- * Follows no redirect, which would take the headers elsewhere. Rejects with `FileUnavailable`.
+ * Streams the bytes of a URL over a connection of its own; the caller must read or destroy the stream.
+ * Follows no redirect, since that would send the headers to another host. Rejects with `FileUnavailable`.
  */
 export function openDownload({ url, headers, clock }: Download, signal: AbortSignal): Promise<Readable> {
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export function openDownload({ url, headers, clock }: Download, signal: AbortSig
     const stopConnecting = clock.after(CONNECT_MS, () => fail('CONNECT_TIMEOUT'))
     request.once('socket', socket => socket.once(secure ? 'secureConnect' : 'connect', stopConnecting))
     request.on('error', error => fail(codeOf(error)))
-    // Node ends a request without a word where the answer is a 101 that nobody asked for.
+    // Node closes a request without an 'error' event if the answer is an unexpected 101.
     request.on('close', () => reject(new FileUnavailable('the provider gave no answer', true)))
     request.on('response', response => {
       stopConnecting()

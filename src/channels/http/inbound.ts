@@ -2,7 +2,7 @@ import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
 import type { InboundAnswer } from '../provider.ts'
 
-/** The query's name for the token of providers that do not sign. Short: some limit the whole address. */
+/** The query parameter with the token, for providers that do not sign. Short: some limit the URL's length. */
 export const TOKEN_FIELD = 't'
 
 export const UNAUTHORIZED: InboundAnswer = { kind: 'unauthorized' }
@@ -11,7 +11,7 @@ export function malformed(detail: string): InboundAnswer {
   return { kind: 'malformed', detail }
 }
 
-/** The address for receipts of a provider that does not sign: who knows it is the provider. */
+/** The webhook URL for a provider that does not sign: its token proves that a call is the provider's. */
 export function withToken(receiptUrl: string, token: string): string {
   return `${receiptUrl}?${TOKEN_FIELD}=${token}`
 }
@@ -28,7 +28,7 @@ export function formOf(request: InboundRequest): URLSearchParams {
   return new URLSearchParams(request.body.toString('utf8'))
 }
 
-/** A JSON object; null for everything else. */
+/** Parses a JSON object; null for anything else. */
 export function jsonOf(bytes: Buffer): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
@@ -40,7 +40,7 @@ export function jsonOf(bytes: Buffer): Record<string, unknown> | null {
   }
 }
 
-/** A time as providers write it, read as UTC where it names no zone; null where it is none. */
+/** Parses a provider's time, as UTC where it names no zone; null where it is invalid. */
 export function timeOf(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d/.test(text)) return null
   const iso = text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')

@@ -3,19 +3,19 @@ import { createReport } from '../shared/report.ts'
 import { type Answer, createHttpClient, type Exchange, type HttpRequest } from './client.ts'
 import { type Verdict, verdictOfFailure } from './verdict.ts'
 
-/** A provider's interface over HTTP, as one connection uses it. */
+/** A provider's HTTP API, as one connection uses it. */
 export type Line = {
-  /** Submits once; `read` makes of the answer what it means. */
+  /** Submits once; `read` says what the answer means. */
   submit(request: HttpRequest, read: (answer: Answer) => Verdict, signal: AbortSignal): Promise<Outcome>
-  /** One exchange as it went: a question, or a submit whose answer is read by other means, and then concluded. */
+  /** Makes one request and returns the raw result: for queries, and for submits that call `conclude` themselves. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
-  /** Reports what a submit tells of the link; `answered` where the provider spoke at all. */
+  /** Reports what a submit shows about the link's health; `answered`: the provider has answered at all. */
   conclude(verdict: Verdict, answered: boolean): Outcome
-  /** Settles what is under way, and everything after it at once. */
+  /** Ends requests under way; later ones fail at once. */
   close(): Promise<void>
 }
 
-/** `name` stands before what is logged. */
+/** `name` begins the log lines. */
 export function openLine(options: {
   name: string
   origin: URL
@@ -73,13 +73,13 @@ function warnOfPlainText(name: string, { protocol, hostname }: URL, io: Io): voi
   io.log.warn({ host: hostname }, `${name}: credentials and messages go out in the clear over http`)
 }
 
-/** Says once what an operator would otherwise wonder about. */
+/** Logs once that no receipts will come, since no public URL is configured. */
 export function warnOfNoReceipts(name: string, io: Io): void {
   if (io.receiptUrl !== null) return
   io.log.warn({}, `${name}: no delivery receipts are asked for, since POSTHORN_PUBLIC_URL is not set`)
 }
 
-/** What an answer to a question about our own account says of the settings. */
+/** The result of the operator's test, from the answer to a query about our own account. */
 export function checkOf(asked: Exchange): LinkTest {
   if (asked.kind !== 'answer') return { ok: false, detail: `The provider was not reached (${asked.code}).` }
   const { status } = asked.answer

@@ -2,31 +2,31 @@ import { readRetryAfter } from '../../lib/retry-after.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import type { Answer, Exchange } from './client.ts'
 
-/** An outcome, and what it tells of the link: `down` is the operator's to mend. */
+/** An outcome; `down` says why the link does not work, which the operator must fix. */
 export type Verdict = { outcome: Outcome; down?: string }
 
-/** Whose fault a provider's code is, and so what becomes of the message. */
+/** What one of the provider's codes means for the message. */
 export type Meaning = {
   /**
-   * `recipient`, `sender`, `message`: refused for good. `opted_out`: the recipient wants nothing from
-   * this sender. `operator`: our account there or our settings; tried again, the link is down.
-   * `later`: explicitly not now. `throttled`: too fast.
+   * `recipient`, `sender`, `message`: at fault, refused for good. `opted_out`: the recipient has opted out of
+   * this sender. `operator`: our account or settings are at fault; tried again, and the link is down.
+   * `later`: refused for now. `throttled`: too fast.
    */
   means: 'recipient' | 'opted_out' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
   /** A sentence for people. */
   text: string
-  /** When to come back, in ms. */
+  /** Delay of the next try, in ms. */
   afterMs?: number
 }
 
 export type Meanings = Readonly<Record<string, Meaning>>
 
-/** A rest where the provider does not say how long. */
+/** How long the lane rests where the provider does not say. */
 export const THROTTLE_MS = 1_000
-/** No provider's word makes us rest for less, or for longer. */
+/** Bounds for the rests that providers ask for. */
 const SHORTEST_REST_MS = 100
 const LONGEST_REST_MS = 3_600_000
-/** Nothing of a provider's own words beyond this is kept. */
+/** Characters of a provider's text that are kept. */
 const LONGEST_QUOTE = 300
 
 const REJECTS = {
@@ -35,7 +35,7 @@ const REJECTS = {
   message: 'MESSAGE_REJECTED',
 } as const
 
-/** What is known of an exchange that brought no answer. */
+/** The verdict on a request without an answer. */
 export function verdictOfFailure(exchange: Exclude<Exchange, { kind: 'answer' }>): Verdict {
   const { kind, code } = exchange
   if (kind === 'lost') {
@@ -45,7 +45,7 @@ export function verdictOfFailure(exchange: Exclude<Exchange, { kind: 'answer' }>
   return code === 'ABORTED' ? { outcome } : { outcome, down: `not reached: ${code}` }
 }
 
-/** What one of the provider's own codes makes of a message. */
+/** The verdict that follows from one of the provider's codes. */
 export function verdictOfMeaning(
   meaning: Meaning,
   providerCode: string,
@@ -70,8 +70,8 @@ export function verdictOfMeaning(
 }
 
 /**
- * What HTTP's own status proves where the provider's words say nothing. A 4xx is an explicit
- * refusal of the request; a 5xx, and a success that cannot be read, prove nothing (RFC 9110, 15).
+ * The verdict that follows from the HTTP status, where the body says nothing. A 4xx is an explicit
+ * refusal of the request; a 5xx, and a success that cannot be read, leave the outcome unknown (RFC 9110, 15).
  */
 export function verdictOfStatus(
   answer: Pick<Answer, 'status' | 'headers'>,
@@ -102,7 +102,7 @@ export function verdictOfStatus(
   return { outcome: { kind: 'unknown', detail, providerCode: code } }
 }
 
-/** Statuses that prove that nothing was taken, and that the settings are wrong rather than the message. */
+/** Statuses that prove that the message was not taken because the settings are wrong. */
 const OPERATORS: Readonly<Record<number, string>> = {
   301: 'The base URL leads elsewhere; redirects are not followed',
   307: 'The base URL leads elsewhere; redirects are not followed',
@@ -116,8 +116,8 @@ const OPERATORS: Readonly<Record<number, string>> = {
 }
 
 /**
- * Statuses that prove that nobody looked at the request (RFC 9110, 15.5.9 and 15.5.20; RFC 8470): a proxy that ends an idle
- * connection says the first of them to a request that has just set out on it.
+ * Statuses that prove that the request was not processed (RFC 9110, 15.5.9 and 15.5.20; RFC 8470). A proxy that closes an
+ * idle connection answers the first of them to a request that was just sent on it.
  */
 const NOT_READ: Readonly<Record<number, string>> = {
   408: 'The provider did not get the request whole in time',
@@ -125,7 +125,7 @@ const NOT_READ: Readonly<Record<number, string>> = {
   425: 'The provider does not take the request this early on the connection',
 }
 
-/** What one of the codes means that `verdictOfStatus` gives; null for another. */
+/** What a code means that `verdictOfStatus` gives; null for another code. */
 export function explainStatus(code: string): string | null {
   const status = Number(/^HTTP (\d{3})$/.exec(code)?.[1])
   const ours = OPERATORS[status]
@@ -140,7 +140,7 @@ function operatorFault(text: string, providerCode: string): Verdict {
   return { outcome: { kind: 'retry', detail: `${text}.`, providerCode }, down: text }
 }
 
-/** What Retry-After asks for, in ms and within bounds; null where there is none that makes sense. */
+/** Retry-After in ms, within bounds; null where it is missing or invalid. */
 function restOf({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | null {
   const text = headers['retry-after']
   const askedMs = text === undefined ? null : readRetryAfter(text, nowMs)
@@ -148,8 +148,8 @@ function restOf({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | n
 }
 
 /**
- * A provider's own words, cut short, without control characters. Providers quote texts and
- * credentials in them: those that do, and all about a message that carries a code, are left out.
+ * A provider's error text, shortened, without control characters. Providers may quote message texts and
+ * credentials in it: such texts, and all texts about a message that carries a one-time code, are left out.
  */
 export function quotable(words: unknown, message: Outgoing, secrets: readonly string[]): string {
   if (typeof words !== 'string' || message.messageType === 'otp') return ''

@@ -1,22 +1,22 @@
 import type { InboundCard } from '../../contract/inbound-message.ts'
 
-/** More than any that a person fills in, a picture apart. */
+/** Longer than any vCard that a person fills in, apart from a picture. */
 const LONGEST_VCARD = 100_000
 
 /**
- * One property of a vCard: perhaps a group before its name, parameters behind it, whose values may stand in quotes.
- * Each character fits in one way alone, so that no text takes long to read.
+ * One property of a vCard: an optional group, the name, and parameters, whose values may be quoted.
+ * Each character can match in one way only, so that no input makes the expression slow.
  */
 const PROPERTY = /^(?:[\w-]+\.)?(FN|TEL|EMAIL)((?:;(?:"[^"]*"|[^":;])*)*):(.*)$/i
 
 /**
- * What stands in a vCard of any version, as far as it is plain: what is written in another encoding is left out.
- * `name`: what its sender's app calls it, which is then better known than what stands in it.
+ * Reads a vCard of any version; properties in another encoding (such as quoted-printable) are left out.
+ * `name`: the name that the sender's app shows, which is used instead of the card's own.
  * Source: https://www.rfc-editor.org/rfc/rfc6350; `waid` is WhatsApp's own.
  */
 export function readVcard(vcard: string, name: string | null): InboundCard {
   const card: InboundCard = { id: null, name, phones: [], emails: [] }
-  // A line that begins with a blank goes on with the one before.
+  // A line that begins with a blank continues the line before.
   const lines = vcard.slice(0, LONGEST_VCARD).replace(/\r?\n[ \t]/g, '')
   for (const line of lines.split(/\r\n|\r|\n/)) {
     const [, property = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? []
@@ -29,7 +29,7 @@ export function readVcard(vcard: string, name: string | null): InboundCard {
   return card
 }
 
-/** As it is written, where that says its country; else as WhatsApp knows it, by the digits of E.164. */
+/** The number as written if it has a country code; else WhatsApp's id of it, which is its E.164 digits. */
 export function numberOf(written: string, waId: string | null): string {
   const plain = written.replace(/\p{Cf}/gu, '').trim()
   return plain.startsWith('+') || waId === null || !/^[1-9]\d{4,14}$/.test(waId) ? plain : `+${waId}`
@@ -39,7 +39,7 @@ function waidOf(parameters: string): string | null {
   return /;waid=(\d+)/i.exec(parameters)?.[1] ?? null
 }
 
-/** Newer vCards write addresses as links. */
+/** vCard 4 writes numbers and addresses as URIs. */
 function withoutScheme(value: string): string {
   return value.replace(/^(?:tel|mailto):/i, '')
 }

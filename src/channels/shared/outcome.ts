@@ -5,7 +5,7 @@ export function rejected(code: RejectCode, detail: string): Outcome {
   return { kind: 'rejected', code, detail }
 }
 
-/** Of a file that could not be read before anything was sent: any failure but a final one may be repeated. */
+/** The outcome where a file could not be read before anything was sent: `retry`, unless the failure is final. */
 export function outcomeOfFile(error: unknown): Outcome {
   if (!(error instanceof FileUnavailable)) return { kind: 'retry', detail: 'The file could not be read.' }
   return error.retryable

@@ -1,9 +1,9 @@
 import type { Pieces } from '../provider.ts'
 
-/** Of what a message with many parts goes by, in characters. */
+/** Longest `whole` id of a message with many parts, in characters. */
 const LONGEST_WHOLE = 200
 
-/** How a message goes whose parts were all taken: by their ids, of which the provider may have given them but one. */
+/** The ids of a message whose parts were all taken; the provider may have given one id for all of them. */
 export function wholeOf(ids: readonly string[]): { providerId: string; pieces?: Pieces } {
   const distinct = [...new Set(ids)]
   const providerId = nameOf(distinct)
@@ -12,7 +12,7 @@ export function wholeOf(ids: readonly string[]): { providerId: string; pieces?: 
     : { providerId, pieces: { whole: providerId, ids: distinct, total: distinct.length } }
 }
 
-/** The parts of a message that never became whole: what their receipts say is not said of the message. */
+/** The parts of a message of which some were not taken: receipts of the others do not make it delivered. */
 export function fragmentOf(ids: readonly string[], total: number): Pieces {
   return { whole: `${nameOf(ids)},…`, ids: [...new Set(ids)], total }
 }

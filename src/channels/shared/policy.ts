@@ -1,7 +1,7 @@
 import { MESSAGE_TYPES } from '../../contract/enums.ts'
 import type { ProviderPolicy } from '../provider.ts'
 
-/** Of a provider that carries words of every type as they stand, and knows no templates. */
+/** The policy of a provider that sends plain text of every message type, and has no templates. */
 export const PLAIN_TEXT = {
   allowedTypes: MESSAGE_TYPES,
   sendModeByType: {

@@ -1,8 +1,8 @@
 import type { Io, LinkState } from '../provider.ts'
 
 /**
- * Passes on what changed, and only that: a link is not news with every message. `whenDown` is what
- * the log says of one that went down.
+ * Reports the link's state only when it changes, not with every message. `whenDown` is logged
+ * when the link goes down.
  */
 export function createReport(io: Pick<Io, 'log' | 'report'>, whenDown: string): (state: LinkState) => void {
   let last = ''

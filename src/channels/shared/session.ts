@@ -1,24 +1,24 @@
 import type { Io, Link } from '../provider.ts'
 
 /**
- * A web session: an account of the chat app's own users, which we are linked to
- * as a device. Beside `Link` and `Io` it has keys that it must never lose, and a
- * state that people look at while they link it.
+ * A web session: we are linked as a device to a chat-app account of a user. Beyond
+ * `Link` and `Io` it has keys, which must never be lost, and a state that
+ * people watch while they link it.
  */
 
-/** What makes us the linked device, as text by kind and id. */
+/** The keys of the linked device, as text by kind and id. */
 export type SessionKeys = {
   read(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /**
-   * All of it or nothing; null forgets. Waits for a database that is away. Rejects with `NotTheHolder`
-   * once another node holds the session: nothing was written then, nor will be.
+   * Writes all changes or none; null deletes. Waits for a database that is away. Rejects with `NotTheHolder`
+   * once another node holds the session; nothing is written then.
    */
   write(changes: readonly KeyChange[]): Promise<void>
 }
 
 export type KeyChange = { kind: string; id: string; value: string | null }
 
-/** Another node holds the session by now. */
+/** Another node holds the session now. */
 export class NotTheHolder extends Error {
   constructor() {
     super('another node holds this session')
@@ -26,16 +26,16 @@ export class NotTheHolder extends Error {
   }
 }
 
-/** How a session stands, as it changes. */
+/** The states of a session, as they are reported. */
 export type SessionNews =
   | { state: 'connecting' }
-  /** To be scanned, or typed, on the phone until then; in ms since the epoch. */
+  /** To be scanned or typed on the phone until `untilMs`, in ms since the epoch. */
   | { state: 'qr'; text: string; untilMs: number }
   | { state: 'pairing_code'; code: string; untilMs: number }
   | { state: 'open'; phone: string | null; pushName: string | null }
-  /** `goesOn`: it is tried again by itself. */
+  /** `goesOn`: the session reconnects by itself. */
   | { state: 'closed'; detail: string; goesOn: boolean }
-  /** The person, or the chat app, has unlinked us: the keys are worth nothing any more. */
+  /** The person or the chat app has unlinked us: the keys are useless now. */
   | { state: 'logged_out'; detail: string }
 
 export type SessionChat = {
@@ -47,17 +47,17 @@ export type SessionChat = {
   lastMessageAtMs: number | null
 }
 
-/** What a session is given beside what every link has. */
+/** What a session is given in addition to `Io`. */
 export type SessionIo = Io & {
   accountId: string
-  /** Its name: what its inbound messages are written to. */
+  /** The session's name, which is `to` of its inbound messages. */
   name: string
-  /** E.164 of the phone that is to be linked by a code; null for a QR code. */
+  /** E.164 of the phone to link by a pairing code; null to link by a QR code. */
   askedPhone: string | null
-  /** When it was linked, in ms since the epoch; null where it never was. */
+  /** When it was linked, in ms since the epoch; null if never. */
   pairedAtMs: number | null
   keys: SessionKeys
-  /** The words of a message that went over this session, where they are still known, and to whom: for a recipient who could not read it. */
+  /** The text and recipient of a message of this session, if still stored: for a recipient who could not decrypt it and asks again. */
   sentText(messageId: string): Promise<SentText | null>
   tell(news: SessionNews): void
   chats(chats: readonly SessionChat[]): void
@@ -66,16 +66,16 @@ export type SessionIo = Io & {
 export type SentText = { to: string; text: string }
 
 export type SessionLink = Link & {
-  /** Sends of a minute, as its age allows now. */
+  /** Sends per minute that the session's age allows now. */
   pace(): SessionPace
-  /** Takes us off the phone's list of linked devices, as far as that can be done before `signal` aborts. */
+  /** Unlinks us at the chat app, if that succeeds before `signal` aborts. */
   logOut(signal: AbortSignal): Promise<void>
 }
 
 export type SessionPace = {
   messagesPerMinute: number
-  /** Once it is warm. */
+  /** The rate once the session is warm. */
   fullMessagesPerMinute: number
-  /** In ms since the epoch; null when it is warm. */
+  /** When it will be warm, in ms since the epoch; null when it is. */
   warmAtMs: number | null
 }

@@ -9,7 +9,7 @@ import { PLAIN_TEXT } from './policy.ts'
  */
 export const SENDER_PATTERN = '\\+?[0-9]{1,20}|\\+?[A-Za-z0-9 ._-]{1,11}'
 
-/** Of what can stand neither as a number nor as a name above an SMS. */
+/** What is wrong with a sender that is neither a number nor a valid alphanumeric name. */
 export const SENDER_FAULT =
   'must be a number, or a name of at most 11 letters a to z, digits, spaces, dots, _ and -'
 
@@ -20,7 +20,7 @@ export const SMS_POLICY: ProviderPolicy = {
   retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
 }
 
-/** No SMS can be made of it, wherever it is sent; null for one that can. */
+/** A rejection where the message cannot be sent as an SMS; else null. */
 export function unsendable({ files, text }: Outgoing): Outcome | null {
   if (files.length > 0) return rejected('MESSAGE_REJECTED', 'An SMS carries no files.')
   return text === '' ? rejected('MESSAGE_REJECTED', 'The message has no text.') : null
@@ -31,7 +31,7 @@ export const NO_SENDER: Outcome = rejected(
   'Neither the message nor the connection names a sender.',
 )
 
-/** A number as most interfaces want it: without its plus. Names stay as they are. */
+/** A number without its plus, as most APIs want it. Names stay as they are. */
 export function withoutPlus(address: string): string {
   return address.replace(/^\+(?=\d+$)/, '')
 }
@@ -43,7 +43,7 @@ export function withPlus(address: string): string {
 
 const SPARE_ID_BYTES = 12
 
-/** Of a message from a phone that came without an id: enough to be the only one. */
+/** A random unique id, for an inbound message without one. */
 export function spareId(random: Pick<Random, 'bytes'>): string {
   return random.bytes(SPARE_ID_BYTES).toString('hex')
 }

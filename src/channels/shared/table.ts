@@ -1,4 +1,4 @@
-/** An entry of a table by a key from outside; what every object has of itself is none. */
+/** An entry of a table by an untrusted key: properties of Object.prototype are not entries. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined
 }
