@@ -9,8 +9,8 @@ import { reachServer } from './whatsapp-web/reach-server.ts'
 export const WHATSAPP_WEB = 'whatsapp-web'
 
 /**
- * Web sessions: messages go over accounts of the chat app's own users. A
- * connection is what the operator says of all of them; each session has a link
+ * Web sessions: messages go over users' own accounts of the chat app. A
+ * connection holds the operator's settings for all sessions; each session has a link
  * and a lane of its own (`openWebSession`), on the one node that holds it.
  */
 export const whatsAppWebProvider: Provider<WebConfig> = {
@@ -26,7 +26,7 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   secrets: [],
   dedupes: false,
   explain: explainCode,
-  // The link of a session is on one node; its files can be had from any.
+  // A session's link is on one node; its files can be opened from any.
   openMedia: async ({ reference }, { log, clock }, signal) =>
     openMediaOf(await loadBaileys(log), reference, downloadBy(clock), signal),
   async open(config): Promise<Link> {

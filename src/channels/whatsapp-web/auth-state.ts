@@ -8,11 +8,11 @@ const APP_STATE_KEY = 'app-state-sync-key'
 export type AuthState = {
   creds: AuthenticationCreds
   keys: SignalKeyStore
-  /** Keeps the credentials as they are now; one at a time, and of several that wait the last. */
+  /** Stores the present credentials; one write at a time, and of several that wait only the last. */
   saveCreds(): Promise<void>
 }
 
-/** The library's keys in our store, as JSON. Nothing is held here: what another node wrote is never overlooked. */
+/** The library's key store, on our database, as JSON. Nothing is cached, so that keys of another node are always seen. */
 export async function loadAuthState(
   { BufferJSON, initAuthCreds, proto }: Baileys,
   keys: SessionKeys,

@@ -4,12 +4,12 @@ import type { SessionChat, SessionIo } from '../shared/session.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import { timeOf } from './time.ts'
 
-/** Stored at once; the library tells a history in pieces of any size, and all groups in one. */
+/** Chats stored in one call: the library passes a history in pieces of any size, and all groups at once. */
 const MOST_AT_ONCE = 1_000
 
 export type ChatBook = ReturnType<typeof createChatBook>
 
-/** Tells the chats of a session as they become known: from its history, its groups, and whoever writes. */
+/** Reports the chats of a session: from its history, its groups, and the authors of messages. */
 export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
   function note(chats: readonly (SessionChat | null)[]): void {
     const known = chats.filter(chat => chat !== null)
@@ -38,7 +38,7 @@ export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
   }
 }
 
-/** Null for what nothing can be sent to by its address: broadcasts, channels, people without a number. */
+/** Null for chats that have no address to send to: broadcasts, channels, people without a known number. */
 function entry(
   jid: string | null | undefined,
   name: string | null | undefined,

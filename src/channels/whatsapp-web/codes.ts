@@ -1,7 +1,7 @@
 import type { Outcome } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 
-/** A rest where nobody says how long: whoever goes on is banned. */
+/** How long to rest where the server does not say: sending on gets numbers banned. */
 const REST_MS = 60_000
 
 /** Why the chat app's server refused a message, by the `error` of its answer. */

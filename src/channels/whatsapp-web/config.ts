@@ -10,7 +10,7 @@ const DEFAULTS = {
   deviceName: 'Posthorn',
 }
 
-/** What the operator may say of web sessions; all of it has a default, so that none needs a connection of its own. */
+/** The operator's settings for web sessions. All have defaults, so that sessions work without a connection. */
 export const webConfig = Type.Object(
   {
     socketUrl: Type.Optional(
@@ -71,7 +71,7 @@ export const webConfig = Type.Object(
 
 export type WebConfig = Required<Omit<Static<typeof webConfig>, 'tlsCa'>> & { tlsCa?: string }
 
-/** The configuration of a connection, or of none, with its defaults. */
+/** The configuration of a connection, or `{}`, with the defaults. */
 export function withWebDefaults(config: Readonly<Record<string, unknown>>): WebConfig {
   return { ...DEFAULTS, ...config }
 }

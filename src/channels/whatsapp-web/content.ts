@@ -15,7 +15,7 @@ export type ContentDeps = {
   uploads: Uploads
 }
 
-/** Makes a message in the chat app's words; its file is on the media servers then. */
+/** Makes a message in the chat app's format, and uploads its file to the media servers first. */
 export type Compose = (
   line: Line,
   message: Pick<Outgoing, 'text' | 'files'>,
@@ -24,10 +24,10 @@ export type Compose = (
 ) => Promise<proto.IMessage>
 
 const MEDIA_KEY_BYTES = 32
-/** By it the chat app ties what is said of a message, such as that it was changed, to the message. */
+/** Length of a message's secret, with which the chat app binds edits and the like to the message. */
 const SECRET_BYTES = 32
 
-/** What is composed rejects with `FileUnavailable` where its file cannot be had, else where it cannot be put away. */
+/** `compose` rejects with `FileUnavailable` where the file cannot be read, and with another error where it cannot be uploaded. */
 export function createCompose({ baileys, clock, random, uploads }: ContentDeps): Compose {
   async function place(line: Line, file: OutgoingFile, id: string, signal: AbortSignal) {
     const mediaKey = random.bytes(MEDIA_KEY_BYTES)
@@ -51,7 +51,7 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
     }
   }
 
-  /** Null where the file does not tell. */
+  /** The duration of a recording in seconds; null where the file does not say. */
   async function secondsOf(sealed: SealedFile): Promise<number | null> {
     const bytes = sealed.readPlain()
     try {
@@ -70,7 +70,7 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
     signal: AbortSignal,
   ): Promise<proto.IMessage> {
     if (!file) return { extendedTextMessage: { text } }
-    // No thumbnail: it would take a library of pictures, and the recipient's app makes its own.
+    // No thumbnail: it would need an image library, and the recipient's app makes its own.
     const placed = await place(line, file, id, signal)
     const caption = text === '' ? {} : { caption: text }
     switch (file.type) {

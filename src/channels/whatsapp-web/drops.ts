@@ -2,27 +2,27 @@ import type { Clock } from '../../lib/clock.ts'
 
 /** Why a connection ended, by its code, and what follows (the library's DisconnectReason). */
 export type Drop =
-  /** Right behind linking, and whenever the far side moves us: connect again at once. */
+  /** Right after linking, and whenever the server moves us to another one: reconnect at once. */
   | { kind: 'restart'; detail: string }
-  /** The network, or the far side's servers: connect again, more slowly each time. */
+  /** A fault of the network or of the servers: reconnect, with growing pauses. */
   | { kind: 'lost'; detail: string }
   /** Unlinked on the phone, or by the chat app. */
   | { kind: 'logged_out'; detail: string }
-  /** Nothing that another try makes better. */
+  /** Another try would not help. */
   | { kind: 'over'; detail: string }
 
 const RESTART_REQUIRED = 515
 const LOGGED_OUT = 401
 const TIMED_OUT = 408
 const REPLACED = 440
-/** These three are of the account, and each further try makes them worse; the library knows the second alone. */
+/** Codes about the account; every further try makes these worse. The library knows only the second. */
 const BARRED_FOR_A_TIME = 402
 const LOCKED = 403
 const BARRED = 406
 const NOT_MULTI_DEVICE = 411
 const OUTDATED = 405
 
-/** `linked`: it had been let in before. `showed`: it was showing what links it. */
+/** `linked`: the session was linked before. `showed`: it was showing a QR or pairing code. */
 export function readDrop(
   code: number | undefined,
   detail: string,
@@ -32,7 +32,7 @@ export function readDrop(
     case RESTART_REQUIRED:
       return { kind: 'restart', detail }
     case LOGGED_OUT:
-      // Before it was linked there is nothing to be logged out of: a code was refused, or has gone stale.
+      // A session that was never linked cannot be logged out: its code was refused, or has expired.
       return linked
         ? { kind: 'logged_out', detail: 'unlinked on the phone, or by WhatsApp' }
         : { kind: 'over', detail: 'WhatsApp did not let the device be linked; restart it to try again' }
@@ -56,14 +56,14 @@ export function readDrop(
   }
 }
 
-/** A drop is told of when it has lasted this long. */
+/** An outage is reported once it has lasted this long. */
 const QUIET_MS = 30_000
-/** A line that dropped sooner than this was of no use. */
+/** A connection that dropped sooner than this counts as failed. */
 const STEADY_MS = 2_000
-/** So many of those in a row are connected again at once. */
+/** So many failed connections in a row are followed by a reconnect at once. */
 const MOST_UNSTEADY = 3
 
-/** Connections that failed in a row, and whether it is time to say so. */
+/** Counts connections that failed in a row, and says when to report the outage. */
 export type Drops = ReturnType<typeof createDrops>
 
 export function createDrops(clock: Pick<Clock, 'monotonic'>) {
@@ -72,7 +72,7 @@ export function createDrops(clock: Pick<Clock, 'monotonic'>) {
   let sinceMs = clock.monotonic()
   let told = false
   return {
-    /** `openMs`: for how long it was up before it dropped; null where it never was. `lasts` is said once. */
+    /** `openMs`: how long it was up before it dropped; null if never. `lasts` is true once per outage: when it is to be reported. */
     add(openMs: number | null): { failures: number; lasts: boolean } {
       if (openMs !== null || failures === 0) {
         sinceMs = clock.monotonic()

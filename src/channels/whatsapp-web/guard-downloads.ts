@@ -4,8 +4,8 @@ import type { ReadableStream } from 'node:stream/web'
 type Fetch = typeof globalThis.fetch
 
 /**
- * The library pours what it downloads by itself, such as a history, without listening for failures: one download that
- * is cut would end the process. By this fetch it hears of it where it reads, and answers with a failure of its own.
+ * The library pipes its own downloads, such as a history, without an 'error' listener: a download that
+ * is cut would end the process. With this fetch, the failure appears where the library reads the body, and is handled there.
  */
 export function guardDownloads(fetch: Fetch, isTheirs: (url: URL) => boolean): Fetch {
   return async (input, init) => {
@@ -15,7 +15,7 @@ export function guardDownloads(fetch: Fetch, isTheirs: (url: URL) => boolean): F
   }
 }
 
-/** It takes a body that is a stream of Node's as it is. */
+/** The library accepts a Node stream as the body. */
 function withBody(response: Response): Response {
   let body: Readable | null = null
   return new Proxy(response, {

@@ -3,8 +3,8 @@ import type { EventEmitter } from 'node:events'
 type Listener = (...given: unknown[]) => unknown
 
 /**
- * The library listens to its socket with async functions whose failures nobody hears: one frame that
- * cannot be read would end the process. Whatever listens by now is made to tell `fault` instead.
+ * The library's socket listeners are async functions whose rejections are not handled: one unreadable frame
+ * would end the process. Wraps the present listeners, so that rejections go to `fault`.
  */
 export function guardListeners(emitter: EventEmitter, fault: (error: unknown) => void): void {
   for (const event of emitter.eventNames()) {

@@ -9,7 +9,7 @@ import { readReceipts } from './receipts.ts'
 
 export type Hearing = Omit<LineEvents, 'showsQr' | 'refusedQuery' | 'opened' | 'lost'>
 
-/** What comes in over a line, whichever it is: messages, receipts, chats. */
+/** Handles all that comes in over a line: messages, receipts, chats. */
 export function createHearing(
   baileys: Baileys,
   { creds }: AuthState,
@@ -27,7 +27,7 @@ export function createHearing(
     letInUnlinked({ attrs }) {
       const digits = io.askedPhone?.slice(1) ?? attrs['lid']?.split('@')[0] ?? '0'
       creds.me = { id: `${digits}@s.whatsapp.net`, name: '~' }
-      // No history follows for a device that was never linked: nothing to wait for.
+      // A device that was never linked gets no history, so the library must not wait for one.
       creds.accountSyncCounter = 1
     },
     receipt: node => keep(readReceipts(node)),

@@ -6,7 +6,7 @@ import { isGroup, phoneOf } from './jid.ts'
 import type { Baileys } from './library.ts'
 import { timeOf } from './time.ts'
 
-/** A message from a person, or null for all else that comes by the same way: our own, notices, statuses, channels. */
+/** A message from a person; null for our own messages, notices, statuses, channels and the like. */
 export function readInbound(
   baileys: Pick<Baileys, 'extractMessageContent'>,
   message: WAMessage,
@@ -80,7 +80,7 @@ function readButton(content: Content): Words | null {
   return id === null ? null : { text: flow?.body?.text ?? null, button: id }
 }
 
-/** Newer buttons answer with JSON, by which anybody may say anything. */
+/** Newer buttons answer with JSON, which the sender controls. */
 function readFlowId(json: string | null | undefined): string | null {
   if (!json) return null
   try {
@@ -94,7 +94,7 @@ function readFlowId(json: string | null | undefined): string | null {
 const MEDIA = [
   ['image', 'imageMessage'],
   ['video', 'videoMessage'],
-  // The round kind that is recorded in the chat.
+  // Round video messages that are recorded in the chat.
   ['video', 'ptvMessage'],
   ['audio', 'audioMessage'],
   ['document', 'documentMessage'],
@@ -117,7 +117,7 @@ function readMedia(content: Content): InboundMedia[] {
   })
 }
 
-/** Where the file lies and what opens it. Never the address that its sender wrote beside it: it may lead anywhere. */
+/** The file's path and key. Never the `url` in the message: its sender chose it, and it may lead anywhere. */
 function referenceOf(
   field: (typeof MEDIA)[number][1],
   file: { directPath?: string | null; mediaKey?: Uint8Array | null },
@@ -130,7 +130,7 @@ function referenceOf(
   })
 }
 
-/** Of one that moves, where it began: how it goes on is told by another way. */
+/** For a live location its start; its updates come by another way. */
 function readLocation({
   locationMessage: place,
   liveLocationMessage: live,

@@ -3,12 +3,12 @@
 const PERSON = /^(\d{5,15})(?::\d+)?@(?:s\.whatsapp\.net|c\.us)$/
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 
-/** Of a phone in E.164; a group id is its own address. */
+/** The JID of a phone in E.164; a group id is a JID already. */
 export function jidOf(to: string): string {
   return to.startsWith('+') ? `${to.slice(1)}@s.whatsapp.net` : to
 }
 
-/** E.164 of a person; null for whatever else. */
+/** E.164 of a person's JID; null for other JIDs. */
 export function phoneOf(jid: string | null | undefined): string | null {
   const [, digits] = PERSON.exec(jid ?? '') ?? []
   return digits === undefined ? null : `+${digits}`
@@ -18,7 +18,7 @@ export function isGroup(jid: string): boolean {
   return GROUP.test(jid)
 }
 
-/** Of one of somebody's devices their own address. */
+/** The person's JID, from the JID of one of their devices. */
 export function withoutDevice(jid: string): string {
   return jid.replace(/:\d+@/, '@')
 }

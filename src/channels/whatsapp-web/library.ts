@@ -5,11 +5,11 @@ import { guardDownloads } from './guard-downloads.ts'
 
 export type Baileys = typeof import('baileys')
 
-/** What is said where the optional package is not there. */
+/** The error where the optional package is not installed. */
 export const NOT_INSTALLED =
   'Web sessions need the optional package baileys on the server: npm install baileys@7.0.0-rc14'
 
-/** Without loading it: it takes some 40 MB. */
+/** Does not load it: that takes some 40 MB. */
 export function isBaileysInstalled(): boolean {
   try {
     return existsSync(fileURLToPath(import.meta.resolve('baileys')))
@@ -38,8 +38,8 @@ function prepare(log: Log): void {
 }
 
 /**
- * Its cryptography writes whole sessions to the console, private keys included, and nothing
- * else in this process writes there: from now on what does goes to our log, by its sentence alone.
+ * The library's cryptography prints whole sessions, private keys included, to the console. Nothing
+ * else in this process uses the console: from now on, console calls go to our log, with their text only.
  */
 function keepKeysOffTheConsole(log: Log): void {
   for (const method of ['log', 'info', 'warn', 'error'] as const) {

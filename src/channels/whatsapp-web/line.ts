@@ -20,14 +20,14 @@ import { createQuietLog } from './quiet-log.ts'
 /** One connection to the chat app, from its first byte to its end. */
 export type Line = {
   sock: WASocket
-  /** How often something was sealed for a recipient: what was not sealed has not left. */
+  /** How often a message was encrypted for a recipient: what was not encrypted was not sent. */
   sealed(): number
   isOver(): boolean
-  /** Whether what is said now would still leave: not once it has begun to close. */
+  /** Whether something written now would still be sent; false once the line closes. */
   isUp(): boolean
-  /** Runs it when the connection is over, with the library's code for why; at once where it is. What it returns takes that back. */
+  /** Calls `run` when the connection has ended, with the library's code; at once if it has. Returns a function that cancels it. */
   atEnd(run: (end: LineEnd) => void): () => void
-  /** The first node that names this id; null when the connection ends before. */
+  /** The first node with this id; null when the connection ends before one arrives. */
   answerTo(id: string): Promise<BinaryNode | null>
   end(): void
 }
@@ -36,17 +36,17 @@ export type LineEnd = { code: number | undefined; detail: string }
 
 export type LineEvents = {
   showsQr(text: string): void
-  /** The far side refuses what was asked of it. */
+  /** The server refused a query. */
   refusedQuery(): void
   opened(): void
-  /** The far side let us in although we never were linked to an account, as servers for tests do. */
+  /** The server let us in although we are not linked to an account, as servers for tests do. */
   letInUnlinked(success: BinaryNode): void
   receipt(node: BinaryNode): void
   messages(messages: readonly WAMessage[]): void
   chats(chats: readonly Partial<Chat>[]): void
   contacts(contacts: readonly Partial<Contact>[]): void
   groups(groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]): void
-  /** The keys could not be kept: the session is another node's. */
+  /** The keys could not be stored: another node holds the session. */
   lost(error: unknown): void
 }
 
@@ -56,7 +56,7 @@ export type LineDeps = {
   config: WebConfig
   auth: AuthState
   log: Log
-  /** What was sent by this id, for the chat that asks for it again. */
+  /** A message that was sent, for a recipient in `chat` who asks for it again. */
   sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined>
   on: LineEvents
 }
@@ -64,7 +64,7 @@ export type LineDeps = {
 const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 25_000
-/** For a goodbye: a far side that is gone says none, and the library would wait half a minute for it. */
+/** How long to wait for the server's close: the library would wait half a minute for a server that is gone. */
 const GOODBYE_MS = 1_000
 
 export function openLine({ baileys, clock, config, auth, log, sentMessage, on }: LineDeps): Line {
@@ -78,11 +78,11 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,
     keepAliveIntervalMs: KEEP_ALIVE_MS,
-    // The person's phone goes on ringing, and their history stays where it is.
+    // So that the person's phone still notifies, and no full history is sent to us.
     markOnlineOnConnect: false,
     syncFullHistory: false,
     emitOwnEvents: false,
-    // Our store waits for its database itself.
+    // Our store retries by itself.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage: ({ id, remoteJid }) =>
       id && remoteJid ? sentMessage(id, remoteJid) : Promise.resolve(undefined),
@@ -110,7 +110,7 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
     void sock.end(error instanceof Error ? error : undefined)
   })
   hangUpInTime(sock.ws, clock)
-  /** No promise: that would keep whoever waited on it for as long as the line lives. */
+  /** Callbacks and not a promise: a promise would keep its waiters in memory for as long as the line lives. */
   const waiting = new Set<(end: LineEnd) => void>()
   let over: LineEnd | null = null
   listen(sock, auth, on, (code, detail) => {
@@ -148,7 +148,7 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
   }
 }
 
-/** Cuts what does not close by itself: while it closes nothing leaves, and nobody connects anew. */
+/** Cuts a socket that does not close in time: until it is closed, nothing is sent and no reconnect begins. */
 function hangUpInTime(socket: WASocket['ws'], clock: Pick<Clock, 'after'>): void {
   const close = socket.close.bind(socket)
   socket.close = async () => {
@@ -166,7 +166,7 @@ function listen(
   over: (code: number | undefined, detail: string) => void,
 ): void {
   const save = () => void auth.saveCreds().catch(on.lost)
-  // Straight from the wire: the library holds its own events back until it has caught up with what it missed.
+  // Straight from the socket: the library delays its own events until it has received all that it missed.
   sock.ws.on('CB:receipt', on.receipt)
   sock.ws.on('CB:success', (node: BinaryNode) => {
     if (!auth.creds.me?.id) on.letInUnlinked(node)
@@ -177,7 +177,7 @@ function listen(
     if (qr !== undefined) on.showsQr(qr)
     if (connection === 'open') on.opened()
     if (connection === 'close') {
-      // What it holds back is acknowledged already: it would be lost with the line.
+      // The delayed events are acknowledged at the server already, and would be lost with the line.
       sock.ev.flush()
       const error = lastDisconnect?.error as (Error & { output?: { statusCode?: number } }) | undefined
       over(error?.output?.statusCode, error?.message ?? 'closed')

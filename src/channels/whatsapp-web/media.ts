@@ -7,10 +7,10 @@ import { FileUnavailable } from '../provider.ts'
 import type { Baileys } from './library.ts'
 import { PROOF_BYTES } from './sealed-file.ts'
 
-/** Where the chat app keeps the files of messages. */
+/** The chat app's media server. */
 const MEDIA_ORIGIN = 'https://mmg.whatsapp.net'
 
-/** The bytes behind an address. Rejects with `FileUnavailable`. */
+/** Streams the bytes of a URL. Rejects with `FileUnavailable`. */
 export type Download = (url: URL, signal: AbortSignal) => Promise<Readable>
 
 export function downloadBy(clock: Clock): Download {
@@ -18,8 +18,8 @@ export function downloadBy(clock: Clock): Download {
 }
 
 /**
- * Opens a file that came with a message (inbound.ts has written the reference). Not by the library: it does
- * not listen to its downloads, so that one that is cut would end the process, and heeds no signal.
+ * Opens a file that came with a message, by the reference from inbound.ts. Not by the library: a download
+ * that is cut would end the process there, and it takes no signal.
  */
 export async function openMediaOf(
   { getMediaKeys }: Pick<Baileys, 'getMediaKeys'>,
@@ -28,13 +28,13 @@ export async function openMediaOf(
   signal: AbortSignal,
 ): Promise<Readable> {
   const { as, path, key } = JSON.parse(reference) as { as: MediaType; path: string; key: string }
-  // Whoever sent it wrote the path: it must stay one.
+  // The message's sender chose the path: it must not change the host.
   if (!/^\/[^/]/.test(path)) throw new FileUnavailable('the file of this message lies nowhere', false)
   const keys = await getMediaKeys(Buffer.from(key, 'base64'), as)
   return unsealed(await download(new URL(MEDIA_ORIGIN + path), signal), keys)
 }
 
-/** The file in its seal: AES-256-CBC, with a proof behind it. Fails at its end where it is cut, or another file. */
+/** Decrypts a file: AES-256-CBC, followed by an HMAC. The stream fails at its end if the HMAC does not fit. */
 function unsealed(sealed: Readable, { iv, cipherKey, macKey }: MediaDecryptionKeyInfo): Readable {
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
   const proof = createHmac('sha256', macKey!).update(iv)
@@ -56,7 +56,7 @@ function unsealed(sealed: Readable, { iv, cipherKey, macKey }: MediaDecryptionKe
       done(null, decipher.final())
     },
   })
-  // Whoever reads hears of a failure by the plain bytes.
+  // Errors of the pipeline reach the reader by `plain`.
   pipeline(sealed, plain, () => {})
   return plain
 }

@@ -1,9 +1,9 @@
 import { fromUuid, isId, toUuid } from '../../lib/ids.ts'
 
 /**
- * What a message of ours is called on the chat app: its library's own form, 3EB0 and
- * 36 hex digits, which are our id of the message and the number of the attempt. So a
- * receipt finds its attempt although the answer to its submit never came.
+ * The id of a message on the chat app, in the library's form: 3EB0 and
+ * 36 hex digits, which are our message id and the number of the attempt. So a
+ * receipt finds its attempt even if the submit was never answered.
  */
 const OURS = /^3EB0([0-9A-F]{32})([0-9A-F]{4})$/
 
@@ -15,7 +15,7 @@ export function messageIdOf(attemptId: string): string {
   return `3EB0${toUuid(id).replaceAll('-', '')}${number}`.toUpperCase()
 }
 
-/** The id of the attempt; null for what we did not send. */
+/** The attempt's id; null for a message that we did not send. */
 export function attemptIdOf(messageId: string): string | null {
   const [, uuid, attempt] = OURS.exec(messageId) ?? []
   return uuid && attempt ? `${fromUuid('msg', uuid.toLowerCase())}.${Number.parseInt(attempt, 16)}` : null

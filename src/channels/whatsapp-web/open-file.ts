@@ -2,7 +2,7 @@ import { addAbortSignal, pipeline, type Readable, Transform } from 'node:stream'
 import { FileUnavailable, type OutgoingFile } from '../provider.ts'
 
 const MEGABYTE = 1024 * 1024
-/** What the chat app takes. */
+/** The largest files that the chat app takes. */
 const MOST_BYTES = {
   image: 16 * MEGABYTE,
   video: 16 * MEGABYTE,
@@ -10,7 +10,7 @@ const MOST_BYTES = {
   document: 100 * MEGABYTE,
 }
 
-/** The bytes of a file, which fail once there are too many, or the signal aborts. Rejects with `FileUnavailable`. */
+/** Streams a file; the stream fails if it is too large, or when the signal aborts. Rejects with `FileUnavailable`. */
 export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise<Readable> {
   const most = MOST_BYTES[file.type]
   if (file.sizeBytes !== undefined && file.sizeBytes > most) throw tooLarge(file)
@@ -22,7 +22,7 @@ export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise
       done(size > most ? tooLarge(file) : null, chunk)
     },
   })
-  // Either ends with the other; whoever reads hears of a failure by what is limited, also of one before they began.
+  // Either stream ends with the other; errors reach the reader by `limited`, also those before the first read.
   pipeline(source, limited, () => {})
   limited.on('error', () => {})
   return addAbortSignal(signal, limited)

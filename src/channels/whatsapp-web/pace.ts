@@ -4,9 +4,9 @@ import type { WebConfig } from './config.ts'
 const DAY_MS = 86_400_000
 
 /**
- * How fast a session may send: slowly on its first day, then faster with each
- * day until it is warm. People are banned for what looks like a machine, and a
- * device that was linked a moment ago and writes to many looks most like one.
+ * How fast a session may send: slowly on its first day, then faster each
+ * day until it is warm. The chat app bans numbers that behave like a machine, and a
+ * device that was just linked and writes to many looks most like one.
  */
 export function paceOf(
   { messagesPerMinute, freshMessagesPerMinute, warmUpDays }: WebConfig,

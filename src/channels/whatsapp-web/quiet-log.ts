@@ -4,8 +4,8 @@ import type { Log } from '../../lib/log.ts'
 type LibraryLog = NonNullable<UserFacingSocketConfig['logger']>
 
 /**
- * The library tells its log whole nodes, keys and words included: of what it says
- * we keep the sentence alone, and only where something went wrong.
+ * The library logs whole nodes, with keys and message texts: we keep only
+ * the text of its log lines, and only of warnings and errors.
  */
 export function createQuietLog(log: Log): LibraryLog {
   const say = (fields: unknown, text?: string) => {

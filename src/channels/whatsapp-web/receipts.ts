@@ -4,7 +4,7 @@ import { entryOf } from '../shared/table.ts'
 import { attemptIdOf } from './message-id.ts'
 import { timeOf } from './time.ts'
 
-/** By the `type` of a receipt; without one it is of the delivery. What a person's own devices say counts for nothing. */
+/** By a receipt's `type`; without one it reports the delivery. Receipts from the sender's own devices are ignored. */
 const STATUS_OF: Readonly<Record<string, Receipt['status']>> = {
   '': 'delivered',
   inactive: 'delivered',
@@ -12,7 +12,7 @@ const STATUS_OF: Readonly<Record<string, Receipt['status']>> = {
   played: 'read',
 }
 
-/** The receipts of messages of ours in one node; in a group the first of each kind is what moves the message. */
+/** The receipts of our messages in one node. In a group, the first receipt of each kind moves the message. */
 export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
   const status = entryOf(STATUS_OF, attrs['type'] ?? '')
   if (!status || attrs['recipient'] !== undefined) return []
@@ -38,13 +38,13 @@ export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
   })
 }
 
-/** One receipt may be of many messages: the first is its id, the others stand in a list. */
+/** A receipt may be for many messages: its own id is the first, the others are in a list. */
 function listed(children: readonly BinaryNode[]): string[] {
   const list = children.find(each => each.tag === 'list')
   return childrenOf(list).map(item => item.attrs['id'] ?? '')
 }
 
-/** What several people of a group say of a message while nobody takes it comes together: the message, and each of them with their time. */
+/** Receipts of several group members that queued while we were offline come in one node: the message, and each member with a time. */
 function gathered(children: readonly BinaryNode[]): { id: string; firstMs: number | null }[] {
   return children
     .filter(each => each.tag === 'participants' && childrenOf(each).length > 0)

@@ -2,23 +2,23 @@ import type { Clock } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 import type { Line } from './line.ts'
 
-/** Who is on the chat app, as far as it says so. */
+/** Whether numbers are registered on the chat app. */
 export type Recipients = {
-  /** Null where nobody says. */
+  /** Null where the chat app does not say. */
   isThere(phone: string): Promise<boolean | null>
 }
 
-/** What came of the question: an answer, no line to ask on, no answer, or a line that ended over it. */
+/** The result of a query: an answer, no open line, no answer in time, or a line that was closed because of the query. */
 export type Word = boolean | 'no line' | 'no answer' | 'hung up'
 
 const HELD = 2_000
 const HOLDS_MS = 10 * 60_000
-/** A number may have been registered a moment ago. */
+/** How long "not registered" is cached; short, since the number may register at any moment. */
 const HOLDS_NO_MS = 60_000
-/** A server that hangs up over the question is not asked again for this long; one that does not answer it for that. */
+/** How long not to ask again after the server has closed the line because of the query, or has not answered it. */
 const MUTE_MS = { 'hung up': 10 * 60_000, 'no answer': 60_000 } as const
 
-/** `ask` puts the question. */
+/** `ask` makes the query. */
 export function createRecipients(clock: Clock, ask: (phone: string) => Promise<Word>): Recipients {
   const known = createLru<string, { answer: boolean; untilMs: number }>(HELD)
   let muteUntilMs = Number.NEGATIVE_INFINITY
@@ -41,7 +41,7 @@ export function createRecipients(clock: Clock, ask: (phone: string) => Promise<W
   }
 }
 
-/** Never rejects. The library says nothing where it waited in vain, and fails where it was refused, as for too many questions. */
+/** Never rejects. The library returns nothing on a time-out, and throws on a refusal, such as for too many queries. */
 export function askWhoIsThere(line: Pick<Line, 'sock' | 'atEnd' | 'isUp'>, phone: string): Promise<Word> {
   return new Promise(resolve => {
     const forget = line.atEnd(() => resolve('hung up'))

@@ -5,26 +5,26 @@ import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import type { MediaDecryptionKeyInfo } from 'baileys'
 
-/** Of the HMAC over a sealed file, which stands behind it. */
+/** Length of the HMAC that follows an encrypted file. */
 export const PROOF_BYTES = 10
 const CHUNK_BYTES = 65_536
 
-/** A file in its seal, as the chat app keeps it, on our disk until it is closed. */
+/** An encrypted file, in the chat app's format, on our disk until it is closed. */
 export type SealedFile = {
   sizeBytes: number
   sha256: Buffer
-  /** Of what is in it. */
+  /** Of the decrypted content. */
   plain: { sizeBytes: number; sha256: Buffer }
-  /** From its beginning, as often as it is asked for. */
+  /** Streams the encrypted bytes from the start; may be called repeatedly. */
   read(): Readable
-  /** What is in it; read from the sealed bytes, so that nothing clear ever lies on a disk. */
+  /** Streams the content; decrypted on the fly, so that no plain bytes are on the disk. */
   readPlain(): Readable
   close(): Promise<void>
 }
 
 /**
- * Seals a file onto the disk: its address at the chat app is made of the hash of all its sealed bytes, and it may be
- * too large for memory. The file on the disk has no name, so that nothing of it stays, however the process ends.
+ * Encrypts a file onto the disk: its URL at the chat app needs the hash of all encrypted bytes first, and it may be
+ * too large for memory. The file is unlinked at once, so that nothing stays however the process ends.
  */
 export async function sealFile(
   source: Readable,
@@ -56,7 +56,7 @@ async function openNameless(name: string): Promise<FileHandle> {
 
 type Measures = Pick<SealedFile, 'sizeBytes' | 'sha256' | 'plain'>
 
-/** AES-256-CBC, with a proof behind it. */
+/** AES-256-CBC, followed by an HMAC. */
 async function pour(
   source: Readable,
   { iv, cipherKey, macKey }: MediaDecryptionKeyInfo,
@@ -102,7 +102,7 @@ function sealedFileOn(
     read: () => readTo(measures.sizeBytes),
     readPlain() {
       const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
-      // Either ends with the other; whoever reads hears of a failure by what is clear.
+      // Either stream ends with the other; errors reach the reader by the decrypted stream.
       pipeline(readTo(measures.sizeBytes - PROOF_BYTES), decipher, () => {})
       return decipher
     },
@@ -110,7 +110,7 @@ function sealedFileOn(
   }
 }
 
-/** Not by a stream of the disk's own: that one closes it when it is destroyed. */
+/** Not by the handle's own read stream, which closes the file when it is destroyed. */
 async function* bytesTo(end: number, disk: FileHandle): AsyncGenerator<Buffer> {
   for (let position = 0; position < end; ) {
     const length = Math.min(CHUNK_BYTES, end - position)

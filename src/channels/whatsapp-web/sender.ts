@@ -11,9 +11,9 @@ import { messageIdOf } from './message-id.ts'
 export type SenderDeps = {
   log: Log
   compose: Compose
-  /** Whether the recipient is on the chat app; null where nobody says. */
+  /** Whether the recipient is on the chat app; null where it does not say. */
   isThere(phone: string): Promise<boolean | null>
-  /** Kept for a recipient who cannot read it at first. */
+  /** Remembers a sent message, for a recipient who cannot decrypt it and asks again. */
   sent(id: string, sent: SentMessage): void
   tellLate: Io['tellLate']
 }
@@ -21,17 +21,17 @@ export type SenderDeps = {
 /** One attempt on its way to one chat. */
 type Parcel = { accountId: string; attemptId: string; jid: string; id: string; message: proto.IMessage }
 
-/** What went out, and to whom. */
+/** A sent message, and its recipient. */
 export type SentMessage = { to: string; message: proto.IMessage }
 
-/** Takes one message to the chat app's server, and waits for its word. */
+/** Sends one message to the chat app's server, and waits for the answer. */
 export function createSender({ log, compose, isThere, sent, tellLate }: SenderDeps) {
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return NO_TIME
     if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
     if (line.isOver()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
-    // A file may never come.
+    // Reading a file may take too long.
     const words = await beforeAbort(prepare(line, message, id, signal), signal)
     if (words === null) return NO_TIME
     if ('kind' in words) return words
@@ -40,7 +40,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: words.message }, signal)
   }
 
-  /** Reads the file and puts it on the chat app's media servers: nothing of it shows before the message does. */
+  /** Reads the file and uploads it to the chat app's media servers; the recipient sees nothing before the message itself. */
   async function prepare(
     line: Line,
     message: Outgoing,
@@ -57,7 +57,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     }
   }
 
-  /** Out of time, it may leave yet, since the library goes on with what it was given: what becomes of it is told then. */
+  /** After a time-out the library goes on, so the message may still be sent: its outcome is then reported late. */
   async function submit(line: Line, parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
     const outcome = outcomeOf(line, parcel)
     const inTime = await beforeAbort(outcome, signal)
@@ -69,11 +69,11 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     return OUT_OF_TIME
   }
 
-  /** Settles when the server answers, when the message cannot leave any more, or when the line ends. */
+  /** Settles when the server answers, when the message can no longer be sent, or when the line ends. */
   async function outcomeOf(line: Line, { jid, id, message }: Parcel): Promise<Outcome> {
     const sealedBefore = line.sealed()
     const answer = line.answerTo(id)
-    // What it sealed is kept behind the sending: a database that is away must not hide the answer.
+    // The library stores its keys after the sending: a database that is away must not hide the server's answer.
     const failure = line.sock.relayMessage(jid, message, { messageId: id }).then(
       () => null,
       (error: unknown) => detailOf(error, 'the message could not be handed over'),
@@ -96,10 +96,10 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
   return send
 }
 
-/** A line that dropped is open again within a second, as a rule. */
+/** A line that dropped is usually open again within a second. */
 const SOON_MS = 500
 
-/** Of a message that came while the session was connecting: no try of its own. */
+/** The outcome while the session is connecting; does not count as a try. */
 export const NOT_OPEN: Outcome = {
   kind: 'throttled',
   afterMs: 200,

@@ -21,22 +21,22 @@ import { createUploads } from './uploads.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** To be let in, or to be shown what links us. */
+/** How long the server may take to let us in, or to send a code. */
 const GREETING_MS = 30_000
 /** A code on the screen of a phone; the first QR code lives this long too. */
 const PAIRING_MS = 60_000
-/** The library does not wait for the answer to that question: a refusal is of it where nothing else was asked yet. */
+/** The library does not wait for the answer to its request for a pairing code: a refusal within this time is taken for that answer. */
 const REFUSED_WITHIN_MS = 10_000
-/** Messages of ours that a recipient may ask for again without the store. */
+/** Sent messages kept in memory, for recipients who ask for them again. */
 const REMEMBERED = 256
 
-/** How a line came to its end. */
+/** How a line ended. */
 type End = Drop | { kind: 'let_go' }
 type Dropped = Extract<Drop, { kind: 'restart' | 'lost' }>
 
 /**
- * Holds one session: connects, shows what links it, sends and hears, and connects
- * again when the line drops. What it cannot mend it tells and rests.
+ * Holds one session: connects, shows its QR or pairing code, sends and receives, and reconnects
+ * when the line drops. A fault that a reconnect cannot cure is reported, and the session stops.
  */
 export async function openWebSession(config: WebConfig, io: SessionIo): Promise<SessionLink> {
   const baileys = await loadBaileys(io.log)
@@ -94,7 +94,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     }
   }
 
-  /** The first try follows at once; then more slowly, with a word when it has lasted. */
+  /** The first reconnect follows at once, later ones with growing pauses; reports an outage that lasts. */
   async function wait(end: Dropped, { failures, lasts }: ReturnType<Drops['add']>): Promise<void> {
     const { detail } = end
     if (failures === 1) return end.kind === 'lost' ? io.tell({ state: 'connecting' }) : undefined
@@ -104,7 +104,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     await keepCreds()
   }
 
-  /** The store refuses them once the session is another node's: whoever connected then would cut off that one. */
+  /** Stores the credentials before a reconnect. The store refuses if another node holds the session, which a reconnect here would cut off. */
   async function keepCreds(): Promise<void> {
     await auth.saveCreds().catch(lose)
   }
@@ -158,7 +158,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     cancel()
     greeted.resolve()
     noteClosed(current)
-    // What it wrote last is kept before anybody reads the keys anew.
+    // Its last credentials must be stored before the keys are read again.
     await keepCreds()
     const openMs = openedMs === null ? null : clock.monotonic() - openedMs
     if (letGo) return { end: { kind: 'let_go' }, openMs }
@@ -171,7 +171,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     return auth.creds.account !== undefined || pairedAtMs !== null
   }
 
-  /** A code that nobody typed has named an account already, as which we would be refused. */
+  /** A pairing code that was not typed has set an account in the credentials already, and the server would refuse us as that account. */
   function forgetHalfLink(): void {
     delete auth.creds.me
     delete auth.creds.pairingCode
@@ -181,7 +181,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     const untilMs = clock.now() + PAIRING_MS
     if (io.askedPhone === null) return io.tell({ state: 'qr', text, untilMs })
     try {
-      // One code for all the time in which the QR code would have been renewed.
+      // One pairing code, where a QR code would be renewed several times.
       if (auth.creds.pairingCode) return
       codeAskedMs = clock.monotonic()
       const code = await current.sock.requestPairingCode(io.askedPhone.slice(1))
@@ -201,7 +201,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     if (!groupsAreKnown) void askForGroups(current)
   }
 
-  /** Whoever hears that it is open need not pair it again, should this process end now: its keys are kept first. */
+  /** Reports `open` only after the keys are stored: should the process end now, the session needs no new pairing. */
   async function tellOpen(current: Line): Promise<void> {
     await keepCreds()
     if (line !== current || !isOpen) return
@@ -209,7 +209,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     io.tell({ state: 'open', phone: phoneOf(me?.id), pushName: me?.name && me.name !== '~' ? me.name : null })
   }
 
-  /** Once: groups that come later are told. */
+  /** Asked once: groups that are added later are reported as they come. */
   async function askForGroups({ sock }: Line): Promise<void> {
     try {
       book.groups(Object.values(await sock.groupFetchAllParticipating()))
@@ -229,7 +229,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
 
   // --- what the connection asks, and is asked -------------------------------
 
-  /** Whoever knows an id may ask for what went by it: only whom it went to gets it. */
+  /** Anybody who knows an id may ask for its message: only its recipient gets it. */
   async function sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined> {
     const sent = remembered.get(id) ?? (await sentEarlier(id))
     return sent && (await isOf(chat, sent.to)) ? sent.message : undefined
@@ -241,7 +241,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     return known && { to: known.to, message: { extendedTextMessage: { text: known.text } } }
   }
 
-  /** A person may ask by the id that shows no number; where nobody knows which one it hides, it may be theirs. */
+  /** A person may ask under an id that hides their number (LID). Where its number is not known, it may be theirs. */
   async function isOf(chat: string, to: string): Promise<boolean> {
     if (!chat.endsWith('@lid') || !to.startsWith('+')) return (phoneOf(chat) ?? withoutDevice(chat)) === to
     const jid = await line?.sock.signalRepository.lidMapping.getPNForLID(chat)
@@ -280,7 +280,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   }
 }
 
-/** Asking again and again for what is refused is what gets numbers banned. */
+/** No retry: repeated requests for a code that is refused get numbers banned. */
 const NO_CODE = {
   kind: 'over',
   detail: 'WhatsApp gave no code for this number; restart it to try again',

@@ -5,10 +5,10 @@ import { type Answer, createHttpClient, type HttpRequest } from '../http/client.
 import type { Line } from './line.ts'
 import type { SealedFile } from './sealed-file.ts'
 
-/** Where an uploaded file lies, in the chat app's words: one of them, or both. */
+/** Where an uploaded file is: a URL, a path, or both. */
 export type Place = { url: string | null; directPath: string | null }
 
-/** Puts sealed files on the chat app's media servers. */
+/** Uploads encrypted files to the chat app's media servers. */
 export type Uploads = {
   /** Rejects where no server took it, or the signal aborts. */
   put(line: Pick<Line, 'sock'>, type: AttachmentType, file: SealedFile, signal: AbortSignal): Promise<Place>
@@ -16,14 +16,14 @@ export type Uploads = {
 
 type Servers = { hosts: readonly string[]; token: string }
 
-/** For one server; another one may be left to try. */
+/** Time-out per server: another one may be left to try. */
 const PUT_MS = 25_000
-/** As the chat app's own client calls itself. */
+/** The Origin header that the chat app's own web client sends. */
 const ORIGIN = 'https://web.whatsapp.com'
 
 /**
- * Not by the library: an upload whose answer is cut never ends there and keeps its files for good, and
- * one question after the servers that fails is its answer for as long as the line lives.
+ * Not by the library: there, an upload whose answer is cut never ends and keeps its files forever, and
+ * one failed query for the media servers is cached for as long as the line lives.
  */
 export function createUploads({ clock, tlsCa }: { clock: Clock; tlsCa: string | undefined }): Uploads {
   let known: { sock: Line['sock']; servers: Servers; untilMs: number } | null = null
@@ -71,7 +71,7 @@ export function createUploads({ clock, tlsCa }: { clock: Clock; tlsCa: string | 
           failure = error
         }
       }
-      // What they were asked with may not be valid any more.
+      // The servers' authorisation may have expired: it is queried again next time.
       known = null
       throw failure
     },

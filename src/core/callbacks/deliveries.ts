@@ -37,19 +37,19 @@ import { eventPayload } from './payload.ts'
 import { selectEvent, type WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
-/** What became of events on their way to an endpoint, and how to have them sent again. */
+/** The deliveries of an endpoint: list, read and replay. */
 export type WebhookDeliveries = {
   /** The newest first. */
   list(caller: Caller, webhookId: string, query: DeliveryQuery): Promise<Page<DeliveryView>>
-  /** One of them, with what is sent. */
+  /** One delivery, with its payload. */
   read(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryWithPayload>
-  /** The same event once more, whatever became of it; CONFLICT while the endpoint is disabled, or once the event is gone. */
+  /** Queues the same event again, whatever the delivery's state; CONFLICT while the endpoint is disabled, or once the event is no longer stored. */
   replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
-  /** The events of a range once more; CONFLICT while the endpoint is disabled. */
+  /** Queues the events of a time range again; CONFLICT while the endpoint is disabled. */
   replayRange(caller: Caller, webhookId: string, body: WebhookReplay): Promise<WebhookReplayed>
 }
 
-/** Events that one request queues: more go on with its cursor. */
+/** Most events that one request queues; further ones need its cursor. */
 const MOST_REPLAYED = 5_000
 
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
@@ -61,7 +61,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     return row
   }
 
-  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  /** Up to `limit` rows, and the position down to which was looked if that is not the end. */
   async function look(
     accountId: AccountId,
     webhookId: WebhookId,
@@ -100,7 +100,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhook = await findWebhook(db, account.id, webhookId)
       const earlier = await findDelivery(account.id, webhook.id, deliveryId)
       requireEnabled(webhook)
-      // A delivery may be kept for longer than what it told of.
+      // A delivery may be kept for longer than its event.
       if (!(await selectEvent(db, account.id, earlier.eventId))) {
         throw new Problem('CONFLICT', 'The event is no longer stored.')
       }
@@ -134,7 +134,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
   }
 }
 
-/** Of the types asked for, or those that the endpoint listens to. */
+/** The range's types: those asked for, else those that the endpoint listens to. */
 function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
   const fromMs = readTime(body.from, 'from')
   const toMs = readTime(body.to, 'to')

@@ -10,7 +10,7 @@ import type { DeliveryId, EventId, WebhookId } from './store.ts'
 /** A delivery as its endpoint's list shows it; times in ms since the epoch. */
 export type DeliveryRow = {
   id: DeliveryId
-  /** Where it stands among all deliveries; rises with time. */
+  /** Its position among all deliveries; rises with time. */
   seq: number
   eventId: EventId
   eventType: EventType
@@ -73,7 +73,7 @@ export async function listDeliveries(
   return rows.map(toRow)
 }
 
-/** How far down one statement looks; null when it is to the end. */
+/** The seq down to which one statement looks, so that it stays bounded; null when it may look to the end. */
 export async function endOfDeliveryLook(
   db: Db,
   accountId: AccountId,
@@ -90,7 +90,7 @@ export async function endOfDeliveryLook(
   return rows.length === 2 ? rows[0]!.seq : null
 }
 
-/** What is read to find them: all of an endpoint's, or those that ended badly, which have an index of their own. */
+/** What is scanned: all deliveries of an endpoint, or only the failed and cancelled ones, which have an index of their own. */
 const WAYS = {
   all: 'account_id = $1 and target_id = $2 and seq < $3',
   bad: "account_id = $1 and target_id = $2 and seq < $3 and status in ('failed', 'cancelled')",
@@ -127,8 +127,8 @@ export type EventRange = {
 }
 
 /**
- * Queues the stored events of a range for an endpoint once more, at most `limit`.
- * Those of one moment and message keep the order in which a message goes its way.
+ * Queues the stored events of a range for an endpoint again, at most `limit`.
+ * Events of one message with the same time are queued in the order of its life.
  * @returns the ids of the events, the earliest first.
  */
 export async function replayEvents(
@@ -170,13 +170,13 @@ export async function replayEvents(
   return rows.map(row => fromUuid('evt', row.id))
 }
 
-/** An event gets its id before it is stored: this much before at most, were the database away meanwhile. */
+/** An event's id is made before its time is: at most so much earlier, if the database was away in between. */
 const NAMED_BEFORE_MS = HOUR_MS
-/** Or after its time was taken: by a few statements, or by clocks that were set back. */
+/** Or later than its time: by a few statements, or by clocks that were set back. */
 const NAMED_AFTER_MS = MINUTE_MS
-/** Some thousand rows into five indexes. */
+/** Long: some thousand rows are inserted into five indexes. */
 const REPLAY_TIMEOUT_MS = 20_000
-/** Which of two events of the same millisecond came first. */
+/** The order of events of one message within the same millisecond. */
 const WAY_OF_A_MESSAGE: readonly EventType[] = [
   'message.unknown',
   'message.sent',

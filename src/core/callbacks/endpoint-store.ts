@@ -5,7 +5,7 @@ import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { WebhookId } from './store.ts'
 
-/** An endpoint as its row has it; times in ms since the epoch, secrets apart. */
+/** An endpoint's row without its secrets; times in ms since the epoch. */
 export type WebhookRow = {
   id: WebhookId
   url: string
@@ -89,9 +89,9 @@ export async function insertWebhook(
 }
 
 /**
- * All but the secrets. Since when it fails is the attempts' to say, who wait for nobody's lock: here it ends,
- * or stays as they have it by now.
- * @returns since when it fails, in ms since the epoch.
+ * Updates all but the secrets. `failing_since` is set by attempts, concurrently and without this lock: an update here only
+ * clears it, or leaves it as it is.
+ * @returns `failing_since` in ms since the epoch.
  */
 export async function updateWebhook(
   db: Db,
@@ -119,7 +119,7 @@ export async function updateWebhook(
   return rows[0]?.failingSince?.getTime() ?? null
 }
 
-/** The secret that was becomes the previous one, valid until then; null where there is no such endpoint. */
+/** The present secret becomes the previous one, which signs until the given time; null where there is no such endpoint. */
 export async function rotateSecret(
   db: Db,
   accountId: AccountId,
@@ -146,7 +146,7 @@ export async function deleteWebhook(db: Db, accountId: AccountId, id: WebhookId)
   return rowCount === 1
 }
 
-/** What the enabled endpoints of an account listen to, `*` and families spelled out: $1 is every type of this version. */
+/** SQL: the event types that an account's enabled endpoints listen to, with `*` and families expanded; $1 is every type of this version. */
 const UNION = `coalesce((
   select array_agg(distinct t.type order by t.type)
     from webhook_endpoints e, lateral (
@@ -156,7 +156,7 @@ const UNION = `coalesce((
          ) t
    where e.account_id = a.id and e.enabled), '{}')`
 
-/** Makes the account's event rows those that somebody listens to; in the transaction of every change of an endpoint. */
+/** Updates the event types that the account listens to; call it in the transaction of every change of an endpoint. */
 export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<void> {
   await db.query({
     name: 'webhook_refresh_types',
@@ -165,7 +165,7 @@ export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<v
   })
 }
 
-/** The same for the accounts whose `*` or family stood for fewer types when an earlier version spelled it out; how many. */
+/** The same for accounts whose `*` or families an earlier version had expanded to fewer types; returns how many. */
 export async function refreshAnyEvent(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'webhook_refresh_any',

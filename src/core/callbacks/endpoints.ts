@@ -44,22 +44,22 @@ import { createWebhookSecret } from './signature.ts'
 import type { WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
-/** The webhook endpoints of an account. An unknown one is NOT_FOUND, one of another account too. */
+/** The webhook endpoints of an account. NOT_FOUND for an unknown one, or one of another account. */
 export type Webhooks = {
-  /** VALIDATION_ERROR for a URL that may not be called, CONFLICT past the most that an account may have. */
+  /** VALIDATION_ERROR for a URL that may not be called, CONFLICT when the account has MOST_ENDPOINTS already. */
   create(caller: Caller, body: WebhookCreate): Promise<WebhookWithSecret>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<WebhookView>>
   read(caller: Caller, id: string): Promise<WebhookView>
   update(caller: Caller, id: string, body: WebhookUpdate): Promise<WebhookView>
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
-  /** A new secret; the old one signs beside it for a day. */
+  /** Makes a new secret; for a day, both the new and the old one sign. */
   rotate(caller: Caller, id: string): Promise<WebhookWithSecret>
   /** Sends it a `webhook.test`; CONFLICT while it is disabled. */
   test(caller: Caller, id: string): Promise<DeliveryView>
   /**
-   * Sends nothing more to an endpoint, and tells the account's others; false when it was disabled already,
-   * or is by now at another address than `url`, where that is given.
+   * Disables an endpoint, with an event for the account's other endpoints. False when it was disabled already,
+   * or when `url` is given and the endpoint's URL is another one by now.
    */
   disable(
     accountId: AccountId,
@@ -67,7 +67,7 @@ export type Webhooks = {
     reason: Exclude<DisabledReason, 'request'>,
     url?: string,
   ): Promise<boolean>
-  /** Lets `*` and families stand for the event types of this version; at the start of a node. */
+  /** Expands `*` and families to the event types of this version; called at the start of a node. */
   refresh(): Promise<void>
 }
 
@@ -82,13 +82,13 @@ export type WebhooksDeps = {
 }
 
 const MOST_ENDPOINTS = 50
-/** How long a rotated secret goes on signing, in ms. */
+/** How long the previous secret signs after a rotation, in ms. */
 const OVERLAP_MS = DAY_MS
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { db, clock, ids, random, seal } = deps
 
-  /** Every change that may change what is listened to, one after the other. */
+  /** Makes a change that may change the account's event types; such changes of an account run one at a time. */
   function change<T>(accountId: AccountId, work: (tx: Db) => Promise<T>): Promise<T> {
     return db.transaction(async tx => {
       await lockAccount(tx, accountId)
@@ -228,14 +228,14 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
 type Standing = Pick<WebhookRow, 'enabled' | 'disabledAt' | 'disabledReason'>
 
-/** As an account wishes it. */
+/** The standing after a request of the account. */
 function standing(enabled: boolean, nowMs: number): Standing {
   return enabled
     ? { enabled, disabledAt: null, disabledReason: null }
     : { enabled, disabledAt: nowMs, disabledReason: 'request' }
 }
 
-/** Another address, or being enabled anew, begins a new life: what failed before no longer counts. */
+/** Whether earlier failures no longer count: the URL was changed, or the endpoint was enabled again. */
 function beginsAnew(before: WebhookRow, { url = before.url, enabled }: WebhookUpdate): boolean {
   return url !== before.url || (enabled === true && !before.enabled)
 }

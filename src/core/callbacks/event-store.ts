@@ -7,7 +7,7 @@ import type { DeliveryId, EventId, TargetKind } from './store.ts'
 
 export type NewEvent = { accountId: AccountId; id: EventId; type: EventType; atMs: number; data: unknown }
 
-/** Stores an event; its deliveries to those who listen come with it (migrations/0005, fan_out). */
+/** Stores an event; a trigger makes its deliveries to the endpoints that listen (migrations/0005, fan_out). */
 export async function insertEvent(db: Db, event: NewEvent): Promise<void> {
   await db.query({
     name: 'event_insert',
@@ -22,7 +22,7 @@ export async function insertEvent(db: Db, event: NewEvent): Promise<void> {
   })
 }
 
-/** Stores those events to which somebody listens, and says how many: for what comes in numbers. */
+/** Stores only the events that an endpoint listens to, in one statement; returns how many. */
 export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
   if (events.length === 0) return 0
   const { rowCount } = await db.query({
@@ -43,7 +43,7 @@ export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Pr
   return rowCount ?? 0
 }
 
-/** Puts one delivery in the line of its target. */
+/** Queues one delivery for its target. */
 export async function insertDelivery(
   db: Db,
   delivery: {

@@ -1,10 +1,10 @@
 import type { Seal } from '../../infra/seal.ts'
 import { createLru } from '../../lib/lru.ts'
 
-/** Opening costs some 100 µs, and a busy endpoint's secret is needed for every request to it. */
+/** Secrets kept in memory: opening one costs some 100 µs, and every request to an endpoint needs its secret. */
 const MOST_REMEMBERED = 1_000
 
-/** A seal that remembers what it opened, in the memory of a process that holds the master key anyway. */
+/** A seal that caches opened secrets; the process has the master key in memory anyway. */
 export function rememberOpened(seal: Pick<Seal, 'open'>): Pick<Seal, 'open'> {
   const opened = createLru<string, Buffer>(MOST_REMEMBERED)
   return {

@@ -1,15 +1,15 @@
 import type { Random } from '../../lib/random.ts'
 import { retryDelayMs } from './schedule.ts'
 
-/** What came back from one attempt. */
+/** The result of one attempt. */
 export type Reply =
   | { kind: 'answered'; status: number }
-  /** Nothing that counts as an answer; `detail` names no address. */
+  /** No HTTP answer; `detail` contains no address. */
   | { kind: 'failed'; detail: string }
-  /** It can never be made: what it would tell of is no longer there. */
+  /** The request cannot be made: its event or its target is no longer stored. */
   | { kind: 'void'; detail: string }
 
-/** What that makes of a delivery. */
+/** The delivery's state after an attempt. */
 export type Verdict = {
   status: 'delivered' | 'pending' | 'failed'
   /** When it is due again, in ms since the epoch; null when it is over. */
@@ -20,7 +20,7 @@ export type Verdict = {
 
 const GONE = 410
 
-/** A 2xx is success; 410 asks never to be called again; everything else is tried again while the schedule lasts. */
+/** A 2xx is success; 410 is final; everything else is tried again until the schedule ends. */
 export function judge(reply: Reply, failedBefore: number, nowMs: number, random: Random): Verdict {
   if (reply.kind === 'answered' && reply.status >= 200 && reply.status < 300) {
     return { status: 'delivered', dueAtMs: null, httpStatus: reply.status, error: null }
@@ -41,7 +41,7 @@ export function isGone(reply: Reply): boolean {
   return reply.kind === 'answered' && reply.status === GONE
 }
 
-/** The receiver says, or shows by its silence, that it takes less than it is given. */
+/** Whether the receiver is overloaded: it says so, or did not answer in time. */
 export function isOverwhelmed(reply: Reply): boolean {
   return reply.kind === 'failed' || (reply.kind === 'answered' && [429, 502, 503, 504].includes(reply.status))
 }

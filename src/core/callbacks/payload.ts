@@ -13,7 +13,7 @@ export type SenderEventData = {
   reason: string | null
 }
 
-/** What an endpoint is sent. The same event gives the same body at every attempt. */
+/** The body that is sent to an endpoint; the same at every attempt of an event. */
 export function eventBody(
   event: { id: EventId; type: EventType; atMs: number; data: unknown },
   message: EventMessage | null,
@@ -21,7 +21,7 @@ export function eventBody(
   return JSON.stringify(eventPayload(event, message))
 }
 
-/** The same as an object. */
+/** The body as an object. */
 export function eventPayload(
   { id, type, atMs, data }: { id: EventId; type: EventType; atMs: number; data: unknown },
   message: EventMessage | null,
@@ -30,14 +30,14 @@ export function eventPayload(
 }
 
 function dataOf({ type, data }: { type: EventType; data: unknown }, message: EventMessage | null): unknown {
-  // Its first message is with it too, for its place in the line.
+  // The event also has the verification's first message, but only to order its deliveries.
   if (type === 'verification.blocked') return data
   if (type.startsWith('verification.')) return verificationData(data as StoredVerification)
   if (type.startsWith('bulk.')) return bulkData(data as StoredBulk)
   return message ? messageData(type, message) : data
 }
 
-/** What the store writes of a verification (migrations/functions/tell_verifications.sql). */
+/** A verification as events store it (migrations/functions/tell_verifications.sql). */
 type StoredVerification = Omit<
   VerificationEventData,
   'verificationId' | 'mode' | 'messageId' | 'expiresAt'
@@ -57,7 +57,7 @@ function verificationData({ id, live, ...data }: StoredVerification): Verificati
   }
 }
 
-/** What the store writes of a bulk job (migrations/0015, tell_bulk). */
+/** A bulk job as events store it (migrations/0015, tell_bulk). */
 type StoredBulk = Omit<BulkEventData, 'mode' | 'counts'> & { live: boolean } & Record<
     'sent' | 'failed' | 'cancelled',
     number
@@ -79,7 +79,7 @@ function bulkData({ jobId, live, sent, failed, cancelled, ...data }: StoredBulk)
   }
 }
 
-/** What happened is the event's to say: the message may have moved on since. */
+/** The status is the event's, not the message's, which may have changed since. */
 function messageData(type: EventType, message: EventMessage): MessageEventData {
   const status = type.slice('message.'.length)
   const failed = status === 'failed' || status === 'undelivered' || status === 'expired'
@@ -103,7 +103,7 @@ function messageData(type: EventType, message: EventMessage): MessageEventData {
   }
 }
 
-/** What the callback of an SMS sender name is sent. */
+/** The body of an SMS sender name's callback. */
 export function senderBody(type: EventType, atMs: number, data: SenderEventData): string {
   const { id, name, status, reason } = data
   return JSON.stringify({ event: type, id, name, status, reason, occurredAt: toIso(atMs) })

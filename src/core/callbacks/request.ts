@@ -5,7 +5,7 @@ import { eventBody, type SenderEventData, senderBody } from './payload.ts'
 import { keyOfWebhookSecret, keysOfChosenSecret, signedHeaders } from './signature.ts'
 import type { Claimed, Receiver, WebhookId } from './store.ts'
 
-/** One attempt, as it goes over the wire. */
+/** The HTTP request of one attempt. */
 export type CallbackRequest = { url: string; headers: Record<string, string>; body: string }
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Posthorn' }
@@ -72,7 +72,7 @@ function senderRequest(
   }
 }
 
-/** The place for which an endpoint's secrets are sealed. */
+/** The context that an endpoint's secrets are sealed for. */
 export function webhookContext(id: WebhookId): string {
   return `webhook:${id}`
 }

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 import type { Random } from '../../lib/random.ts'
 
-/** From one attempt to the next, in ms: ten attempts within some three days. */
+/** Delays between attempts, in ms: ten attempts within some three days. */
 const DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -13,7 +13,7 @@ const DELAYS_MS: readonly number[] = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** A tenth to either side, so that what failed together does not come back together. */
+/** 10 % to either side, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1
 
 /** How long to wait after this many failed attempts, in ms; null when it was the last. */

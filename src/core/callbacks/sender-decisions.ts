@@ -6,7 +6,7 @@ import { insertDelivery, insertEvent } from './event-store.ts'
 import type { SenderEventData } from './payload.ts'
 
 /**
- * Tells an account what became of an SMS sender name, within the transaction
+ * Notifies an account of the decision on an SMS sender name, within the transaction
  * that decides it: an event for its webhook endpoints, and the name's own callback.
  */
 export function createDecisionTeller({ clock, ids }: { clock: Clock; ids: Ids }) {

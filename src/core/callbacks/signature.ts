@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Random } from '../../lib/random.ts'
 
-/** Standard Webhooks' mark of a secret that is base64 (spec, "Signature scheme"). */
+/** Prefix of base64 secrets in Standard Webhooks (spec, "Signature scheme"). */
 const PREFIX = 'whsec_'
 /** Within the 24 to 64 bytes that the specification asks for. */
 const SECRET_BYTES = 32
@@ -10,14 +10,14 @@ export function createWebhookSecret(random: Random): string {
   return PREFIX + random.bytes(SECRET_BYTES).toString('base64')
 }
 
-/** The key behind a secret of our own making. */
+/** The key of a secret that we made. */
 export function keyOfWebhookSecret(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64')
 }
 
 /**
- * The keys behind a secret that a user chose: its bytes as they are. One that is
- * written as Standard Webhooks writes them is also taken as its libraries read it.
+ * The keys of a secret that a user chose: its bytes as they are. If it has the form of a
+ * Standard Webhooks secret, also the base64-decoded key, which their libraries use.
  */
 export function keysOfChosenSecret(secret: string): Buffer[] {
   const bytes = Buffer.from(secret)

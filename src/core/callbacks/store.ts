@@ -8,8 +8,8 @@ import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../..
 import { PLATFORM_UUID as NIL } from '../accounts/platform.ts'
 
 /**
- * Deliveries on their way: the SQL functions are in migrations/functions. A target is
- * a webhook endpoint or an SMS sender name; here both go by their uuid.
+ * Deliveries that are queued or under way; the SQL functions are in migrations/functions. A target is
+ * a webhook endpoint or an SMS sender name, each identified by its uuid.
  */
 
 export type DeliveryId = Id<'dlv'>
@@ -20,15 +20,15 @@ export type TargetKind = 'endpoint' | 'sender'
 export type Target = {
   accountId: AccountId
   kind: TargetKind
-  /** As the store spells it. */
+  /** The id as a uuid. */
   uuid: string
-  /** Something is due. */
+  /** A delivery is due. */
   ready: boolean
-  /** It takes deliveries: an endpoint that is there and enabled. */
+  /** It takes deliveries: it exists and, as an endpoint, is enabled. */
   open: boolean
 }
 
-/** The targets behind `after` that have deliveries in nobody's hands, in the order of their ids; null is the beginning. */
+/** The targets with deliveries that no node holds, in the order of their ids, after `after`; null is the beginning. */
 export async function listTargets(
   db: Db,
   nowMs: number,
@@ -55,11 +55,11 @@ export async function listTargets(
   }))
 }
 
-/** A delivery in this node's hands, with all that its request is made of. */
+/** A delivery that this node has claimed, with all that its request needs. */
 export type Claimed = {
   accountId: AccountId
   id: DeliveryId
-  /** Where it stands among all deliveries; with its target, the store's way to it. */
+  /** Its position among all deliveries; target and seq are the key. */
   seq: number
   claim: Claim
   kind: TargetKind
@@ -75,18 +75,18 @@ export type Claimed = {
   message: EventMessage | null
 }
 
-/** By whom and when it was taken: only the holder of the last claim may say what came of it. */
+/** By which node and when it was claimed: only the last claim's holder may write the result. */
 export type Claim = { node: number; atMs: number }
 
 export type Receiver = {
   url: string
-  /** Sealed, like the one before it. */
+  /** Sealed, as is the previous one. */
   secret: Buffer
   previousSecret: Buffer | null
   previousUntilMs: number | null
 }
 
-/** What an event tells of its message. */
+/** The message of an event. */
 export type EventMessage = {
   id: MessageId
   live: boolean
@@ -140,7 +140,7 @@ type RawClaim = RawMessage & {
   message_id: string | null
 }
 
-/** Takes due deliveries for this node, of each target at most as many as there is room for. */
+/** Claims due deliveries for this node; per target at most as many as its lane has room for. */
 export async function claimDeliveries(
   db: Db,
   claim: Claim,
@@ -205,7 +205,7 @@ function toMessage(row: RawMessage, uuid: string): EventMessage {
   }
 }
 
-/** What an event tells, as `claimDeliveries` hands it out; null where it is no longer stored. */
+/** An event, in the same form as `claimDeliveries` returns it; null where it is no longer stored. */
 export async function selectEvent(
   db: Db,
   accountId: AccountId,
@@ -233,7 +233,7 @@ export async function selectEvent(
   }
 }
 
-/** What came of one attempt, as it is written down. */
+/** The result of one attempt, as it is stored. */
 export type Finish = Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'> & {
   status: 'delivered' | 'pending' | 'failed'
   dueAtMs: number | null
@@ -241,10 +241,10 @@ export type Finish = Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | '
   error: string | null
 }
 
-/** How an endpoint stands after its attempts. */
+/** An endpoint's health after its attempts. */
 export type Health = { accountId: AccountId; webhookId: WebhookId; failingSinceMs: number | null }
 
-/** Writes attempts down, save those whose claim is no longer the delivery's; tells how their endpoints stand. */
+/** Stores the results of attempts, except those whose delivery was claimed anew; returns their endpoints' health. */
 export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Finish[]): Promise<Health[]> {
   const { rows: health } = await db.query<{
     account_id: string
@@ -274,7 +274,7 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
   }))
 }
 
-/** Gives deliveries back as they were taken: the attempt does not count. */
+/** Gives claimed deliveries back unchanged: no attempt is counted. */
 export async function giveBackDeliveries(
   db: Db,
   rows: readonly Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'>[],
@@ -297,7 +297,7 @@ export async function giveBackDeliveries(
   })
 }
 
-/** Frees what dead nodes held, and what was taken before `claimedBeforeMs` and of which nothing was heard; how many. */
+/** Frees deliveries of dead nodes, and those claimed before `claimedBeforeMs` without a result; returns how many. */
 export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<number> {
   const { rows } = await db.query<{ freed: number }>({
     name: 'free_deliveries',
@@ -307,7 +307,7 @@ export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<n
   return rows[0]!.freed
 }
 
-/** Ends what still waits for a target that takes nothing any more, at most `limit`; how many. */
+/** Cancels deliveries that wait for a disabled or removed target, at most `limit`; returns how many. */
 export async function cancelDeliveries(
   db: Db,
   nowMs: number,

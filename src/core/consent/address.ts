@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import type { Recipient } from '../routing/recipient.ts'
 
-/** An address as lists show it: mail servers tell the names of domains apart by no case, and here one stands for all. */
+/** An address as lists show it: the domain in lower case, since domains are case-insensitive. */
 export function shownAs(recipient: Recipient): string {
   if (recipient.kind !== 'email') return recipient.address
   const at = recipient.address.lastIndexOf('@')
@@ -9,9 +9,9 @@ export function shownAs(recipient: Recipient): string {
 }
 
 /**
- * What two addresses share when they are one person's. In theory the case of a
- * mailbox could tell two people apart; in doubt nobody is written to. A domain may be
- * spelled in its own letters or in those of the name system (xn--).
+ * The key by which addresses are compared; equal for all spellings of an address. In theory mailboxes that
+ * differ only in case may be two people's; if in doubt, neither gets marketing. A domain is the same in
+ * Unicode and as A-labels (xn--).
  */
 export function keyOf(address: string): string {
   const text = address.normalize('NFC').toLowerCase()

@@ -1,10 +1,10 @@
-/** What a message from a person says of marketing to them. */
+/** A message's decision on marketing to its author. */
 export type Keyword = 'stop' | 'start'
 
 /**
- * Words that end marketing when a message is nothing but one of them. English as
- * North American carriers ask for it; the others are the usual word of opt-out
- * texts in their language. docs/suppressions.md has the same table.
+ * Words that end marketing if they are the whole message. The English ones are those that
+ * North American carriers require; the others are usual in opt-out
+ * texts of their language. docs/suppressions.md has the same table.
  */
 const STOP_WORDS: readonly string[] = [
   // English
@@ -40,8 +40,8 @@ const START_WORDS: readonly string[] = [
 ]
 
 /**
- * Of these, what people also say to a bot or an assistant that asks them something: there they decide
- * nothing, while an SMS that says nothing else has no other meaning.
+ * Words that are also usual answers to a question of a bot or an assistant. In a chat they decide
+ * nothing; an SMS of only such a word has no other meaning.
  */
 const EVERYDAY_WORDS: readonly string[] = [
   ...['cancel', 'end', 'yes', 'resume', 'cancelar', 'continuar', 'cancella', 'iptal'],
@@ -49,8 +49,8 @@ const EVERYDAY_WORDS: readonly string[] = [
 ]
 
 /**
- * What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of
- * Hebrew and Arabic, and what stands behind an emoji to say how it is drawn.
+ * Marks that people leave out, or that phones add: accents of Latin, Greek and Cyrillic, vowel points of
+ * Hebrew and Arabic, and variation selectors of emoji.
  */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\p{Variation_Selector}\p{Me}]/gu
 
@@ -61,25 +61,25 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
 
 const EVERYDAY: ReadonlySet<string> = new Set(EVERYDAY_WORDS.map(bare))
 
-/** A command as people give it to a bot: `/stop`, `/stop@a_bot`, `/start` with its payload. */
+/** A bot command: `/stop`, `/stop@a_bot`, `/start` with its payload. */
 const COMMAND = /^\/([a-z]+)(?:@\w+)?(?:\s.*)?$/is
 
-/** No longer text is one of the words. */
+/** Longer texts cannot be a keyword. */
 const LONGEST = 60
 
-/** The keyword that a message consists of, whatever its case, spaces, punctuation and accents; null for any other. */
+/** The keyword that is the whole message, ignoring case, spaces, punctuation and accents; else null. */
 export function readKeyword(text: string | null): Keyword | null {
   if (text === null || text.length > LONGEST) return null
   return KEYWORDS.get(bare(text)) ?? null
 }
 
-/** The same of a chat, where a bot's commands count too, and words of everyday answers do not. */
+/** The same for a chat, where bot commands count too, and EVERYDAY_WORDS do not. */
 export function readChatKeyword(text: string | null): Keyword | null {
   const word = text === null ? null : (COMMAND.exec(text)?.[1] ?? text)
   return word === null || EVERYDAY.has(bare(word.slice(0, LONGEST))) ? null : readKeyword(word)
 }
 
-/** Letters and digits alone, without case and marks: "ARRÊT!" and "arret" are one. */
+/** Only letters and digits, without case and marks: "ARRÊT!" and "arret" are equal. */
 function bare(text: string): string {
   return text
     .normalize('NFKD')

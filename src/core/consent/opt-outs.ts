@@ -17,28 +17,28 @@ import {
 } from './store.ts'
 import { tellSuppressions } from './tell.ts'
 
-/** What a recipient, or a provider in their name, decided. */
+/** An opt-out or opt-in of a recipient, by themselves or reported by a provider. */
 export type Decision = {
-  /** Whose number it was said to; `PLATFORM` for one that accounts share. */
+  /** The account whose number the recipient wrote to; `PLATFORM` for a number that accounts share. */
   accountId: AccountId
   connectionId: ConnectionId
   channel: Channel
-  /** In the spelling of `Recipient.address`. */
+  /** In the form of `Recipient.address`. */
   recipient: string
 }
 
 export type OptOuts = {
-  /** Suppresses within a transaction of the caller's. */
+  /** Adds suppressions, within the caller's transaction. */
   stop(db: Db, decisions: readonly Decision[], source: 'stop' | 'provider', reason: string): Promise<void>
-  /** Ends what `stop` made; what the account itself asked for stays. */
+  /** Removes suppressions that `stop` made; those that the account made by the API stay. */
   start(db: Db, decisions: readonly Decision[]): Promise<void>
-  /** A provider refused a message because its recipient had opted out there. */
+  /** A provider refused a message because its recipient has opted out at the provider. */
   refused(message: Refused): Promise<void>
-  /** The same, of messages that it had taken at first; by its own ids, which may be known only later. */
+  /** The same for messages that the provider had taken at first, by its ids, which may not be stored yet. */
   refusedLater(reports: readonly OptOutReport[]): Promise<void>
-  /** Looks for the messages of reports that came before their submit's answer; how many were found. */
+  /** Applies parked reports whose message is known now; returns how many. */
   applyParked(): Promise<number>
-  /** Forgets reports that belong to no message of ours. */
+  /** Deletes parked reports that never matched a message. */
   sweepParked(): Promise<void>
 }
 
@@ -46,16 +46,16 @@ export type Refused = {
   connectionId: ConnectionId
   channel: Channel
   recipient: string
-  /** As the message named it. */
+  /** The sender as in the message. */
   sender: string | null
   providerCode: string | null
 }
 
 const MOST_AT_ONCE = 500
-/** A submit is answered long before, or never. */
+/** How long a report stays parked: a submit is answered long before, or never. */
 const PARKED_MS = DAY_MS
 
-/** No border divides what somebody says by SMS. */
+/** A STOP by SMS holds for both SMS channels, which differ only in the country. */
 const SMS: readonly Channel[] = ['local_sms', 'int_sms']
 
 export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; ids: Ids }): OptOuts {

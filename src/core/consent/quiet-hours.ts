@@ -5,26 +5,26 @@ import { createLru } from '../../lib/lru.ts'
 import { opensAt } from '../../lib/quiet-hours.ts'
 import { timeZonesOf } from '../../lib/time-zones.ts'
 
-/** What decides when marketing may go out. */
+/** A message that may have to wait for the end of quiet hours. */
 export type ToHold = {
   messageType: MessageType
-  /** Of the recipient's number; null where it has none, as an e-mail. */
+  /** The country of the recipient's number; null without one, as for e-mail. */
   country: string | null
   account: Pick<AccountSnapshot, 'homeCountry' | 'quietHours'>
-  /** When it is to go out: now, or as scheduled; in ms since the epoch. */
+  /** When it would go out, now or as scheduled, in ms since the epoch. */
   atMs: number
 }
 
 /** In ms since the epoch. */
 export type MayLeaveAt = (message: ToHold) => number
 
-/** Countries, by the minute: a campaign asks the same for every recipient. */
+/** Cached answers, by country and minute: a campaign asks the same for every recipient. */
 const REMEMBERED = 2_000
 
 /**
- * When a message may go out: `atMs`, or, for marketing within the account's
- * quiet hours, the moment at which the recipient's country is past them. What
- * has no country goes by the clocks of the account's own.
+ * When a message may go out: at `atMs`, or, for marketing within the account's
+ * quiet hours, when they end in the recipient's country. For recipients without a
+ * country, the account's home country counts.
  */
 export function createQuietHours(): MayLeaveAt {
   const opened = createLru<string, number>(REMEMBERED)
@@ -37,7 +37,7 @@ export function createQuietHours(): MayLeaveAt {
     const mark = `${country ?? account.homeCountry} ${quietHours.startMinute} ${quietHours.endMinute} ${minute}`
     let opens = opened.get(mark)
     if (opens === undefined) {
-      // Clocks change on whole minutes: what holds at the first moment of one holds for all of it.
+      // Quiet hours and changes of clocks begin at full minutes, so one answer holds for the whole minute.
       opens = opensAt(quietHours, zones, minute * MINUTE_MS)
       opened.set(mark, opens)
     }

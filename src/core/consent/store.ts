@@ -9,16 +9,16 @@ import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
 export type SuppressionId = Id<'sup'>
 
 export type SuppressionRow = {
-  /** `PLATFORM` for what was said to a number that accounts share. */
+  /** `PLATFORM` for an opt-out that was sent to a number that accounts share. */
   accountId: AccountId
   id: SuppressionId
-  /** As it is shown. */
+  /** The address as it is shown. */
   recipient: string
-  /** As it is compared: see `keyOf`. */
+  /** The address as it is compared: see `keyOf`. */
   key: string
   /** Null for every channel. */
   channel: Channel | null
-  /** Of the platform's rows alone: it holds for those who send by this connection's own sender. */
+  /** Only in `PLATFORM` rows: the suppression holds for messages by this connection's own sender. */
   connectionId: ConnectionId | null
   source: SuppressionSource
   reason: string | null
@@ -39,7 +39,7 @@ const COLUMNS =
   's.account_id, s.id, s.recipient, s.recipient_key, s.channel, s.connection_id, s.source, s.reason'
 const EVERY_CHANNEL = '*'
 
-/** Stores those that are not there yet; the rows that are new. In the order of their keys, so that two who do never wait in a circle. */
+/** Stores suppressions that do not exist yet; returns the new ones. In the order of their keys, so that concurrent calls do not deadlock. */
 export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]): Promise<SuppressionRow[]> {
   const { rows: made } = await db.query<Raw>({
     name: 'suppressions_insert',
@@ -62,7 +62,7 @@ export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]
   return made.map(toRow)
 }
 
-/** The account's own for exactly this recipient and channel. */
+/** The account's suppression for exactly this recipient and channel. */
 export async function selectSuppression(
   db: Db,
   { accountId, key, channel }: Pick<SuppressionRow, 'accountId' | 'key' | 'channel'>,
@@ -88,7 +88,7 @@ export async function listSuppressions(
   const wheres = ['s.account_id = $1', 's.id < $2']
   if (filter.key !== undefined) wheres.push(`s.recipient_key = $${values.push(filter.key)}`)
   if (filter.channel !== undefined) wheres.push(`s.channel = $${values.push(filter.channel)}`)
-  // Each set of filters is a statement of its own: one for all would be planned for none.
+  // Each combination of filters is a statement of its own: one statement for all would get a bad plan.
   const { rows } = await db.query<Raw>({
     name: `suppressions_list_${Object.keys(filter).join('_')}`,
     text: `select ${COLUMNS} from suppressions s where ${wheres.join(' and ')} order by s.id desc limit $3`,
@@ -111,7 +111,7 @@ export async function deleteSuppression(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Ends what recipients and providers made, on these channels; what the API made stays. The rows that are gone. */
+/** Deletes suppressions by recipients and providers on these channels, not those made by the API; returns the deleted rows. */
 export async function deleteByRecipient(
   db: Db,
   items: readonly Pick<SuppressionRow, 'accountId' | 'key' | 'channel' | 'connectionId'>[],
@@ -133,19 +133,19 @@ export async function deleteByRecipient(
   return rows.map(toRow)
 }
 
-/** Who is to be written to, by whom, and as whom. */
+/** A recipient, with the account and the sender of a message to them. */
 export type Asked = {
   accountId: AccountId
   key: string
   connectionId: ConnectionId
-  /** As the message names it; null where the connection speaks for itself. */
+  /** The sender in the message; null for the connection's own sender. */
   sender: string | null
 }
 
 /**
- * The channels on which each of these recipients is suppressed, null for all of
- * them; one query for all. What recipients said to a shared number holds unless
- * the message goes by a sender of the account's own.
+ * The channels on which each of these recipients is suppressed, null for every channel;
+ * one query for all recipients. An opt-out that was sent to a shared number applies unless
+ * the message uses a sender of the account's own.
  */
 export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(Channel | null)[][]> {
   const { rows } = await db.query<{ item: number; channel: string }>({
@@ -163,10 +163,10 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
   return found
 }
 
-/** A provider's word that the recipient of a message has opted out. */
+/** A provider's report that the recipient of a message has opted out. */
 export type OptOutReport = { connectionId: ConnectionId; providerId: string; providerCode: string | null }
 
-/** The message of such a word. */
+/** The message of such a report. */
 export type Reported = {
   connectionId: ConnectionId
   channel: Channel
@@ -176,8 +176,8 @@ export type Reported = {
 }
 
 /**
- * Keeps the words until it is known which messages they are of; all of them, since a
- * look beforehand would miss the one whose submit is answered at this moment.
+ * Parks reports until their messages are known. All reports are parked: looking for their messages
+ * first would miss a message whose submit is being answered at this moment.
  */
 export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOutReport[]): Promise<void> {
   await db.query({
@@ -196,7 +196,7 @@ export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOu
   })
 }
 
-/** Takes those out whose messages are known by now, at most `limit`. */
+/** Takes out the parked reports whose messages are known now, at most `limit`. */
 export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported[]> {
   const { rows } = await db.query<{
     connection_id: string
@@ -225,7 +225,7 @@ export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported
   }))
 }
 
-/** Drops those that belong to no message of ours. */
+/** Deletes parked reports that never matched a message. */
 export async function sweepParkedOptOuts(db: Db, receivedBeforeMs: number): Promise<void> {
   await db.query({
     name: 'sweep_parked_opt_outs',
@@ -234,17 +234,17 @@ export async function sweepParkedOptOuts(db: Db, receivedBeforeMs: number): Prom
   })
 }
 
-/** Whose a number is; `homeCountry` is null for the platform's. */
+/** The owner of a number; `homeCountry` is null for the platform. */
 export type Owner = {
   accountId: AccountId
   homeCountry: string | null
-  /** The connection is its own, and not only a number on one for all. */
+  /** The account owns the connection, not only a number on a shared one. */
   ownsConnection: boolean
 }
 
 /**
- * Whose numbers these are: the owner of the connection, else the one account
- * that has the number as its approved sender; the platform's otherwise.
+ * The owners of these numbers: the owner of the connection, else the only account
+ * that has the number as its approved sender; else the platform.
  */
 export async function findOwners(
   db: Db,

@@ -24,14 +24,14 @@ import {
 } from './store.ts'
 import { tellSuppressions, viewSuppression } from './tell.ts'
 
-/** Those whom an account sends no marketing. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND. */
+/** The recipients to whom an account sends no marketing. Refusals are Problems: VALIDATION_ERROR, NOT_FOUND. */
 export type Suppressions = {
-  /** Stored when this resolves, and held from then on by every node. One that is there already is left as it is. */
+  /** Resolves once stored; from then on it applies on every node. One that exists stays as it is. */
   create(caller: Caller, body: SuppressionCreate): Promise<SuppressionView>
   /** The newest first. */
   list(caller: Caller, query: SuppressionQuery): Promise<Page<SuppressionView>>
   remove(caller: Caller, id: string): Promise<Removed>
-  /** What recipients said to numbers that accounts share, for the operator. */
+  /** Opt-outs that were sent to numbers that accounts share; for the operator. */
   listShared(query: SuppressionQuery): Promise<Page<SharedSuppressionView>>
   removeShared(id: string): Promise<Removed>
 }
@@ -39,7 +39,7 @@ type Removed = { id: string; deleted: true }
 
 export type SuppressionsDeps = { db: Database; clock: Clock; ids: Ids; phones: Phones }
 
-/** One that is deleted while its double is made leaves room for the next try. */
+/** Tries of an insert: an existing suppression may be deleted before it is read, so that the next insert succeeds. */
 const MOST_TRIES = 3
 
 export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps): Suppressions {
@@ -63,7 +63,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
     throw new Problem('CONFLICT', 'The suppression is being removed at this moment.')
   }
 
-  /** Null where it is there already. */
+  /** Null where it exists already. */
   function insert(row: SuppressionRow): Promise<SuppressionRow | null> {
     return db.transaction(async tx => {
       const made = await insertSuppressions(tx, [row])

@@ -6,7 +6,7 @@ import { PLATFORM } from '../accounts/platform.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { SuppressionRow } from './store.ts'
 
-/** Tells the accounts of suppressions that came or went, within the transaction that moves them. */
+/** Stores the events of suppressions that were added or removed, within the same transaction. */
 export async function tellSuppressions(
   db: Db,
   ids: Ids,

@@ -4,7 +4,7 @@ import type { Owner } from '../consent/store.ts'
 import type { Conversation } from './store.ts'
 import type { Told } from './told.ts'
 
-/** The conversation that a message belongs to, such that a send with it answers; null where its channel has none. */
+/** The conversationContext by which a send answers a message; null where its channel has none. */
 export function conversationOf(
   {
     channel,
@@ -17,7 +17,7 @@ export function conversationOf(
 ): Conversation | null {
   const moduleType = moduleOf(channel)
   if (moduleType === null) return null
-  // Somebody who shows the sender only an id can be answered by nobody.
+  // An author who shows only an id, not a number, cannot be answered.
   if (moduleType === 'chatapp_official' && !from.startsWith('+')) return null
   const official = ownsConnection ? connectionId : PLATFORM_SENDER
   const place = {

@@ -8,8 +8,8 @@ import type { InboundRow } from './store.ts'
 export type Decisions = { stop: Decision[]; start: Decision[] }
 
 /**
- * What these messages, in the order in which they came, decide on marketing: of each person's words to
- * somebody the last. By those whom an answer could reach: a short code or a name gets no marketing.
+ * The opt-outs and opt-ins in these messages, which are in the order of their arrival: of each author and recipient the
+ * last one. Only from authors who can be answered: short codes and names get no marketing.
  */
 export function decisionsOf(rows: readonly InboundRow[], phones: Phones): Decisions {
   const last = new Map<string, InboundRow>()

@@ -4,7 +4,7 @@ import { timeOf } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { InboundFilter, InboundRow } from './store.ts'
 
-/** What a list or a stream is asked for, as the store understands it. Throws VALIDATION_ERROR. */
+/** The filter of a list or a stream, in the store's terms. Throws VALIDATION_ERROR. */
 export function readFilter(query: InboundMessageFilters, phones: Phones): InboundFilter {
   const { from, to, channel, accountId, conversationKey, createdAfter, createdBefore } = query
   return {
@@ -18,7 +18,7 @@ export function readFilter(query: InboundMessageFilters, phones: Phones): Inboun
   }
 }
 
-/** Whether a list by this filter has the message. */
+/** Whether the filter matches the message. */
 export function fits(filter: InboundFilter, row: InboundRow): boolean {
   const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
   const createdMs = timeOf(row.id)

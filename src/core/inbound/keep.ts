@@ -17,7 +17,7 @@ import type { Told } from './told.ts'
 import { viewInbound } from './view.ts'
 import { openWindowsOf } from './windows.ts'
 
-/** Stores messages, whose they are, the windows that they open, what a STOP or START ends, and the events; how many of those. */
+/** Stores inbound messages with their owner, the windows that they open, opt-outs and opt-ins, and events; returns the number of events. */
 export type KeepInbound = (tx: Db, messages: readonly Told[]) => Promise<number>
 
 export type KeepInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
@@ -31,7 +31,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
       ...told,
       id: ids.next('inb'),
       accountId: owner.accountId,
-      // Providers do not know where the account is at home.
+      // The provider does not know the account's home country, on which the SMS channel depends.
       channel:
         isSms(told.channel) && phone && owner.homeCountry !== null
           ? smsChannelOf(phone.country, owner.homeCountry)
@@ -44,7 +44,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     }
   }
 
-  /** Each once, however it is written. */
+  /** The numbers in E.164, without duplicates. */
   function inE164(written: readonly string[]): string[] {
     return [...new Set(written.map(each => phones.parse(each)?.e164 ?? each))]
   }
@@ -75,7 +75,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
   }
 }
 
-/** By the provider's word where it has one, else by the connection or the number. */
+/** The owner that the provider named, else that of the connection or the number. */
 async function ownersOf(tx: Db, messages: readonly Told[]): Promise<Owner[]> {
   const asked = messages.filter(({ accountId }) => accountId === null)
   const numbers = asked.map(({ connectionId, to }) => ({ connectionId, number: to }))

@@ -6,8 +6,8 @@ import type { InboundRow } from './store.ts'
 import type { Told } from './told.ts'
 
 /**
- * What a message says of marketing to its sender. In a chat a button says it as well as words do; in a
- * group nobody speaks for the others, and what is said there ends nothing.
+ * The keyword in a message. In a chat, a button counts as its text does. In a
+ * group there is none: nobody can opt out for the others.
  */
 export function keywordOf({
   channel,
@@ -21,7 +21,7 @@ export function keywordOf({
   return readChatKeyword(text) ?? readChatKeyword(button)
 }
 
-/** Whether the sender could be written to: only then has what they decide an effect. Groups of bots have ids below zero. */
+/** Whether the author can be answered: only then does an opt-out matter. A bot's groups have negative ids. */
 export function mayBeAnswered(
   { channel, from }: Pick<InboundRow, 'channel' | 'from'>,
   phones: Phones,

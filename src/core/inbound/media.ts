@@ -9,20 +9,20 @@ import { bounded } from './bounded.ts'
 import { findInbound } from './read.ts'
 import type { InboundRow } from './store.ts'
 
-/** The files that came with messages: never stored here, but passed on from their provider while somebody reads them. */
+/** Files of inbound messages: not stored here, but streamed from their provider when a client asks for them. */
 export type InboundFiles = {
   /**
-   * Opens the nth file of a message, from 0. Throws NOT_FOUND for one that is not there or that the provider
-   * has no longer, RATE_LIMITED while too many are open on this node, PROVIDER_UNAVAILABLE where it does not come.
-   * `gone` is aborted when nobody waits for it any more.
+   * Opens the nth file of a message, from 0. Throws NOT_FOUND where there is none or the provider
+   * no longer has it, RATE_LIMITED while too many are open on this node, PROVIDER_UNAVAILABLE where it cannot be read now.
+   * `gone` aborts when the client has left.
    */
   open(caller: Caller, inboundId: string, index: number, gone: AbortSignal): Promise<InboundFile>
 }
 
-/** To be read or destroyed; fails where it is cut, too long or too slow. */
+/** The caller must read or destroy `bytes`; the stream fails where it is cut, too long or too slow. */
 export type InboundFile = { mimetype: string | null; fileName: string | null; bytes: Readable }
 
-/** `gone`: the provider has it no longer; `unavailable`: it may go better later. */
+/** `gone`: the provider no longer has it; `unavailable`: a later try may succeed. */
 export type AskedFile =
   | { kind: 'opened'; bytes: NodeJS.ReadableStream }
   | { kind: 'gone' | 'unavailable'; cause: unknown }
@@ -31,17 +31,17 @@ export type MediaSource = Pick<InboundRow, 'connectionId' | 'provider'>
 
 export type InboundFilesDeps = {
   db: Db
-  /** Asks whoever has it; never rejects. */
+  /** Asks the provider; never rejects. */
   ask(from: MediaSource, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
   clock: Pick<Clock, 'after'>
 }
 
-/** Open at once on this node, of all accounts and of one: a slow reader keeps no other account out. */
+/** Files open at once on this node, in all and per account, so that one account's slow readers do not shut out others. */
 const MOST_OPEN = 64
 const MOST_OF_ONE = 8
-/** Until the first byte is there. */
+/** How long the first byte may take. */
 const OPEN_MS = 15_000
-/** Until the last one is: 100 MB at 3 Mbit/s. */
+/** How long the whole file may take: 100 MB at 3 Mbit/s. */
 const READ_MS = 300_000
 /** WhatsApp's documents are the largest. */
 const MOST_BYTES = 100 * 1_048_576

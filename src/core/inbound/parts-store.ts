@@ -4,7 +4,7 @@ import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 
-/** A part of a long message, as it waits for the others. */
+/** A part of a long message that waits for the others. */
 export type PartRow = {
   connectionId: ConnectionId
   provider: string
@@ -12,7 +12,7 @@ export type PartRow = {
   channel: Channel
   from: string
   to: string
-  /** The same for the parts of one message. */
+  /** Equal for all parts of one message. */
   reference: string
   number: number
   total: number
@@ -35,15 +35,15 @@ type Raw = {
   received_at: Date
 }
 
-/** What the parts of one message have in common. */
+/** The columns that are equal for all parts of one message. */
 const SAME =
   'p.connection_id = w.connection_id and p.sender = w.sender and p.recipient = w.recipient and p.reference = w.reference'
 const COLUMNS =
   'p.connection_id, p.provider, p.provider_id, p.channel, p.sender, p.recipient, p.reference, p.number, p.total, p.body, p.received_at'
 
 /**
- * Adds parts to what waits, and takes out the messages that are whole by them.
- * A part that is there already gives way: its reference has come round again.
+ * Stores parts, and takes out the messages that are complete now.
+ * A part with the same reference and number is replaced: references wrap, so it is of an older message.
  */
 export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<PartRow[]> {
   const keys = [
@@ -52,7 +52,7 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
     textArray(parts.map(part => part.to)),
     textArray(parts.map(part => part.reference)),
   ]
-  // The last two parts may come to two nodes at once: then one of them must see both.
+  // The last two parts may arrive at two nodes at once: the lock makes one of them see both.
   await db.query({
     name: 'inbound_parts_turns',
     text: `select pg_advisory_xact_lock(k) from (
@@ -95,7 +95,7 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
   return rows.map(toRow)
 }
 
-/** Takes out messages of which nothing has come since a time, as far as they are there; at most `limit` of them. */
+/** Takes out incomplete messages without a new part since a time; at most `limit` of them. */
 export async function takeStaleParts(db: Db, receivedBeforeMs: number, limit: number): Promise<PartRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'inbound_parts_stale',

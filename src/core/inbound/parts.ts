@@ -3,10 +3,10 @@ import type { PartRow } from './parts-store.ts'
 
 /** 3GPP TS 23.040 numbers parts with one octet. */
 const MOST_PARTS = 255
-/** What stands for a part that never came. */
+/** Replaces a part that never arrived. */
 const MISSING = '…'
 
-/** Whether this is one of several parts; what contradicts itself is a message of its own. */
+/** Whether this is one of several parts; with inconsistent numbers it is treated as a whole message. */
 export function isPart(part: InboundPart | undefined): part is InboundPart {
   if (!part) return false
   const { number, total } = part

@@ -24,14 +24,14 @@ import {
 } from './store.ts'
 import { viewInbound } from './view.ts'
 
-/** What people wrote to us, the newest first. */
+/** Inbound messages, the newest first. */
 export type InboundMessages = {
   list(caller: Caller, query: InboundMessageQuery): Promise<Page<InboundMessageView>>
-  /** Throws NOT_FOUND for one of another account. */
+  /** Throws NOT_FOUND for an unknown message, or one of another account. */
   read(caller: Caller, inboundId: string): Promise<InboundMessageView>
-  /** What was written to numbers that are no account's own. */
+  /** Messages to numbers that belong to no single account. */
   listShared(query: InboundMessageQuery): Promise<Page<InboundMessageView>>
-  /** What a stream is asked for. Throws VALIDATION_ERROR. */
+  /** The filter of a stream. Throws VALIDATION_ERROR. */
   filterOf(query: InboundMessageFilters): InboundFilter
 }
 
@@ -45,7 +45,7 @@ export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps
     return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
   }
 
-  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function look(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
     if (!isSelective(filter)) {
       return { rows: await listInbound(db, accountId, filter, before, limit), downTo: null }
@@ -64,7 +64,7 @@ export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps
   }
 }
 
-/** Throws NOT_FOUND for what is no message of the account. */
+/** Throws NOT_FOUND where the account has no such message. */
 export async function findInbound(db: Db, accountId: AccountId, inboundId: string): Promise<InboundRow> {
   const row = isId('inb', inboundId) ? await selectInbound(db, accountId, inboundId) : null
   if (!row) throw new Problem('NOT_FOUND', 'Inbound message not found')

@@ -13,12 +13,12 @@ import { LONGEST_TEXT, type Told, toTold } from './told.ts'
 
 export type Inbox = {
   /**
-   * Resolves when all of it is stored, so that the provider may be told that we
-   * have it; what was told before changes nothing. Rejects with DatabaseUnavailable
-   * where it could not be stored in time: then the provider must tell it again.
+   * Resolves when all messages are stored, so that the provider's call may be answered with
+   * success; repeats change nothing. Rejects with DatabaseUnavailable
+   * where they could not be stored in time: the provider must then repeat them.
    */
   take(connection: { id: ConnectionId; provider: string }, messages: readonly InboundMessage[]): Promise<void>
-  /** Keeps long messages whose other parts never came, as far as they are there; how many, at most MOST_GIVEN_UP. */
+  /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_GIVEN_UP. */
   giveUpParts(): Promise<number>
 }
 
@@ -26,26 +26,26 @@ export type InboxDeps = {
   db: Database
   clock: Clock
   keep: KeepInbound
-  /** Called when events were stored that somebody listens to, so that nobody waits for the next look at them. */
+  /** Called when events for webhooks were stored, so that they are delivered at once and not at the next poll. */
   wake(): void
 }
 
-/** A message that was told, or a part of one. */
+/** A message, or a part of one. */
 type Item = Told & { part: InboundPart | null }
 type Failure = { error: unknown }
 
-/** The database is waited for this long: less than providers wait for their answer. */
+/** How long to wait for the database: less than providers wait for the answer to their call. */
 const PATIENCE_MS = 8_000
-/** Parts come within seconds; a telephone that was out of reach in between may take longer. */
+/** How long to wait for missing parts: they follow within seconds, unless the phone was out of reach in between. */
 const PARTS_WAIT_MS = 10 * MINUTE_MS
-/** One transaction keeps no more. */
+/** Most messages that one call of `giveUpParts` stores, in one transaction. */
 export const MOST_GIVEN_UP = 500
 
-/** Takes what people write to us, many messages in one transaction with all that follows from them. */
+/** Takes inbound messages: stores many in one transaction, with all that follows from them. */
 export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
   const batcher = createBatcher<Item, Failure | null>({ flush: writeOrSplit })
 
-  /** What the database refuses fails by itself, and its neighbours are stored without it. */
+  /** A message that the database refuses fails alone; the others of its batch are stored. */
   async function writeOrSplit(items: Item[]): Promise<(Failure | null)[]> {
     try {
       if ((await writePatiently(items)) > 0) wake()
@@ -57,7 +57,7 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
     }
   }
 
-  /** A repeat whose first try was stored after all finds its messages told already. */
+  /** Safe to repeat: if an earlier try was stored after all, its messages are recognised as repeats. */
   function writePatiently(items: readonly Item[]): Promise<number> {
     const untilMs = clock.monotonic() + PATIENCE_MS
     return patiently(
@@ -67,7 +67,7 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
     )
   }
 
-  /** How many events were stored. */
+  /** Returns the number of events stored. */
   async function write(tx: Db, items: readonly Item[]): Promise<number> {
     const fresh = await claimRefs(tx, clock.now(), items)
     const taken = items.filter((_, at) => fresh.has(at))
@@ -105,7 +105,7 @@ function toPartRow(told: Told, { reference, number, total }: InboundPart, nowMs:
     channel,
     from,
     to,
-    // Another number of parts is another message.
+    // References wrap: another total means another message.
     reference: `${reference}/${total}`,
     number,
     total,
@@ -114,7 +114,7 @@ function toPartRow(told: Told, { reference, number, total }: InboundPart, nowMs:
   }
 }
 
-/** The message that these parts are; it goes by the id of the first of them. Only SMS comes in parts. */
+/** The message joined from these parts; its id is that of its first part. Only SMS arrives in parts. */
 function joined(parts: readonly PartRow[]): Told {
   const { connectionId, provider, providerId, channel, from, to } = parts[0]!
   return {

@@ -5,12 +5,12 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import type { InboundRow } from './store.ts'
 import { findWindows, openWindows, type WindowEnd, type WindowKey } from './windows-store.ts'
 
-/** For how long after somebody's message they may be written to in free text: WhatsApp's rule. */
+/** How long after a person's message a free text may be sent to them: WhatsApp's rule. */
 const OPEN_MS = DAY_MS
 
-/** When recipients last wrote to a sender of ours, as far as it decides what may be sent to them. */
+/** The 24-hour windows that a person's message opens, in which free texts may be sent to them. */
 export type ConversationWindows = {
-  /** Whether a free text may go to the recipient at that time, in ms since the epoch. */
+  /** Whether a free text may be sent to the recipient at `atMs`, in ms since the epoch. */
   isOpen(key: WindowKey, atMs: number): Promise<boolean>
 }
 
@@ -19,7 +19,7 @@ export function createConversationWindows({ db }: { db: Db }): ConversationWindo
   return { isOpen: async (key, atMs) => ((await finds.add(key)) ?? 0) > atMs }
 }
 
-/** Opens the windows of whoever wrote, within the transaction that keeps it. Only the official channel has any. */
+/** Opens the authors' windows, within the transaction that stores their messages. Only the official channel has windows. */
 export async function openWindowsOf(
   tx: Db,
   nowMs: number,
@@ -35,7 +35,7 @@ export async function openWindowsOf(
   if (ends.size > 0) await openWindows(tx, [...ends.values()])
 }
 
-/** A provider's clock that runs ahead opens nothing for longer. */
+/** Not later than OPEN_MS from now, in case the provider's clock is ahead. */
 function endOf(sentAtMs: number | null, nowMs: number): number {
   return Math.min(sentAtMs ?? nowMs, nowMs) + OPEN_MS
 }
