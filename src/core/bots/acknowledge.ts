@@ -5,8 +5,8 @@ import type { Platforms } from './platforms.ts'
 import type { BotTokens } from './tokens.ts'
 
 /**
- * Tells the platform, in the background, that a button's press has come; nobody waits for it. It is told at most
- * once: what fails is not repeated, since the platform forgets a press within moments, and only shows it as waiting till then.
+ * Acknowledges a button press to the platform, in the background. A failure is not repeated: the platform
+ * drops a press within moments, and until then only shows the button as loading.
  */
 export type Acknowledge = (feed: { botId: BotId; connectionId: ConnectionId }, press: string) => void
 
@@ -17,9 +17,9 @@ export type AcknowledgeDeps = {
   tokens: Pick<BotTokens, 'find'>
 }
 
-/** Under way at once on a node; what comes beyond, while the platform is slow, is not told. */
+/** Acknowledgements under way at once on a node; while the platform is slow, further ones are dropped. */
 const MOST_AT_ONCE = 500
-/** By then the platform takes no answer any more. In ms. */
+/** After this the platform takes no acknowledgement any more. In ms. */
 const TELL_MS = 15_000
 
 export function createAcknowledge({ clock, log, platforms, tokens }: AcknowledgeDeps): Acknowledge {

@@ -33,17 +33,17 @@ import {
 import { tokenContext } from './tokens.ts'
 import { viewBot } from './view.ts'
 
-/** The bots of an account. An unknown one is NOT_FOUND, one of another account too. */
+/** The bots of an account. NOT_FOUND for an unknown one, or one of another account. */
 export type Bots = {
   /**
-   * Checks the token with the platform and keeps the bot. A bot of the account's own gets the new token.
-   * VALIDATION_ERROR at `token` for one that opens nothing, CONFLICT for a bot that is registered,
-   * PROVIDER_UNAVAILABLE while the platform cannot be asked. A test key's bot is one of the sandbox.
+   * Checks the token with the platform and stores the bot. A bot that the account has already gets the new token.
+   * VALIDATION_ERROR at `token` for an invalid one, CONFLICT for a bot that another account has registered,
+   * PROVIDER_UNAVAILABLE while the platform cannot be asked. With a test key, the bot is one of the sandbox.
    */
   register(caller: Caller, body: BotCreate): Promise<BotView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<BotView>>
-  /** FORBIDDEN for a live one and a test key. */
+  /** FORBIDDEN for a live bot with a test key. */
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
 }
 
@@ -54,13 +54,13 @@ export type BotsDeps = {
   seal: Pick<Seal, 'seal' | 'open'>
   platforms: Platforms
   settling: Pick<BotSettling, 'settle' | 'leaving'>
-  /** Tells this node's caches at once of a change of its own. */
+  /** Drops the account's bots from this node's caches, after a change made here. */
   changed(accountId: AccountId): void
 }
 
-/** The far side may take its time; the caller waits. */
+/** How long the platform may take; the caller waits meanwhile. */
 const IDENTIFY_MS = 10_000
-/** Any token makes one, where others need one that their platform gave out. */
+/** A limit, since any token makes a sandbox bot; live bots need a token from their platform. */
 const MOST_SANDBOX_BOTS = 200
 const LONGEST_NAME = 255
 const TOKEN = new RegExp(TOKEN_PATTERN)
@@ -96,7 +96,7 @@ export function createBots(deps: BotsDeps): Bots {
     const connectionId = await platforms.choose(db, accountId)
     const identity = identityOf(await identify(connectionId, token))
     const kept = await db.transaction(async tx => {
-      // Of two who register at once only one shall make a connection.
+      // So that of two concurrent registrations only one makes a connection.
       await lockAccount(tx, accountId)
       return keep(tx, accountId, connectionId, identity, token)
     })
@@ -129,7 +129,7 @@ export function createBots(deps: BotsDeps): Bots {
     return { id, connected: chosen === null }
   }
 
-  /** Its connection may be gone, its token not open any more, or another program hear it: then it comes back by this one. */
+  /** Whether the bot works with this very token. If not (its connection is gone, its token no longer opens, another program gets its updates), registering it again repairs it. */
   function isInUse(
     { id, state, connectionId, token: sealed, taken }: BotRow & { taken: boolean },
     token: string,

@@ -10,10 +10,10 @@ type Bot = { accountId: AccountId; botId: BotId }
 type ChatEvent = Bot & { type: SubscriberEvent; chat: Subscriber }
 type Change = Exclude<SenderUpdate['change'], { kind: 'unauthorized' }>
 
-/** Chats of feeds that the transaction has locked: read together, changed one after the other, written together. */
+/** Chats of feeds that the transaction has locked: read in one query, changed in memory, written in one query. */
 export type Chats = {
   hear(bot: Bot, update: BotUpdate & { chat: BotChat }, nowMs: number): void
-  /** What a send found out. */
+  /** Applies what a send showed about a chat. */
   learn(bot: Bot, change: Change, nowMs: number): void
   store(): Promise<void>
   events(): readonly ChatEvent[]
@@ -26,7 +26,7 @@ export async function createChats(tx: Db, refs: readonly ChatRef[]): Promise<Cha
   const chats = new Map<string, SubscriberRow>(before.map(row => [keyOf(row, row.chatId), row]))
   const changed = new Set<string>()
   const events: ChatEvent[] = []
-  /** How many more subscribers each bot has by now. */
+  /** The change of each bot's number of subscribers. */
   const growth = new Map<BotId, number>()
 
   function put(bot: Bot, chat: Subscriber): void {
@@ -49,7 +49,7 @@ export async function createChats(tx: Db, refs: readonly ChatRef[]): Promise<Cha
     const { chat, what } = update
     if (what?.kind === 'moved') goOn(bot, chat.chatId, what.to)
     const known = chats.get(keyOf(bot, chat.chatId)) ?? null
-    // What it has become is heard for itself.
+    // A group that has moved: its new chat gets updates of its own.
     if (known && known.movedTo !== null) return
     const heard = hear(known, update, nowMs)
     if (!heard.after) return

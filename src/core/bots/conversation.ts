@@ -7,10 +7,10 @@ import { type AccountId, isId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { type ChatRef, type Found, findConversations } from './subscriber-store.ts'
 
-/** As a conversationContext names it. */
+/** A bot and a chat, as in a conversationContext. */
 export type Named = { accountId: string; chatId: string }
 
-/** What the store knows of a bot and a chat that a send names; those who ask at once share a query. */
+/** Looks up the bot and the chat that a send names; concurrent look-ups share a query. */
 export type FindConversation = (accountId: AccountId, named: Named) => Promise<Found | null>
 
 export function createFindConversation({ db }: { db: Db }): FindConversation {
@@ -22,13 +22,13 @@ export function createFindConversation({ db }: { db: Db }): FindConversation {
     isId('bot', botId) ? batcher.add({ accountId, botId, chatId: chatId.replaceAll('\0', '') }) : null
 }
 
-/** Where a message of a bot may go: to which chat, and over which connections. */
+/** The route of a bot's message: the chat, and the connections that may carry it. */
 export type BotRoute = { chatId: string; connections: readonly ConnectionSnapshot[] }
 
 /**
- * Holds a bot's conversation against the store. Pure. Throws NOT_FOUND for a bot that is not the account's, a 400
- * for a chat that never started it, RECIPIENT_REJECTED for one that has blocked it. In the sandbox, where
- * nobody registered a bot, any other name stands for a bot, and any chat for a subscriber.
+ * Checks a bot's conversation. Pure. Throws NOT_FOUND for a bot that is not the account's, a 400
+ * for a chat that never started it, RECIPIENT_REJECTED for a chat that has blocked it. In the sandbox, an
+ * account id that is no bot id stands for a bot without registration, and any chat for a subscriber.
  */
 export function routeBot(
   named: Named,
@@ -51,7 +51,7 @@ export function routeBot(
   return { chatId: chat.chatId, connections: mode === 'test' ? connections : ownOf(bot, connections) }
 }
 
-/** A bot goes over the connection that it was registered with, and over no other. */
+/** A bot uses only the connection that it was registered with. */
 function ownOf({ connectionId }: Found['bot'], connections: readonly ConnectionSnapshot[]) {
   return connections.filter(each => each.id === connectionId)
 }

@@ -2,13 +2,13 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, timeArray } from '../../infra/pg-array.ts'
 import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 
-/** The right to ask for a bot's updates, until another claim. */
+/** The right to poll a bot's updates, until another node claims it. */
 export type Lease = {
   accountId: AccountId
   botId: BotId
   connectionId: ConnectionId
   fence: number
-  /** It is noted that its updates do not come as they should. */
+  /** A problem with its updates is stored. */
   troubled: boolean
 }
 
@@ -21,8 +21,8 @@ type RawLease = {
 }
 
 /**
- * Takes bots that no living node holds, as far as this one's share of all goes; waits for nobody, since a row
- * that somebody is at is taken the next time.
+ * Claims bots that no living node holds, up to this node's share of all bots. Skips locked rows: they are
+ * claimed the next time.
  */
 export async function claimFeeds(db: Db, node: number, limit: number): Promise<Lease[]> {
   const { rows } = await db.query<RawLease>({
@@ -44,7 +44,7 @@ export async function claimFeeds(db: Db, node: number, limit: number): Promise<L
   return rows.map(toLease)
 }
 
-/** What a node holds, and how many of these are beyond its share. */
+/** The leases of a node, and how many of them exceed its share. */
 export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[]; surplus: number }> {
   const { rows } = await db.query<RawLease & { share: number }>({
     name: 'bot_feeds_held',
@@ -58,7 +58,7 @@ export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[];
   return { leases: rows.map(toLease), surplus: Math.max(0, rows.length - (rows[0]?.share ?? 0)) }
 }
 
-/** Gives bots up to whoever comes. */
+/** Releases leases, for other nodes to claim. */
 export async function releaseFeeds(db: Db, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return
   await db.query({
@@ -74,17 +74,17 @@ export async function releaseFeeds(db: Db, leases: readonly Lease[]): Promise<vo
   })
 }
 
-/** A bot whose updates are to be taken; `fence` is null where the platform itself brought them. */
+/** A bot whose updates are being stored; `fence` is null where they came by webhook. */
 export type FeedRef = { accountId: AccountId; botId: BotId; fence: number | null }
 
-/** Tells feeds apart that are locked together. */
+/** The key of a feed in the result of `lockFeeds`. */
 export function keyOfFeed({ botId, fence }: Pick<FeedRef, 'botId' | 'fence'>): string {
   return `${botId} ${fence}`
 }
 
 /**
- * Keeps the feeds to itself until the transaction ends, so that the updates of a bot are taken one after the
- * other; the keys of those that are there, and still held under their fence. In order: two who do it never wait in a circle.
+ * Locks feeds until the transaction ends, so that a bot's updates are stored one after the
+ * other. Returns the keys of those that exist and still have this fence. Locks in order, so that concurrent calls do not deadlock.
  */
 export async function lockFeeds(db: Db, refs: readonly FeedRef[]): Promise<Set<string>> {
   const { rows } = await db.query<{ bot_id: string; fence: number | null }>({
@@ -106,13 +106,13 @@ export async function lockFeeds(db: Db, refs: readonly FeedRef[]): Promise<Set<s
 export type FeedChange = {
   accountId: AccountId
   botId: BotId
-  /** Subscribers that came, or went. */
+  /** The change of the number of subscribers. */
   subscribers: number
-  /** Null where no update came. */
+  /** Null without an update. */
   lastUpdateAtMs: number | null
 }
 
-/** Of feeds that this transaction has locked. */
+/** Stores changes of feeds, which this transaction has locked. */
 export async function noteFeeds(db: Db, changes: readonly FeedChange[]): Promise<void> {
   await db.query({
     name: 'bot_feeds_note',

@@ -14,15 +14,15 @@ import { claimLooks, selectWatched, type Watched, writeProblem } from './problem
 import type { BotSettling } from './settle.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
 
-/** Whether the updates of bots come to us, and what is done where they do not. */
+/** Checks whether bots' updates come to us, and repairs or reports where they do not. */
 export type BotListening = {
-  /** Asks the platform where the updates of bots go whose turn it is, and mends or notes what it finds; for a chore. */
+  /** Asks the platform where the updates of due bots go, and repairs or stores the problems found; for a chore. */
   round(): Promise<void>
-  /** Asking for a bot's updates met somebody else's webhook. */
+  /** Polling a bot's updates failed: another program has set a webhook. */
   taken(feed: FeedRef): Promise<void>
-  /** Asking goes on meeting somebody else who asks. */
+  /** Polling keeps failing because another program polls as well. */
   shared(feed: FeedRef): Promise<void>
-  /** The updates come again, and nobody else took any for a while. */
+  /** Updates come again, and no other program took any for a while. */
   heard(feed: FeedRef): Promise<void>
 }
 
@@ -34,19 +34,19 @@ export type BotListeningDeps = {
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
   settling: Pick<BotSettling, 'retake' | 'addressOf' | 'verify'>
-  /** Where the platform may call us; null where nobody can reach us. */
+  /** Our public URL, for webhooks; null where there is none. */
   publicUrl: string | null
 }
 
-/** From one look at a bot to the next, as long as there are no more bots than the nodes get through. */
+/** How often a bot is checked; less often with more bots than the nodes can check in this time. */
 const LOOK_EVERY_MS = 5 * MINUTE_MS
-/** A round of one node looks at 1,000 at most, so many of them at once. */
+/** Checks under way at once; a round of one node checks at most 1,000 bots. */
 const AT_ONCE = 25
 const MOST_PAGES = 40
 const ASK_MS = 5_000
-/** Whoever takes a bot again within this after we took it back means it: two that take it from each other both lose half of it. */
+/** We take a bot's updates back from another program only once in this time: if it takes them again it does so on purpose, and both would lose half of them. */
 const TAKEN_BACK_ONCE_IN_MS = DAY_MS
-/** A failure to reach us that is older says nothing of now. */
+/** Older failures of webhook calls are ignored. */
 const RECENT_FAILURE_MS = 15 * MINUTE_MS
 const LONGEST_DETAIL = 300
 
@@ -68,7 +68,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
     if (!bot || !platform) return
     const answer = await within(clock, ASK_MS, signal => platform.bots.listener(bot.token, signal))
-    // Asked once more in another way: whatever stands in between may not know this question.
+    // Verified by another method: a proxy in between may not know this one.
     if (answer.kind === 'unauthorized') return settling.verify(watched.botId)
     if (answer.kind !== 'answer') return
     const found = answer.value
@@ -81,7 +81,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     return ours === null || url === null ? ours === url : isSameAddress(url, ours)
   }
 
-  /** Who asks finds out by asking whether the updates come. */
+  /** The check of a bot without a foreign webhook. A polled bot needs no more: polling shows whether updates come. */
   async function seeOurs(watched: Watched, found: BotListener): Promise<void> {
     if (watched.mode === 'webhook') await note(watched, failureOf(found, clock.now()))
   }
@@ -100,7 +100,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     await note(watched, takenBack(url), nowMs)
   }
 
-  /** Stores what changed, and tells its listeners in the same transaction. */
+  /** Stores a change with its event, in one transaction. */
   async function note(
     { accountId, botId, fence = null }: { accountId: AccountId; botId: BotId; fence?: number | null },
     problem: Problem | null,
@@ -157,17 +157,17 @@ function whoseWords(url: string | null): string {
   return storable(`another program has set its own webhook, at ${hostOf(url)}`, LONGEST_DETAIL)
 }
 
-/** No more of it: the rest of a webhook's address may be its secret. */
+/** Only the host: the rest of a webhook's URL may be secret. */
 function hostOf(url: string | null): string | null {
   return url === null ? null : (URL.parse(url)?.host ?? 'an address that cannot be read')
 }
 
-/** However the platform spells it. */
+/** Compares URLs whatever their spelling. */
 function isSameAddress(a: string, b: string): boolean {
   return a === b || URL.parse(a)?.href === new URL(b).href
 }
 
-/** Something waits, and the platform could not hand it over a moment ago. */
+/** The problem where updates wait and the platform's latest webhook call failed recently; else null. */
 function failureOf({ waiting, failedAtMs, failure }: BotListener, nowMs: number): Problem | null {
   if (waiting === 0 || failedAtMs === null || nowMs - failedAtMs > RECENT_FAILURE_MS) return null
   const said = failure === null ? '' : `: ${storable(failure, LONGEST_DETAIL)}`

@@ -5,16 +5,16 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 /** A platform as a connection reaches it. */
 export type OpenPlatform = { provider: string; bots: BotPlatform }
 
-/** Where bots are reached. */
+/** The bot platforms of the connections. */
 export type Platforms = {
   /** Undefined where the connection is not open on this node. */
   get(connectionId: ConnectionId): OpenPlatform | undefined
-  /** Over which an account's new bots go; null where nobody has made one. */
+  /** The connection for an account's new bots; null where there is none. */
   choose(db: Db, accountId: AccountId): Promise<ConnectionId | null>
-  /** Lends the platform at its usual address, which no connection leads to yet. */
+  /** Runs `work` with the platform at its usual address, where no connection exists yet. */
   atUsual<T>(work: (platform: BotPlatform) => Promise<T>): Promise<T>
-  /** Makes the account a connection of its own to the usual address, within the caller's transaction. */
+  /** Makes a connection of the account to the usual address, within the caller's transaction. */
   connect(tx: Db, accountId: AccountId): Promise<ConnectionId>
-  /** After a transaction that made one: opens it. */
+  /** Opens that connection, after the transaction. */
   connected(accountId: AccountId): Promise<void>
 }

@@ -7,9 +7,9 @@ import type { BotTokens } from './tokens.ts'
 import type { BotUpdates } from './updates.ts'
 
 export type BotDoor = {
-  /** Whether it is a bot of ours. */
+  /** Whether there is such a bot. */
   awaits(botId: string): Promise<boolean>
-  /** A call of the platform for a bot; resolves once it is stored. */
+  /** Takes a webhook call for a bot; resolves once it is stored. */
   receive(botId: string, request: InboundRequest): ReturnType<InboundDoor['receive']>
 }
 
@@ -26,7 +26,7 @@ export function createBotDoor(deps: {
       const bot = request.method === 'POST' ? await deps.tokens.find(botId) : null
       if (!bot) return { kind: 'unknown' }
       const platform = deps.platforms.get(bot.connectionId)
-      // Its connection is being opened, or was disabled: the platform comes again.
+      // Its connection is being opened, or was disabled: the platform repeats the call.
       if (!platform) throw new Problem('SERVICE_UNAVAILABLE')
       const given = request.headers[platform.bots.secretHeader] ?? ''
       if (!sameText(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }

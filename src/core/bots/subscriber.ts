@@ -12,23 +12,23 @@ export type Subscriber = {
   /** All times in ms since the epoch. */
   startedAtMs: number
   lastSeenAtMs: number
-  /** The update that this is from. */
+  /** The id of the latest update. */
   seenUpdate: number
   blockedAtMs: number | null
-  /** The chat that this one has become. */
+  /** The new chat id of a group that has moved. */
   movedTo: string | null
 }
 
-/** What is told to those who listen: `bot.subscriber.…` */
+/** The events `bot.subscriber.…` */
 export type SubscriberEvent = 'started' | 'blocked' | 'returned'
 
-/** What an update makes of a chat; null where it is no subscriber afterwards either. */
+/** The state after an update; null where the chat is still no subscriber. */
 export type Heard = { after: Subscriber | null; events: readonly SubscriberEvent[] }
 
 /**
- * What an update makes of a subscriber. Pure. Whoever writes to a bot has started it, since a platform lets
- * nobody write before; a block ends that, and any word from them after it ends the block. Calls of a platform
- * may overtake each other: an older one changes nothing but a payload that is missing.
+ * Applies an update to a subscriber. Pure. A person who writes to a bot has started it, since the platform allows
+ * nothing else; a block ends the subscription, and any later message ends the block. Webhook calls
+ * may overtake each other: an older update only adds a missing start payload.
  */
 export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotChat }, nowMs: number): Heard {
   const { what } = update
@@ -55,7 +55,7 @@ export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotC
   }
 }
 
-/** In whole seconds, as platforms tell it. A clock of theirs that runs ahead must not make all that follows old. */
+/** In whole seconds, as platforms report it; at most now, so that a platform's clock that is ahead does not make later updates look old. */
 function timeOf(saidMs: number | null, nowMs: number): number {
   return Math.floor(Math.min(storableTime(saidMs) ?? nowMs, nowMs) / 1_000) * 1_000
 }
@@ -77,8 +77,8 @@ function begin({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number):
 }
 
 /**
- * By number and by time: after an idle week numbers may begin anew, and lower; and a button's press says no time, so
- * that it counts as of now, and what is told behind it, where updates have waited, was before that.
+ * Older only by both id and time. After an idle week ids may restart lower. And a button press has no time, so it
+ * counts as of now, and updates that waited behind it are earlier than that.
  */
 function isOlder(atMs: number, id: number, { lastSeenAtMs, seenUpdate }: Subscriber): boolean {
   return id < seenUpdate && atMs <= lastSeenAtMs
@@ -96,7 +96,7 @@ function eventsOf({ blockedAtMs }: Subscriber, started: boolean): SubscriberEven
   return [...(blockedAtMs === null ? [] : ['returned' as const]), ...(started ? ['started' as const] : [])]
 }
 
-/** A group that goes on under another id: what it was leads there, what it is now is the subscriber. */
+/** Moves a group to its new id: the old chat points to the new one, which is the subscriber. */
 export function move(
   before: Subscriber,
   there: Subscriber | null,
@@ -105,7 +105,7 @@ export function move(
   return { left: { ...before, movedTo: to }, now: { ...(there ?? before), chatId: to, movedTo: null } }
 }
 
-/** Whether it counts: a chat that has become another one does not. */
+/** Whether a chat counts as a subscriber: one that has moved does not. */
 export function isSubscriber(chat: Subscriber | null): boolean {
   return chat !== null && chat.movedTo === null
 }

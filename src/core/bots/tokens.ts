@@ -6,16 +6,16 @@ import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, isId } from '../../lib/ids.ts'
 import { type BotRow, findBot } from './store.ts'
 
-/** A bot that can be spoke for, as sends and updates need it. */
+/** A bot with its opened token, as sends and updates need it. */
 export type KnownBot = Pick<BotRow, 'accountId' | 'id' | 'state'> & {
   connectionId: ConnectionId
   token: string
-  /** As it is stored: whoever ends a token's use names it by this. */
+  /** The token as stored: identifies it when its use is ended. */
   sealed: Buffer
 }
 
 export type BotTokens = {
-  /** At once when warm; null for none, and for one of the sandbox. */
+  /** Synchronous when cached; null for an unknown bot, and for one of the sandbox. */
   find(id: string): KnownBot | null | Promise<KnownBot | null>
   /** The token of a bot of this connection. */
   read(connectionId: ConnectionId, id: string): Promise<string | null>
@@ -60,7 +60,7 @@ export function createBotTokens(deps: {
   }
 }
 
-/** The context under which a bot's token is sealed: it opens for this bot alone. */
+/** The context that a bot's token is sealed for: it opens for this bot only. */
 export function tokenContext(id: BotId): string {
   return `bot:${id}`
 }

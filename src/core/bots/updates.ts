@@ -20,12 +20,12 @@ export type Feed = FeedRef & { connectionId: ConnectionId; provider: string }
 
 export type BotUpdates = {
   /**
-   * Resolves when all of it is stored, so that the platform may be told so; what was told before changes
-   * nothing. `lost`: the bot is gone, or another node's by now, and nothing was stored. Rejects with
-   * DatabaseUnavailable where it could not be stored; what the store refuses for good is logged and left out.
+   * Resolves when all updates are stored, so that they may be confirmed to the platform; repeats change
+   * nothing. `lost`: the bot is gone, or another node holds it now, and nothing was stored. Rejects with
+   * DatabaseUnavailable where they could not be stored; an update that the database refuses is logged and left out.
    */
   take(feed: Feed, updates: readonly BotUpdate[]): Promise<'stored' | 'lost'>
-  /** What a send found out of a chat. */
+  /** Applies what a send showed about a chat. */
   learn(update: SenderUpdate): Promise<void>
 }
 
@@ -35,14 +35,14 @@ export type BotUpdatesDeps = {
   ids: Ids
   log: Log
   keep: KeepInbound
-  /** Somebody listens to what was stored. */
+  /** Called when events for webhooks were stored. */
   told(): void
-  /** A press of a button was stored, for the first time. */
+  /** Called when a button press was stored, not for repeats. */
   acknowledge: Acknowledge
 }
 
 type Item = { feed: Feed; update: BotUpdate }
-/** `known`: it was stored before. */
+/** `known`: a repeat, which was stored before. */
 type Result = 'stored' | 'known' | 'lost' | { error: unknown }
 
 const LONGEST_NAME = 255
@@ -50,12 +50,12 @@ const LONGEST_NAME = 255
 const LONGEST_PAYLOAD = 500
 const LONGEST_ID = 100
 
-/** Takes what happens in the chats of bots, many updates in one transaction with all that follows from them. */
+/** Stores bots' updates, many in one transaction, with all that follows from them. */
 export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
   const { db, clock, ids, log, keep, told } = deps
   const batcher = createBatcher<Item, Result>({ flush: writeOrSplit })
 
-  /** What the database refuses fails by itself, and its neighbours are stored without it. */
+  /** An update that the database refuses fails alone; the others of its batch are stored. */
   async function writeOrSplit(items: Item[]): Promise<Result[]> {
     try {
       return await write(items)
@@ -158,7 +158,7 @@ function refOf({ feed, update }: Item): { connectionId: ConnectionId; providerId
   return { connectionId: feed.connectionId, providerId: eventIdOf(feed, update) }
 }
 
-/** By which an update is known again, and the message that it brings. */
+/** The event id of an update and of its message, by which repeats are recognised. */
 function eventIdOf({ botId }: Feed, { id }: BotUpdate): string {
   return `${botId}/${id}`
 }
@@ -169,7 +169,7 @@ function chatsOf({ feed: { accountId, botId }, update: { chat, what } }: Item) {
   return chatIds.map(chatId => ({ accountId, botId, chatId }))
 }
 
-/** NUL is nothing that the store can hold, and a name is no place for a novel. */
+/** Removes NUL, which PostgreSQL cannot store, and cuts long names. */
 function inBounds(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat } {
   const cut = (text: string | null, longest: number) => (text === null ? null : storable(text, longest))
   const { what } = update

@@ -1,12 +1,12 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { AccountId, AssetId } from '../../lib/ids.ts'
 
-/** An uploaded file: what it is, and where its bytes are. Never changes; it may go. */
+/** An uploaded file. It never changes, but may be deleted. */
 export type Asset = {
   id: AssetId
   accountId: AccountId
   mediaType: AttachmentType
-  /** By its bytes, whatever it was declared as. */
+  /** Recognised from its bytes, whatever it was declared as. */
   mimetype: string
   fileName: string
   /** In bytes. */
@@ -16,7 +16,7 @@ export type Asset = {
 }
 
 /**
- * Where the file store keeps an asset's bytes: the id's end is random, so that
+ * The key of an asset's bytes in the file store. The end of an id is random, so
  * its last letters spread the files over a thousand folders.
  */
 export function keyOf(id: AssetId): string {

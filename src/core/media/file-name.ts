@@ -1,9 +1,9 @@
-/** A name longer than this is no name; file systems and mail stop there too. */
+/** The longest file name, as in file systems and mail. */
 const MOST_CHARACTERS = 255
 
 /**
- * A file's name as a recipient may see it: without a path, which some clients
- * send, and without what no name has; `fallback` where nothing is left.
+ * A file's name as recipients see it: without a path, which some clients
+ * send, and without characters that are not allowed in names; `fallback` where nothing is left.
  */
 export function readFileName(given: string | undefined, fallback: string): string {
   const last = (given ?? '').split(/[/\\]/).pop()!
@@ -15,7 +15,7 @@ export function readFileName(given: string | undefined, fallback: string): strin
   return shorten(clean)
 }
 
-/** Keeps the extension: what opens the file is told by it. */
+/** Keeps the extension, which decides what opens the file. */
 function shorten(name: string): string {
   const letters = [...name]
   if (letters.length <= MOST_CHARACTERS) return name
@@ -23,7 +23,7 @@ function shorten(name: string): string {
   return letters.slice(0, MOST_CHARACTERS - extension.length).join('') + extension
 }
 
-/** The name of the file at an address: its last step, as its writer meant it; null where there is none. */
+/** The file name in a URL: the decoded last segment of its path; null without one. */
 export function nameInUrl(url: string): string | null {
   const step = URL.parse(url)?.pathname.split('/').pop() ?? ''
   return readFileName(decode(step), '') || null

@@ -1,15 +1,15 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 
-/** A kind of file that is taken, and how its bytes look. */
+/** A file type that is accepted, and how it is recognised. */
 export type Format = {
   mimetype: string
   mediaType: AttachmentType
   extension: string
-  /** Other names under which it is declared. */
+  /** Other media types that clients declare it as. */
   alias?: readonly string[]
-  /** What its bytes are recognised as; where that says no more than the wrapping, only who declares it is believed. */
+  /** What its bytes are recognised as. Where that is only a container, the declared type decides. */
   looksLike: readonly string[]
-  /** Its bytes alone do not tell it from others of the same wrapping. */
+  /** Its bytes alone do not tell it from others in the same container. */
   onlyDeclared?: boolean
   /** The folder that such an archive holds. */
   folder?: string
@@ -17,7 +17,7 @@ export type Format = {
 
 const MEGABYTE = 1024 * 1024
 
-/** The most that a file may have, in bytes, by its kind. */
+/** The largest files in bytes, by their kind. */
 export const MOST_BYTES: Readonly<Record<AttachmentType, number>> = {
   image: 16 * MEGABYTE,
   video: 16 * MEGABYTE,
@@ -27,11 +27,11 @@ export const MOST_BYTES: Readonly<Record<AttachmentType, number>> = {
 
 const OOXML = 'application/vnd.openxmlformats-officedocument'
 const ODF = 'application/vnd.oasis.opendocument'
-/** The wrapping of office documents up to 2003: which of them it is stands deep inside. */
+/** The container of office documents up to 2003; which kind it is can only be seen deep inside. */
 const COMPOUND = ['application/x-cfb']
 const ARCHIVE = 'application/zip'
 
-/** What the chat apps, bots and mail all carry. Nothing here runs in a browser. */
+/** Types that the chat apps, bots and mail all carry. None of them runs scripts in a browser. */
 export const FORMATS: readonly Format[] = [
   {
     mimetype: 'image/jpeg',
@@ -123,13 +123,13 @@ function office(mimetype: string, extension: string, folder: string | null): For
     mimetype,
     mediaType: 'document',
     extension,
-    // Its table of contents may stand at the end, where the beginning shows an archive and no more.
+    // An archive's table of contents may be at its end: then the first bytes only show an archive.
     looksLike: folder === null ? [mimetype] : [mimetype, ARCHIVE],
     ...(folder !== null && { folder }),
   }
 }
 
-/** What clients say who do not know. A part of a form that says nothing is text/plain by RFC 7578. */
+/** Declared types that mean "unknown". A form's part without a type is text/plain by RFC 7578. */
 const UNKNOWING = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
 
 /**
@@ -148,7 +148,7 @@ export function chooseFormat(looks: string | null, declared: string): Format | s
   return `must be what it is declared as, ${name}; its bytes are ${describe(looks)}`
 }
 
-/** Whether the bytes alone say that it is one. */
+/** Whether the bytes alone prove the format. */
 function isRecognised({ looksLike, onlyDeclared }: Format, looks: string | null): boolean {
   return onlyDeclared !== true && looks !== null && looks !== ARCHIVE && looksLike.includes(looks)
 }

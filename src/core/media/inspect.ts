@@ -3,19 +3,19 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import { chooseFormat, type Format, MOST_BYTES } from './formats.ts'
 import { createTextReader, HEAD_BYTES, listsFolder, looksLike, TAIL_BYTES } from './sniff.ts'
 
-/** What a file turned out to be. */
+/** The result of an inspection. */
 export type Findings = { format: Format; size: number; sha256: Buffer }
 
 export type Inspection = {
-  /** Passes the bytes on as they come, and fails with the refusal when they are not what they should be. */
+  /** Passes the bytes on, and throws the refusal when they are not an accepted file. */
   pass(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
-  /** Once all has passed, and once only. */
+  /** Call it once, after all bytes have passed. */
   findings(): Findings
 }
 
 /**
- * Looks at a file while it passes: its type by its first bytes, its size, its
- * hash. `path` names the field in a refusal; `declared` is the type it came with.
+ * Inspects a file while it is streamed: its type by its first bytes, its size, its
+ * hash. `path` names the field in a refusal; `declared` is the type that the client gave.
  */
 export function createInspection(path: string, declared: string): Inspection {
   const hash = createHash('sha256')
@@ -70,12 +70,12 @@ function article(mediaType: string): string {
   return `${/^[aeiou]/.test(mediaType) ? 'an' : 'a'} ${mediaType}`
 }
 
-/** Gathers the beginning of a file. */
+/** Collects the beginning of a file. */
 function createHead(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
   const chunks: Buffer[] = []
   let size = 0
   return {
-    /** True once there is enough of it. */
+    /** True once there is enough to recognise the type. */
     add(chunk) {
       chunks.push(chunk)
       size += chunk.length
@@ -85,7 +85,7 @@ function createHead(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
   }
 }
 
-/** What the beginning alone cannot tell. */
+/** Checks that need more than the beginning. */
 type Checks = { add(chunk: Buffer): void; end(): void }
 
 function createChecks(path: string, format: Format, looks: string): Checks {
@@ -94,7 +94,7 @@ function createChecks(path: string, format: Format, looks: string): Checks {
   return { add() {}, end() {} }
 }
 
-/** A text is one to its last letter. */
+/** A text must be valid to its last byte. */
 function createTextCheck(path: string): Checks {
   const reader = createTextReader()
   const require = (holds: boolean) => {
@@ -103,7 +103,7 @@ function createTextCheck(path: string): Checks {
   return { add: chunk => require(reader.add(chunk)), end: () => require(reader.end()) }
 }
 
-/** An archive says at its end what it holds. */
+/** The table of contents at an archive's end shows what it contains. */
 function createArchiveCheck(path: string, { folder, mimetype }: Format): Checks {
   let tail = Buffer.alloc(0)
   return {

@@ -10,13 +10,13 @@ import { readFileName } from './file-name.ts'
 import { createInspection, type Findings } from './inspect.ts'
 import { type AssetRef, deleteAsset, hideAsset, insertStoring, markStored, weighAssets } from './store.ts'
 
-/** A file on its way in. */
+/** A file that is being uploaded. */
 export type IncomingFile = {
   /** The field that brings it, for refusals. */
   path: string
-  /** As given; made presentable here. */
+  /** As the client gave it; cleaned here. */
   fileName: string | undefined
-  /** The media type it is said to have; empty where nobody said. */
+  /** The declared media type; empty without one. */
   declared: string
   bytes: AsyncIterable<Buffer>
 }
@@ -26,20 +26,20 @@ export type IntakeDeps = {
   clock: Clock
   ids: Ids
   files: FileStore
-  /** What an account's files may have together. */
+  /** The most bytes of all files of an account. */
   accountBytes: number
   log: Pick<Log, 'warn'>
 }
 
 /**
- * Files from outside, checked while they stream into the store. The row comes
- * first and shows itself last: a crash in between leaves a hidden row, by which
- * the sweep finds what there is of the file.
+ * Takes files in, and checks them while they stream into the store. Their row is written
+ * first, hidden, and shown last: a crash in between leaves a hidden row, by which
+ * the sweep finds the file's bytes.
  */
 export function createIntake({ db, clock, ids, files, accountBytes, log }: IntakeDeps) {
   async function take(accountId: AccountId, file: IncomingFile): Promise<Asset> {
     const ref = { accountId, id: ids.next('ast') }
-    // Whoever has no room for a byte need not send one.
+    // An account without any room left is refused before the upload.
     await requireRoom(db, accountId, 1)
     await insertStoring(db, ref, clock.now())
     try {
@@ -54,7 +54,7 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     }
   }
 
-  /** Of several at once one after the other, so that all of them find room. */
+  /** Shows the row. Concurrent uploads of an account do this one at a time, so that together they stay within the limit. */
   function show(asset: Asset): Promise<void> {
     return db.transaction(async tx => {
       await lockAccount(tx, asset.accountId)
@@ -72,7 +72,7 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     )
   }
 
-  /** Hidden first: it may be shown by now, where the answer to that was lost. */
+  /** Hides the row first: it may be shown already, if the database's answer to that was lost. */
   async function forget(ref: AssetRef): Promise<void> {
     try {
       await hideAsset(db, ref)
@@ -92,7 +92,7 @@ function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: Fi
   return { ...ref, mediaType, mimetype, fileName, size, sha256 }
 }
 
-/** The disk is full or the store away: nobody's request is at fault, and it may go better later. */
+/** The disk is full or the store is away: not the request's fault, and a later try may succeed. */
 function unavailable(cause: FileStoreUnavailable): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The file cannot be stored right now.', {
     retryAfterSeconds: 5,

@@ -27,21 +27,21 @@ import {
 } from './store.ts'
 import { whole } from './whole.ts'
 
-/** Uploaded files: taken in, shown, carried by messages and templates, and gone when nobody needs them. */
+/** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
 export type Media = {
   /**
-   * Takes a file in as it comes. A 400 or 413 names `file.path` when it is not what it should be, CONFLICT when
-   * the account has no room for it, 503 when it cannot be kept; then nothing of it stays.
+   * Stores a file while it is uploaded. A 400 or 413 names `file.path` when it is not an accepted file, CONFLICT when
+   * the account has no room for it, 503 when it cannot be stored; nothing of a refused file stays.
    */
   take(accountId: AccountId, file: IncomingFile): Promise<Asset>
-  /** The same for an address, through the guarded client; a 400 names `path` when it cannot be had. */
+  /** The same for a file at a URL, by the guarded fetch; a 400 names `path` when it cannot be fetched. */
   fetch(accountId: AccountId, from: { path: string; url: string }): Promise<Asset>
-  /** Those of the ids that the account may use: its own, and the platform's. */
+  /** The assets, of these ids, that the account may use: its own, and the platform's. */
   find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>>
-  /** The account's own; throws NOT_FOUND. */
+  /** An asset of the account; throws NOT_FOUND. */
   read(caller: Caller, id: string): Promise<MediaAsset>
   view(asset: Asset): MediaAsset
-  /** Where its preview is; for whoever shows it as a part of something else. */
+  /** The URL of its preview, for views that contain the asset. */
   previewUrl(asset: AssetRef): string
   /** The asset that a preview's address opens; throws NOT_FOUND. */
   preview(id: string, token: string): Promise<Asset>
