@@ -11,6 +11,7 @@ import { migrate } from '../../src/infra/migrate.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
 import { unpackChromium } from './chromium.ts'
+import { moveToMemory } from './memory-dir.ts'
 import { silentProgress } from './silent-progress.ts'
 
 declare module 'vitest' {
@@ -27,6 +28,7 @@ declare module 'vitest' {
  * the one that TEST_DATABASE_URL names (its role must be allowed to create databases).
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const moveBack = moveToMemory(process.env)
   const [server] = await Promise.all([startServer(), buildConsole(), prepareBrowser()])
   const templateDatabase = `posthorn_template_${process.pid}`
   await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
@@ -40,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
     await server.stop()
+    moveBack?.()
   }
 }
 

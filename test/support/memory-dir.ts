@@ -1,0 +1,87 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** Where Linux keeps files in memory, if it does. */
+const MEMORY = '/dev/shm'
+const TMPFS = 0x01_02_19_94
+/** Far more than the files of a run are at any time: they must never be what memory lacks. */
+const ROOM_BYTES = 6 * 1024 ** 3
+/** Short, for the sockets in it. */
+const NAME = /^ph-tests-(\d+)-/
+const LONGEST_RUN_MS = 3_600_000
+
+/**
+ * Puts the temporary files of a run into memory, those of its servers and browsers too, and gives
+ * what takes them away again; null where there is no such place, or too little of it. A run makes and removes some
+ * hundred thousand files, and ext4 without a journal looks, for each that it makes, at all that were removed lately.
+ */
+export function moveToMemory(env: NodeJS.ProcessEnv): (() => void) | null {
+  // Whoever names a place means it.
+  if (env['TMPDIR'] !== undefined || !hasRoom()) return null
+  sweepAbandoned()
+  const directory = mkdtempSync(join(MEMORY, `ph-tests-${process.pid}-`))
+  const remove = (): void => rmSync(directory, { recursive: true, force: true })
+  if (!letsRun(directory)) {
+    remove()
+    return null
+  }
+  // As /tmp: another user, as whom PostgreSQL may run, goes through it.
+  chmodSync(directory, 0o1777)
+  env['TMPDIR'] = directory
+  return () => {
+    delete env['TMPDIR']
+    remove()
+  }
+}
+
+function hasRoom(): boolean {
+  if (!existsSync(MEMORY)) return false
+  const { type, bavail, bsize } = statfsSync(MEMORY)
+  return type === TMPFS && Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES
+}
+
+/** What a run left that was killed: memory would keep it until the machine goes down. */
+function sweepAbandoned(): void {
+  for (const name of readdirSync(MEMORY)) {
+    const pid = NAME.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
+    const directory = join(MEMORY, name)
+    const { mtimeMs } = statSync(directory, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+    // A process of another container has no number here.
+    if (Date.now() - mtimeMs > LONGEST_RUN_MS) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Programs are copied beside their data where nobody may run them in their own place; a container may forbid that here. */
+function letsRun(directory: string): boolean {
+  const program = join(directory, 'program')
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+  try {
+    accessSync(program, constants.X_OK)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(program)
+  }
+}
