@@ -25,7 +25,7 @@ export function createTestDatabase(): Promise<TestDatabase> {
 
 /** A database without a single table, for those who test what makes them. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
-  return create('TEMPLATE template0')
+  return create('TEMPLATE template0 STRATEGY FILE_COPY')
 }
 
 async function create(source: string): Promise<TestDatabase> {
