@@ -9,8 +9,8 @@ export type AccountCacheDeps = { clock: Clock; changes: Pick<Changes, 'fresh' | 
 const MAX_ACCOUNTS = 10_000
 
 /**
- * Remembers what `load` read for each account, until any node changes a row of `tables` that is the
- * account's, or one of the platform's, which all accounts may use. At once when warm.
+ * Caches what `load` returned for each account, until any node changes a row of `tables` that belongs to the
+ * account, or to the platform, whose rows all accounts may use. Synchronous when cached.
  */
 export function createAccountCache<Value>(
   { clock, changes }: AccountCacheDeps,
@@ -32,6 +32,6 @@ export function createAccountCache<Value>(
     },
     reset: cache.clear,
   })
-  // Null would be an account without any, and `load` makes an empty one of that.
+  // Never null, since `load` here always returns a value.
   return accountId => cache.get(accountId) as Value | Promise<Value>
 }

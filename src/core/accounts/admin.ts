@@ -49,19 +49,19 @@ import {
 import { viewAccount, viewKey } from './views.ts'
 
 export type CreatedAccount = { account: AdminAccount; liveKey: string; testKey: string }
-/** `replayed`: the idempotency key has made it before, and its keys are nobody's to tell again. */
+/** `replayed`: an earlier request with the idempotency key created the account; its API keys are not shown again. */
 export type AccountAnswer =
   | { created: CreatedAccount; replayed: false }
   | { created: { account: AdminAccount; liveKey: null; testKey: null }; replayed: true }
 export type CreatedKey = { key: AdminKey; apiKey: string }
 
-/** The operator's hand on accounts and keys. A refusal is a Problem: VALIDATION_ERROR or NOT_FOUND. */
+/** Accounts and keys, for the operator. Throws a Problem: VALIDATION_ERROR or NOT_FOUND, unless said otherwise. */
 export type AccountAdmin = {
-  /** An account with its wallet, pools and two owner keys; the keys are in the clear this once. */
+  /** Creates an account with its wallet, pools and two owner keys. Only this answer contains the keys in the clear. */
   create(input: AccountCreate): Promise<CreatedAccount>
-  /** The same, and with its idempotency key once; IDEMPOTENCY_KEY_CONFLICT for a key that asked for something else. */
+  /** `create`, once per idempotency key. IDEMPOTENCY_KEY_CONFLICT if the key was used with another body. */
   createOnce(input: AccountCreate, key: string): Promise<AccountAnswer>
-  /** The same as `create` within a transaction of the caller's. */
+  /** `create` within the caller's transaction. */
   createIn(db: Db, input: AccountCreate): Promise<CreatedAccount>
   update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
   read(id: string): Promise<AdminAccountWithKeys>
@@ -74,7 +74,7 @@ export type AccountAdmin = {
     input: ApiKeyRotate,
     by: Actor,
   ): Promise<CreatedKey & { previous: AdminKey }>
-  /** Of a key that was revoked before, nothing changes. */
+  /** Changes nothing if the key is revoked already. */
   revokeKey(accountId: string, keyId: string): Promise<AdminKey>
 }
 
@@ -83,10 +83,10 @@ export type AccountAdminDeps = {
   clock: Clock
   ids: Ids
   newKeys: NewKeys
-  /** What is changed here holds here at once; other nodes hear of it from the store. */
+  /** Makes a change take effect on this node at once; the database notifies the other nodes. */
   changes: Pick<Changes, 'publish'>
   phones: Phones
-  /** Billing's: an empty wallet, and the opening balance as its first credit. */
+  /** From billing: opens a wallet, with the opening balance as its first credit. */
   openWallet(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
   isCodeTemplate: IsCodeTemplate
 }
@@ -117,7 +117,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     }
   }
 
-  /** Of a key that has made one before: the account as it is now. Of its keys there are only hashes. */
+  /** The account that the idempotency key created, as it is now, without API keys: only hashes are stored. Null if none. */
   async function replay({ key, bodyHash }: AccountRequest): Promise<AccountAnswer | null> {
     const before = await selectAccountRequest(db, key)
     if (!before) return null
@@ -229,7 +229,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   }
 }
 
-/** An id that cannot be one names nothing. */
+/** Throws NOT_FOUND for what is not an account id. */
 export function readAccountId(id: string): AccountId {
   return isId('acc', id) ? id : unknownAccount()
 }
@@ -238,7 +238,7 @@ export function unknownAccount(): never {
   throw new Problem('NOT_FOUND', 'Account not found')
 }
 
-/** Amounts carry no currency of their own: another one would make new money of old. */
+/** Stored amounts have no currency of their own, so a change of currency would change what they are worth. */
 function refuseRevaluation(before: AccountRow, currency: string): void {
   if (currency === before.currency || before.wallet.credited === 0) return
   throw new Problem('CONFLICT', 'The currency cannot change once the wallet was credited.')

@@ -4,9 +4,9 @@ import type { KeyMode } from '../../contract/enums.ts'
 import type { Random } from '../../lib/random.ts'
 
 /**
- * `ph_live_` or `ph_test_`, 32 random base 62 characters (190 bits), and their
- * CRC-32 in six more: a mistyped key, or one that a scanner finds in a
- * repository, is told without asking the store.
+ * `ph_live_` or `ph_test_`, 32 random base 62 characters (190 bits), and a
+ * CRC-32 of all that in six more. So a mistyped key is refused, and a scanner of
+ * repositories recognizes a real one, without a look-up.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SECRET_LENGTH = 32
@@ -20,19 +20,19 @@ export function makeApiKey(mode: KeyMode, random: Random): string {
   return body + checksum(body)
 }
 
-/** The text could be a key of ours; says nothing of whether there is one. */
+/** Whether the text has the form and the checksum of a key; the key need not exist. */
 export function isApiKey(text: string): boolean {
   return SHAPE.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
 }
 
-/** What a list shows of a key. */
+/** The beginning of a key, which lists show. */
 export function prefixOf(rawKey: string): string {
   return rawKey.slice(0, PREFIX_LENGTH)
 }
 
 /**
- * What the store keeps. A key is 190 bits of randomness: nothing can be guessed
- * back from a fast hash, and a slow one would cost every request.
+ * SHA-256 in hex, which is stored in place of the key. A key has 190 random bits, so it
+ * cannot be guessed from a fast hash; a slow hash would slow down every request.
  */
 export function hashApiKey(rawKey: string): string {
   return hash('sha256', rawKey, 'hex')
@@ -42,7 +42,7 @@ function secret(random: Random): string {
   let text = ''
   while (text.length < SECRET_LENGTH) {
     for (const byte of random.bytes(SECRET_LENGTH)) {
-      // 248 is the largest multiple of 62 in a byte: above it, letters would not be equally likely.
+      // 248 is the largest multiple of 62 in a byte: with higher bytes, some characters would be more likely.
       if (byte < 248 && text.length < SECRET_LENGTH) text += BASE62[byte % 62]
     }
   }

@@ -8,7 +8,7 @@ import type { Phones } from '../../lib/phone.ts'
 import { parseMinute } from '../../lib/quiet-hours.ts'
 import { type AccountFields, type PlanRow, VERIFICATION } from './store.ts'
 
-/** The row of a new account: what was given, the plan for the rest. */
+/** The row of a new account: the input, with the plan's values where the input has none. */
 export function newFields(
   input: AccountCreate,
   plan: PlanRow,
@@ -30,7 +30,7 @@ export function newFields(
   }
 }
 
-/** The row after a change; `plan` is the one to fall back on where another is named. */
+/** The row after an update. `plan`: a newly named plan, whose values apply where the input has none; null to keep them. */
 export function changedFields(
   before: AccountFields,
   input: AccountUpdate,
@@ -61,7 +61,7 @@ function readPhone(number: string | undefined, phones: Phones, faults: Faults): 
   return phone?.e164 ?? null
 }
 
-/** Minutes of the day; both or neither. */
+/** As minutes of the day; both null for no quiet hours. */
 export function quietFields(
   given: QuietHoursView | null,
   faults: Faults,
@@ -72,7 +72,7 @@ export function quietFields(
   return { quietStart, quietEnd }
 }
 
-/** What is said of verifications, as far as anybody knows it, over what was said before; null ends all of that. */
+/** The known settings of `given` over those before; unknown names are left out. A null resets all to the defaults. */
 export function verificationField(
   before: AccountFields['verification'],
   given: VerificationSettingsUpdate | null | undefined,
@@ -104,10 +104,10 @@ function planOf(fields: AccountFields): PlanRow {
 }
 
 /**
- * Gives pools their ids. One on the same channels keeps its id, and so what it
- * has used this month: a raised limit is no new month. A new one starts unused,
- * under an id that none had before, `lastId` being the highest of those: what a removed
- * one counted is not given back to it.
+ * Gives pools their ids. A pool with the same channels as an existing one keeps its id, and so
+ * its usage of this month, even if its limit changes. Any other pool starts unused under a new id,
+ * above `lastId`, the highest id that the account ever had: what messages of a removed pool used
+ * is thus never given back to another pool.
  */
 export function assignPools(
   wanted: readonly { channels: readonly Channel[]; limit: number }[],

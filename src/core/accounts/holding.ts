@@ -5,8 +5,8 @@ import { toIso } from '../../lib/clock.ts'
 import type { KeyRow } from './key-store.ts'
 
 /**
- * Nobody grants what they lack: throws FORBIDDEN where a key, or a person, could do more than the
- * caller. A person acts in both modes, a test key in its own.
+ * A caller cannot grant rights that it lacks: throws FORBIDDEN if the key could do more than the
+ * caller. A person acts in live and test mode, a test key in test mode only.
  */
 export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
   const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
@@ -15,7 +15,7 @@ export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role'
   if (key.mode === 'live' && isTestKey(caller)) throw beyond('the mode live')
 }
 
-/** The same for a person with a role. */
+/** `requireHolding` for a person with a role. */
 export function requireHoldingAs(
   caller: Caller,
   { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
@@ -23,7 +23,7 @@ export function requireHoldingAs(
   requireHolding(caller, { mode: 'live', role, permissions: heldAs({ role, permissions }) })
 }
 
-/** Nor does a key live on in one that it makes: throws FORBIDDEN where that would end later, or never. */
+/** A key cannot make one that outlives it: throws FORBIDDEN if the new key would expire later, or never. */
 export function requireLife(
   { keyExpiresAtMs }: Pick<Caller, 'keyExpiresAtMs'>,
   { expiresAtMs }: Pick<KeyRow, 'expiresAtMs'>,
@@ -33,12 +33,12 @@ export function requireLife(
   throw new Problem('FORBIDDEN', text, { details: [{ path: 'expiresAt', message: text }] })
 }
 
-/** What somebody may do: a member what is listed, an owner, who has no list, everything. */
+/** The permissions of a person: the listed ones for a member, all for an owner, who has no list. */
 export function heldAs({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
   return role === 'owner' ? [...PERMISSIONS] : permissions
 }
 
-/** Nobody stops by a test key what a live one began: throws FORBIDDEN. */
+/** Throws FORBIDDEN where a test key would act on something live. */
 export function requireReach(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
   if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key does not reach what is live.')
 }

@@ -6,10 +6,10 @@ import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
 export type KeyId = Id<'key'>
 
-/** More than that anybody looks through page by page. */
+/** The most keys in an answer that has no pages. */
 const MOST_TOLD = 500
 
-/** A key as the store knows it: never the key itself. Times in ms since the epoch. */
+/** A stored key, without the key itself. Times in ms since the epoch. */
 export type KeyRow = {
   id: KeyId
   accountId: AccountId
@@ -21,7 +21,7 @@ export type KeyRow = {
   expiresAtMs: number | null
   revokedAtMs: number | null
   lastUsedAtMs: number | null
-  /** Null for one that came with its account, or is older than this knowledge. */
+  /** Null for a key that was created with its account, or before makers were recorded. */
   madeBy: Actor | null
 }
 
@@ -72,7 +72,7 @@ export async function selectKeyByHash(db: Db, hash: string): Promise<KeyRow | nu
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The newest first, and no more than anybody looks through; `pageKeys` has them all. */
+/** The newest keys first, at most `MOST_TOLD`; `pageKeys` reads them all. */
 export async function listKeys(db: Db, accountId: AccountId): Promise<KeyRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'keys_of_account',
@@ -82,7 +82,7 @@ export async function listKeys(db: Db, accountId: AccountId): Promise<KeyRow[]> 
   return rows.map(toRow)
 }
 
-/** Those that work at that time. */
+/** Counts the keys that are neither revoked nor expired at that time. */
 export async function countKeys(db: Db, accountId: AccountId, atMs: number): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'keys_count',
@@ -94,7 +94,7 @@ export async function countKeys(db: Db, accountId: AccountId, atMs: number): Pro
   return rows[0]!.n
 }
 
-/** A page of them, the newest first; with `activeAtMs` those alone that work at that time. */
+/** A page of keys, the newest first; with `activeAtMs` only those that are neither revoked nor expired at that time. */
 export async function pageKeys(
   db: Db,
   accountId: AccountId,
@@ -128,7 +128,7 @@ export async function selectKey(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Lets it go on until then. */
+/** Sets when the key expires. */
 export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: number): Promise<void> {
   await db.query({
     name: 'key_expire',
@@ -138,8 +138,8 @@ export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: n
 }
 
 /**
- * Keys that somebody made and that still work, the newest first; what their keys made in turn is theirs,
- * too. Of one account, or of all.
+ * The valid keys that a user made, the newest first, including keys that were made with those keys.
+ * Of one account, or of all if `accountId` is null; at most `MOST_TOLD`.
  */
 export async function listKeysMadeBy(
   db: Db,
@@ -163,8 +163,8 @@ export async function listKeysMadeBy(
 }
 
 /**
- * Within a transaction: what it invited goes with it. A key that was revoked before keeps its time. Null
- * where the account has no such key.
+ * Revokes a key, and deletes its open invitations; needs a transaction. A key that is revoked already keeps its time.
+ * Null if the account has no such key.
  */
 export async function revokeKey(
   db: Db,
@@ -179,7 +179,7 @@ export async function revokeKey(
     values: [toUuid(accountId), toUuid(id), nowMs],
   })
   if (!rows[0]) return null
-  // Behind the change of the key: whoever invites by it holds its row, and is found, or comes too late.
+  // After the update: an invitation in progress locks the key's row, so it either is deleted here or finds the key revoked.
   await db.query({
     name: 'key_invitations_delete',
     text: 'delete from invitations where account_id = $1 and inviter_id = $2 and accepted_at is null',
@@ -190,7 +190,7 @@ export async function revokeKey(
 
 export type KeyUse = { accountId: AccountId; id: KeyId; atMs: number }
 
-/** Never sets a time back. Locks in the order of ids, so that two nodes do not wait in a circle. */
+/** Never sets a time back. Locks in the order of ids, so that two nodes cannot deadlock. */
 export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   await db.query({
     name: 'keys_used',

@@ -8,23 +8,23 @@ import type { AccountSnapshots, SnapshotDeps } from './snapshots.ts'
 
 export type Keys = {
   /**
-   * Whose key this is; null when nobody's, or no longer. At once when it was
-   * seen before, otherwise a promise. A key revoked on any node is refused
+   * The caller of a key; null if the key is unknown, revoked or expired. Synchronous
+   * when cached, else a promise. A key that another node revoked is refused
    * within a second, an expired one at once.
    */
   lookup(rawKey: string): Caller | null | Promise<Caller | null>
-  /** Writes when keys were last used, gathered since the last call; a chore calls it, and the stop. */
+  /** Stores when keys were last used, as gathered since the last call. Called by a chore and at shutdown. */
   flushUsed(): Promise<void>
 }
 
 export type KeysDeps = SnapshotDeps & { accounts: AccountSnapshots }
 
-/** A key, its last use, and the caller that it last made: the same one until the account changes. */
+/** A key, its last use, and its caller, which is the same object until the account changes. */
 type Held = { key: KeyRow; permissions: ReadonlySet<Permission>; use: KeyUse; caller: Caller | null }
 
 const MAX_KEYS = 10_000
 const MAX_REFUSED = 1_000
-/** A refused key hammers memory instead of the store, for this long at a time. */
+/** An unknown key is refused from memory for this long before the database is asked again. */
 const REFUSED_MS = 2_000
 
 export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
@@ -80,7 +80,7 @@ export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
     try {
       await markUsed(db, [...batch.values()])
     } catch (error) {
-      // What was used since then is later, and stays.
+      // Uses that came in meanwhile are later, and win.
       used = new Map([...batch, ...used])
       throw error
     }

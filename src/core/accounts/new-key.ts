@@ -19,11 +19,11 @@ import {
   selectKey,
 } from './key-store.ts'
 
-/** A key, and itself in the clear this once. */
+/** A new key; only here is it in the clear. */
 export type NewKey = { key: KeyRow; apiKey: string }
 
 export type NewKeys = {
-  /** CONFLICT where an account has as many as it may. */
+  /** CONFLICT if the account has `MOST_KEYS` valid keys. */
   add(
     db: Db,
     accountId: AccountId,
@@ -32,9 +32,9 @@ export type NewKeys = {
     madeBy: Actor | null,
   ): Promise<NewKey>
   /**
-   * A key in the place of another that works: it may do the same, and ends when that one would
-   * have. The old one goes on for so long. Null where there is none; CONFLICT for one that has
-   * ended; `mayTouch` throws where the caller has no right to it.
+   * Replaces a valid key by one with the same rights and expiry. The old key stays valid for
+   * `overlapSeconds`, unless it expires before; 0 revokes it at once. Null if there is no such key; CONFLICT if
+   * it is revoked or expired. `mayTouch` throws if the caller may not replace it.
    */
   rotate(
     accountId: AccountId,
@@ -45,10 +45,10 @@ export type NewKeys = {
   ): Promise<(NewKey & { previous: KeyRow }) | null>
 }
 
-/** Of an account, those that work. */
+/** Valid keys per account. */
 const MOST_KEYS = 500
 
-/** A day: long enough to move what uses the old one. */
+/** A day: time to change the clients that use the old key. */
 export const OVERLAP_SECONDS = 86_400
 
 export type NewKeysDeps = {
@@ -114,7 +114,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
   }
 }
 
-/** When a key is to end, as it was asked for; throws VALIDATION_ERROR for what is no time to come. */
+/** The requested expiry in ms since the epoch; null for none. VALIDATION_ERROR unless it is a time in the future. */
 export function readExpiry(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null
   const faults = createFaults()

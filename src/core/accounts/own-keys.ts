@@ -19,14 +19,14 @@ import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key
 import { viewKey } from './views.ts'
 
 /**
- * An account's own keys. Nobody makes, rotates or revokes a key that may do more than they may
- * themselves, nor makes or rotates one that outlives their own: FORBIDDEN.
+ * An account's own keys. FORBIDDEN to make, rotate or revoke a key with more rights than the
+ * caller's, or to make or rotate one that outlives the caller's key.
  */
 export type OwnKeys = {
   /** The newest first. */
   list(caller: Caller, query: PageQuery & { active?: boolean }): Promise<Page<ApiKey>>
   create(caller: Caller, input: ApiKeyCreate): Promise<{ key: ApiKey; apiKey: string }>
-  /** Of a key that was revoked before, nothing changes. */
+  /** Changes nothing if the key is revoked already. */
   revoke(caller: Caller, id: string): Promise<ApiKey>
   rotate(
     caller: Caller,
@@ -67,7 +67,7 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       if (!key) throw unknownKey()
       requireHolding(caller, key)
       const revoked = await db.transaction(tx => revokeKey(tx, accountId, key.id, clock.now()))
-      // Here at once; other nodes hear of it from the store.
+      // Takes effect on this node at once; the database notifies the other nodes.
       changes.publish('api_keys', accountId)
       return viewKey(revoked ?? key)
     },

@@ -7,23 +7,23 @@ import type { AccountId } from '../../lib/ids.ts'
 import { quietFields, verificationField } from './fields.ts'
 import { selectAccount, updateAccount } from './store.ts'
 
-/** What an account's owner changes of it; the rest is the operator's. */
+/** The settings that an account changes itself; the operator changes the others. */
 export type OwnAccount = {
-  /** What is absent stays. VALIDATION_ERROR for quiet hours that end when they start, and for a template that is none. */
+  /** Absent fields stay. VALIDATION_ERROR for quiet hours that end when they start, and for an unusable template. */
   update(caller: Caller, input: OwnAccountUpdate): Promise<void>
 }
 
 export type OwnAccountDeps = {
   db: Database
-  /** This node works by what was committed: the others hear of it. */
+  /** Called after the commit, so that this node uses the new settings. */
   applied(id: AccountId): void
   isCodeTemplate: IsCodeTemplate
 }
 
-/** Whether the account may use such a template, and a code alone fills it in. */
+/** Whether the account may use the template, and the code is its only placeholder. */
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
-/** What stands may be said again, with the rest of the settings, when its template is gone. */
+/** The template that is set already is accepted even if it was deleted, so that other settings can be sent along with it. */
 export async function checkTemplate(
   accountId: AccountId,
   templateId: string | null | undefined,

@@ -10,7 +10,7 @@ import { fromMicros } from '../../lib/money.ts'
 import { selectAccount } from './store.ts'
 import { viewPool, viewQuietHours, viewVerification } from './views.ts'
 
-/** What `GET /api/v2/account` says: the account as the store has it now, and the key that asks. */
+/** The answer of `GET /api/v2/account`: the account as stored now, and the caller's key. */
 export type AccountReader = { read(caller: Caller): Promise<AccountView> }
 
 export function createAccountReader(deps: {

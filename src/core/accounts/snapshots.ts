@@ -7,17 +7,17 @@ import type { AccountId } from '../../lib/ids.ts'
 import { selectSnapshot } from './store.ts'
 
 export type AccountSnapshots = {
-  /** At once when warm. Null when there is no such account. */
+  /** Synchronous when cached. Null if there is no such account. */
   snapshot(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
 
 export type SnapshotDeps = { db: Db; clock: Clock; changes: Pick<Changes, 'fresh' | 'subscribe'> }
 
 const MAX_ACCOUNTS = 10_000
-/** Whose rows a snapshot is made of. */
+/** The tables that a snapshot is read from. */
 const TABLES = new Set(['accounts', 'pools'])
 
-/** What is known of accounts, dropped whenever any node changes one. */
+/** A cache of accounts; an entry is dropped when any node changes the account. */
 export function createAccountSnapshots({ db, clock, changes }: SnapshotDeps): AccountSnapshots {
   let revision = 0
   const cache = createFreshCache<AccountId, AccountSnapshot>({

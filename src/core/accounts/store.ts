@@ -2,7 +2,7 @@ import type { AccountSnapshot, PlanPool, VerificationSettings } from '../../cont
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 
-/** What an account row holds beside its id; times in ms since the epoch. */
+/** An account's row without its id. */
 export type AccountFields = {
   name: string
   status: 'active' | 'suspended'
@@ -10,7 +10,7 @@ export type AccountFields = {
   currency: string
   phoneNumber: string | null
   phoneVerified: boolean
-  /** Minutes of the day; both or neither. */
+  /** Minutes of the day; both null for no quiet hours. */
   quietStart: number | null
   quietEnd: number | null
   /** Null for the defaults. */
@@ -30,7 +30,7 @@ export type AccountRow = AccountFields & {
   id: AccountId
   wallet: { balance: number; held: number; captured: number; credited: number }
   pools: PoolRow[]
-  /** The highest id that a pool of it ever had. */
+  /** The highest id that one of its pools ever had. */
   lastPoolId: number
 }
 
@@ -61,7 +61,7 @@ const WHOLE = `select a.id as uuid, ${FIELDS}, ${POOLS}, a.last_pool as "lastPoo
 
 type Whole = Omit<AccountRow, 'id'> & { uuid: string }
 
-/** The plan of that name, else the one called 'default', which the schema brings. */
+/** The plan with this name, else the plan `default`, which a migration creates. */
 export async function selectPlan(db: Db, name: string): Promise<PlanRow> {
   const { rows } = await db.query<PlanRow>({
     name: 'plan_by_name',
@@ -85,10 +85,10 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
   })
 }
 
-/** A key of the operator's, and what it asked for. */
+/** An operator's idempotency key, and the hash of its request. */
 export type AccountRequest = { key: string; bodyHash: Buffer }
 
-/** Notes what an account was made for; rejects with `isAccountKeyTaken` where the key made one before. */
+/** Claims an idempotency key for a new account; rejects with an error that `isAccountKeyTaken` recognizes if it is taken. */
 export async function insertAccountRequest(db: Db, request: AccountRequest, id: AccountId): Promise<void> {
   await db.query({
     name: 'account_request_insert',
@@ -97,12 +97,12 @@ export async function insertAccountRequest(db: Db, request: AccountRequest, id: 
   })
 }
 
-/** Of two requests with one key the later one; nothing of it was stored. */
+/** Whether the idempotency key was taken by an earlier request; the failed transaction stored nothing. */
 export function isAccountKeyTaken(error: unknown): boolean {
   return (error as { constraint?: unknown }).constraint === 'account_requests_pkey'
 }
 
-/** What a key has made, and of what; null where it is free. */
+/** The account that an idempotency key created, and the hash of the request; null if the key is unused. */
 export async function selectAccountRequest(
   db: Db,
   key: string,
@@ -148,7 +148,7 @@ function inOrder(fields: AccountFields): unknown[] {
   ]
 }
 
-/** Makes the account's pools these; what a kept id has used so far stays. */
+/** Replaces the account's pools; a pool whose id stays keeps its usage and its reset. */
 export async function putPools(
   db: Db,
   id: AccountId,
@@ -181,7 +181,7 @@ export async function putPools(
   })
 }
 
-/** `lock` keeps other changes of the account and its wallet out until the transaction ends. */
+/** `lock` holds off other changes of the account and its wallet until the transaction ends. */
 export async function selectAccount(db: Db, id: AccountId, lock = false): Promise<AccountRow | null> {
   const { rows } = await db.query<Whole>({
     name: lock ? 'account_lock' : 'account_by_id',
@@ -214,7 +214,7 @@ export async function accountExists(db: Db, id: AccountId): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Lets changes of what the account has one of (a default, a union) come one after the other until the transaction ends. */
+/** Until the transaction ends, serializes changes of what an account has one of, such as its default sender. */
 export async function lockAccount(db: Db, id: AccountId): Promise<void> {
   await db.query({
     name: 'account_take_turns',
@@ -223,7 +223,7 @@ export async function lockAccount(db: Db, id: AccountId): Promise<void> {
   })
 }
 
-/** What the hot path needs to know; the revision is the reader's. */
+/** What the hot path needs of an account; the caller adds the revision. */
 export async function selectSnapshot(
   db: Db,
   id: AccountId,
@@ -262,7 +262,7 @@ export async function selectSnapshot(
   }
 }
 
-/** What an account does not say of its verifications. */
+/** The defaults of an account's verification settings. */
 export const VERIFICATION: VerificationSettings = {
   codeLength: 6,
   validityMinutes: 10,
@@ -276,15 +276,15 @@ export function verificationOf({ verification }: Pick<AccountFields, 'verificati
   return { ...VERIFICATION, ...verification }
 }
 
-/** Any constant: nodes that start together seed one after the other. */
+/** The key of an advisory lock, an arbitrary constant: nodes that start together seed one after the other. */
 const SEED_LOCK = 7_068_101
 
-/** Until the transaction ends. */
+/** Held until the transaction ends. */
 export async function lockSeed(db: Db): Promise<void> {
   await db.query({ name: 'seed_lock', text: 'select pg_advisory_xact_lock($1)', values: [SEED_LOCK] })
 }
 
-/** Nobody has put anything in: no account, and nothing of the platform's. */
+/** Whether the database has no accounts, prices, connections or SMS senders yet. */
 export async function isEmptyStore(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ empty: boolean }>({
     name: 'store_is_empty',

@@ -49,7 +49,7 @@ export function viewQuietHours({ quietStart, quietEnd }: AccountRow): QuietHours
     : { start: formatMinute(quietStart), end: formatMinute(quietEnd) }
 }
 
-/** A month that is over counts as reset, though the row is only touched by the next send. */
+/** After its month a pool is shown as reset, although only the next send resets the row. */
 export function viewPool(pool: PoolRow, nowMs: number): PoolView {
   const over = pool.resetsAtMs <= nowMs
   return {

@@ -20,16 +20,16 @@ import {
   listEntries,
 } from './store.ts'
 
-/** Who changed what. It only grows. */
+/** The log of who changed what. Entries are never changed or deleted here. */
 export type AuditLog = {
   /**
-   * Stores a change. It was made already, so this never refuses: what the store does not take now
-   * is kept in memory, and in the log, until it does.
+   * Stores an entry. The change was made already, so this never rejects: if the database fails, the entry
+   * is kept in memory for `flush`, up to `MOST_WAITING`, and written to the program's log.
    */
   note(entry: AuditNote): Promise<void>
-  /** Stores what had to wait; a chore calls it, and the stop. */
+  /** Stores the entries that `note` could not. Called by a chore and at shutdown. */
   flush(): Promise<void>
-  /** Of the caller's account, the newest first. */
+  /** Entries of the caller's account, the newest first. */
   list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntry>>
   listAll(query: AdminAuditQuery): Promise<Page<AdminAuditEntry>>
 }
@@ -41,7 +41,7 @@ export type AuditLogDeps = {
   log: Pick<Log, 'warn'>
 }
 
-/** More changes than anybody makes while a database is away. */
+/** More changes than are made while the database is away. */
 const MOST_WAITING = 10_000
 
 export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog {
@@ -79,7 +79,7 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     return pageOf(rows, limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
   }
 
-  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function look(filter: AuditFilter, before: AuditId | null, limit: number) {
     if (filter.action === null && filter.actorId === null) {
       return { rows: await listEntries(db, filter, before, limit), downTo: null }

@@ -1,9 +1,9 @@
 import type { Actor } from '../../contract/actor.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
 
-/** One change, as it is noted. */
+/** A change, to be stored in the audit log. */
 export type AuditNote = {
-  /** Null for what belongs to the platform. */
+  /** Null for a change of something that belongs to the platform. */
   accountId: AccountId | null
   actor: Actor
   action: string

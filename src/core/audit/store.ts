@@ -16,14 +16,14 @@ export type AuditId = Id<'aud'>
 
 export type AuditRow = Omit<AuditNote, 'accountId'> & {
   id: AuditId
-  /** Or `PLATFORM`. */
+  /** `PLATFORM` for the platform's own. */
   accountId: AccountId
 }
 
 export type AuditFilter = {
-  /** Of all where null. */
+  /** Null for all accounts. */
   accountId: AccountId | null
-  /** One action, or the noun of several. */
+  /** An action, or the part before its dot, which stands for all actions with it. */
   action: string | null
   actorId: Id<'usr'> | Id<'key'> | null
   fromMs: number | null
@@ -43,7 +43,7 @@ type Stored = {
   request_id: string
 }
 
-/** Again, it changes nothing. */
+/** Idempotent: an entry that is stored already stays as it is. */
 export async function insertEntry(db: Db, row: AuditRow): Promise<void> {
   await db.query({
     name: 'audit_insert',
@@ -90,7 +90,7 @@ export async function listEntries(
   return rows.map(toRow)
 }
 
-/** How far down one statement looks; null when it is to the end. */
+/** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
 export async function endOfAuditLook(
   db: Db,
   filter: AuditFilter,
@@ -105,7 +105,7 @@ export async function endOfAuditLook(
   return rows.length === 2 ? fromUuid('aud', rows[0]!.id) : null
 }
 
-/** What is read to find them: one account's entries, or everybody's, which have an index of their own. */
+/** Conditions for the entries of one account, or of all accounts; each uses an index of its own. */
 const WAYS = {
   account: 'account_id = $1 and id >= $2 and id < $3 and id < $4',
   all: '$1::uuid is null and id >= $2 and id < $3 and id < $4',

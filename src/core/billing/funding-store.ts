@@ -4,8 +4,8 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
 /**
- * What would pay for a message now, in the order of the accept: a pool that knows
- * the channel and has something left, then the wallet; null when neither does.
+ * What would pay for a message now, in the same order as when it is accepted: a pool with the
+ * channel and something left, else the wallet; null when neither can. `amount` in micros.
  */
 export async function selectFunding(
   db: Db,

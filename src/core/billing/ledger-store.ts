@@ -3,8 +3,8 @@ import type { Db } from '../../infra/db.ts'
 import { type AccountId, FIRST_UUID, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
 /**
- * One id of the ledger: either a row of `ledger` (`kind` says which), or a
- * message that carries its own movements (`money` says how far they went).
+ * What moved money, as one item of the history: either a row of `ledger` (with its `kind`), or a
+ * message, whose movements follow from its state of payment (`money`); `kind` is null then.
  * Amounts in micros, times in ms since the epoch.
  */
 export type Usage = {
@@ -15,10 +15,10 @@ export type Usage = {
   messageUuid: string | null
   money: 'held' | 'captured' | 'released' | null
   moneyAtMs: number | null
-  /** When a provider took the message: what was released after that had been captured. */
+  /** When a provider accepted the message and so the hold was captured: a later release is a refund. */
   sentAtMs: number | null
   funding: 'wallet' | 'pool' | null
-  /** What was held before, where the message went from one channel to another; null where there was nothing. */
+  /** The holds for earlier channels of a message that failed over to another one; null where there were none. */
   pastHolds: PastHold[] | null
 }
 
@@ -29,10 +29,10 @@ export type LedgerSpan = { from: string | null; upTo: string | null; source: Led
 export type PastHold = { amount: number; funding: 'wallet' | 'pool'; until: string }
 
 /**
- * The newest usages of a span.
- * Both sides are ranges of a primary key from its end: what it costs does not
- * grow with the history. Messages that moved no money (pools, test keys) are
- * passed over, at most `maxScanned` of them in one call.
+ * The newest usages of a span, at most `limit`. Both tables are read from the end of
+ * a range of their primary keys, so the cost does not grow with the history. Messages
+ * that moved no money (paid by a pool, or of a test key) are skipped: one call looks at no
+ * more than `maxScanned` messages.
  */
 export async function selectUsages(
   db: Db,
@@ -66,7 +66,7 @@ export async function selectUsages(
   return rows
 }
 
-/** The id at which `selectUsages` stopped to look at messages; null when it saw them all. */
+/** The id of the first message that `selectUsages` did not look at; null when it looked at all. */
 export async function selectHorizon(
   db: Db,
   accountId: AccountId,

@@ -9,14 +9,14 @@ import { type LedgerSpan, selectHorizon, selectUsages, type Usage } from './ledg
 
 export type Ledger = {
   /**
-   * Movements of the wallet, by the time of their usage, the newest first; of a
-   * usage the last first. A page may be short, even empty, and still
-   * have a next one: what a plan's pool paid is passed over.
+   * Movements of the wallet: the newest usage first, and within a usage the latest
+   * movement first. A page may be short or empty and still have a next one,
+   * since messages that a pool paid for are skipped.
    */
   list(account: { id: AccountId; currency: string }, query: LedgerQuery): Promise<Page<LedgerEntry>>
 }
 
-/** Where a page starts: at a usage, of which this many entries, the oldest, are still to be shown; 0 is all of them. */
+/** Where a page starts: at this usage, whose `left` oldest entries are still to be shown; 0 for all of them. */
 type Place = { uuid: string | null; left: number }
 
 /** Messages that one page looks at, so that it costs the same on any history. */
@@ -40,19 +40,19 @@ export function createLedger({ db }: { db: Db }): Ledger {
     }
   }
 
-  /** Usages without a gap between them, and where the search goes on if it stopped early. */
+  /** The next usages without a gap, and the id from which to go on if the search stopped early. */
   async function read(accountId: AccountId, span: LedgerSpan, limit: number) {
     const usages = await selectUsages(db, accountId, span, limit, MAX_SCANNED)
     if (usages.filter(usage => usage.kind === null).length === limit) return { usages, horizon: null }
     const horizon = await selectHorizon(db, accountId, span, MAX_SCANNED)
-    // Between the horizon and a credit below it there may be messages that were not looked at.
+    // Credits below the horizon wait for a later page: there may be unread messages between the two.
     return { usages: usages.filter(usage => horizon === null || usage.uuid > horizon), horizon }
   }
 
   return { list }
 }
 
-/** From where the page before ended, else from the end of what is asked for. */
+/** The span of the query, from where the previous page ended. */
 function spanOf({ source, createdAfter, createdBefore }: LedgerQuery, upTo: string | null): LedgerSpan {
   const fromMs = createdAfter === undefined ? null : readTime(createdAfter, 'createdAfter')
   const beforeMs = createdBefore === undefined ? null : readTime(createdBefore, 'createdBefore')
@@ -80,14 +80,14 @@ function expand(usage: Usage, currency: string): Expanded[] {
   return entries.map((each, at) => ({ entry: each, place: { uuid: usage.uuid, left: entries.length - at } }))
 }
 
-/** Counted from the oldest: what came to a usage between two pages would shift the others, and one would be told twice. */
+/** Counted from the oldest, so that a movement that is added between two pages does not make an entry appear twice. */
 function leftOf(entries: Expanded[], { uuid, left }: Place): Expanded[] {
   return left > 0 && entries[0]?.place.uuid === uuid ? entries.slice(-left) : entries
 }
 
 type Movement = [type: LedgerType, amount: number, atMs: number]
 
-/** What a pool paid moves nothing; a message that changed its channel gave one hold back for the next. */
+/** What a pool paid moves no money. A message that failed over released its hold before it took the next one. */
 function movementsOf(usage: Usage): Movement[] {
   const startedAtMs = timeOf(fromUuid('usg', usage.uuid))
   if (usage.kind !== null) return [[usage.kind, usage.amount, startedAtMs]]
@@ -102,7 +102,7 @@ function movementsOf(usage: Usage): Movement[] {
   return [...outcomeOf(usage), ['hold', usage.amount, heldAtMs], ...movements]
 }
 
-/** The latest first. What a provider took and refused after all was paid for in between. */
+/** The latest first. A message that was sent and then released was captured in between: the release is a refund. */
 function outcomeOf({ money, amount, moneyAtMs, sentAtMs }: Usage): Movement[] {
   if (moneyAtMs === null) return []
   if (money === 'captured') return [['capture', amount, moneyAtMs]]

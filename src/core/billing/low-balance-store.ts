@@ -2,7 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
-/** In micros; 0 asks for nothing. A threshold that is set anew is told of anew. */
+/** Sets the threshold, in micros; 0 removes it. After each change of it, a low balance is reported again. */
 export async function putThreshold(db: Db, accountId: AccountId, threshold: number): Promise<void> {
   if (threshold === 0) {
     await db.query({
@@ -21,10 +21,10 @@ export async function putThreshold(db: Db, accountId: AccountId, threshold: numb
 }
 
 /**
- * Tells those whose balance has fallen below their threshold since the last look,
- * and notes who is above it again. One statement: of nodes that look at the same
- * moment one finds the change, and what is noted is told. It reads the accounts
- * that asked, and the way of a send knows nothing of it.
+ * Stores a `wallet.low` event for each account whose balance fell below its threshold since the last call,
+ * and notes accounts that are above it again. One statement, so that of several nodes only one
+ * reports a change, and no noted change goes unreported. It reads only accounts with
+ * a threshold, and so costs sending nothing.
  */
 export async function tellLowBalances(db: Db, nowMs: number): Promise<void> {
   await db.query({

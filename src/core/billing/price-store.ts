@@ -2,7 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Price } from './price-table.ts'
 
 const COLUMNS = `channel, country, prefix, message_type as "messageType", price, currency`
-/** The order of lists and cursors; nulls do not compare. */
+/** The order of lists and cursors; nulls are replaced, since they cannot be compared. */
 const ORDER = `channel, coalesce(country, ''), coalesce(prefix, ''), message_type, currency`
 
 export async function allPrices(db: Db): Promise<Price[]> {
@@ -10,7 +10,7 @@ export async function allPrices(db: Db): Promise<Price[]> {
   return rows
 }
 
-/** `after` are the five columns of the order. */
+/** `after` are the values of the columns of `ORDER` in the last row of the previous page; null for the first page. */
 export async function listPrices(db: Db, after: readonly string[] | null, limit: number): Promise<Price[]> {
   const { rows } = await db.query<Price>({
     name: after ? 'prices_page' : 'prices_first_page',
@@ -21,7 +21,7 @@ export async function listPrices(db: Db, after: readonly string[] | null, limit:
   return rows
 }
 
-/** The list becomes this one. Within a transaction: replacing waits for one that is under way. */
+/** Replaces the whole list; needs a transaction. The lock makes a concurrent replacement wait. */
 export async function replacePrices(db: Db, prices: readonly Price[]): Promise<void> {
   await db.query({ name: 'prices_lock', text: 'lock table prices in share row exclusive mode' })
   await db.query({ name: 'prices_delete', text: 'delete from prices' })

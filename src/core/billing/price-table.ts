@@ -14,7 +14,7 @@ export type Price = {
 
 export type PriceQuery = {
   channel: Channel
-  /** Null for what is no phone number, and for numbers of no country. */
+  /** Null for a recipient that is not a phone number, and for a number without a country. */
   country: string | null
   e164: string | null
   messageType: MessageType
@@ -23,9 +23,9 @@ export type PriceQuery = {
 
 export type PriceTable = {
   /**
-   * Micros, or null where the list has nothing: the destination has no route.
-   * The closest destination wins (longest prefix, country, any), and within it
-   * the message's own type over any.
+   * The price in micros; null if there is none, so the destination has no route.
+   * The most specific destination wins (longest prefix, then country, then any), and within it
+   * the message's own type before `*`.
    */
   find(query: PriceQuery): number | null
 }
@@ -34,7 +34,7 @@ export type PriceTable = {
 type ByType = Map<string, number>
 type Destinations = {
   byPrefix: Map<string, ByType>
-  /** The lengths of the prefixes there are, the longest first: only these are looked up. */
+  /** The lengths that occur, the longest first: only these are looked up. */
   prefixLengths: number[]
   byCountry: Map<string, ByType>
 }

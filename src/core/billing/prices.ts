@@ -19,10 +19,10 @@ import { allPrices, listPrices, replacePrices } from './price-store.ts'
 import { createPriceTable, type Price, type PriceTable } from './price-table.ts'
 
 export type Prices = {
-  /** The whole list, ready for look-ups: at once when warm. */
+  /** The whole list, prepared for look-ups. Synchronous when cached. */
   table(): PriceTable | Promise<PriceTable>
   list(query: PageQuery): Promise<Page<PriceRow>>
-  /** The list becomes this one. VALIDATION_ERROR names each row that is wrong or repeated. */
+  /** Replaces the whole list. VALIDATION_ERROR names each row that is wrong or repeated. */
   replace(input: readonly PriceInput[]): Promise<PriceRow[]>
   replaceIn(db: Db, input: readonly PriceInput[]): Promise<PriceRow[]>
 }
@@ -36,7 +36,7 @@ export type PricesDeps = {
 const ANY = '*'
 const ONLY = 'all'
 const TABLE = 'prices'
-/** While changes are not heard the list is read anew this often, not for every message. */
+/** While notifications of changes fail, the list is read again this often rather than for every message. */
 const REREAD_MS = 500
 
 export function createPrices({ db, clock, changes }: PricesDeps): Prices {
@@ -113,7 +113,7 @@ function readPrice(row: PriceInput, path: string, faults: Faults): Price {
   }
 }
 
-/** The place of a row in the order of the list, which is also what makes it unique. */
+/** A row's position in the list, which is also its unique key. */
 function cursorAfter(row: Price): string {
   return writeCursor(row.channel, row.country ?? '', row.prefix ?? '', row.messageType, row.currency)
 }

@@ -1,10 +1,10 @@
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
-/** In micros. */
+/** Amounts in micros. */
 export type Wallet = { balance: number; held: number; captured: number; credited: number; currency: string }
 
-/** With the threshold of `wallet.low`, 0 where there is none. */
+/** Null if there is no such account. `lowBalance`: the threshold of `wallet.low` in micros, 0 for none. */
 export async function selectWallet(
   db: Db,
   accountId: AccountId,
@@ -33,15 +33,15 @@ export type Credit = {
   /** Micros. */
   amount: number
   note: string | null
-  /** A key credits once. */
+  /** Idempotency key; null without one. */
   key: string | null
 }
 
 /**
- * The ledger row and the wallet in one statement: neither is ever there without
- * the other. Null where there is no such wallet, or it would exceed `mostMicros`;
- * rejects with `isKeyTaken` where the key was there first. The account's row is held,
- * since its currency may still change while the wallet has never had anything.
+ * Adds the ledger row and credits the wallet in one statement, so that both happen or
+ * neither. Null if there is no such wallet, or its total credits would exceed `mostMicros`;
+ * rejects with an error that `isKeyTaken` recognizes if the key was used before. Locks the account's row,
+ * since its currency may change until the first credit.
  */
 export async function creditWallet(db: Db, credit: Credit, mostMicros: number): Promise<Wallet | null> {
   const { rows } = await db.query<Wallet>({
@@ -63,12 +63,12 @@ export async function creditWallet(db: Db, credit: Credit, mostMicros: number): 
   return rows[0] ?? null
 }
 
-/** Of two credits with one key the later one; nothing of it was stored. */
+/** Whether an earlier credit has the idempotency key; the failed one stored nothing. */
 export function isKeyTaken(error: unknown): boolean {
   return (error as { constraint?: unknown }).constraint === 'ledger_key'
 }
 
-/** What a key has credited; null where it is free. */
+/** The credit with an idempotency key; null if the key is unused. */
 export async function selectCredit(db: Db, accountId: AccountId, key: string): Promise<Credit | null> {
   const { rows } = await db.query<{ id: string; amount: number; note: string | null }>({
     name: 'credit_by_key',

@@ -21,19 +21,19 @@ import {
 } from './store.ts'
 
 export type Credited = WalletView & { entry: LedgerEntry }
-/** `replayed`: the key has credited before, and nothing was credited now. */
+/** `replayed`: an earlier request with the key made the credit; nothing was credited now. */
 export type CreditAnswer = { credited: Credited; replayed: boolean }
 
 export type Wallets = {
   read(accountId: AccountId): Promise<WalletWithThreshold>
-  /** NOT_FOUND for no such account, VALIDATION_ERROR for the amount. */
+  /** NOT_FOUND if there is no such account, VALIDATION_ERROR for the amount. */
   update(accountId: string, input: WalletUpdate): Promise<WalletWithThreshold>
   /**
-   * The wallet after the credit. With a key it is credited once, however often it is asked. NOT_FOUND for no such
-   * account, VALIDATION_ERROR for the amount or the key, IDEMPOTENCY_KEY_CONFLICT for a key that credited something else.
+   * Credits the wallet, once per idempotency key if there is one. NOT_FOUND if there is no such account,
+   * VALIDATION_ERROR for the amount or the key, IDEMPOTENCY_KEY_CONFLICT if the key was used for another credit.
    */
   credit(accountId: string, input: CreditCreate, key?: string): Promise<CreditAnswer>
-  /** For a new account, within its transaction. */
+  /** Opens the wallet of a new account, within the caller's transaction. */
   open(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     throw invalid('amount', `would take the wallet beyond ${fromMicros(MAX_MICROS)}`)
   }
 
-  /** Of a key that has credited before: what it credited, and the wallet as it is now. */
+  /** The credit that was made with the key before, and the wallet as it is now; null if there is none. */
   async function replay({ accountId, key, amount, note }: Credit): Promise<CreditAnswer | null> {
     const before = key === null ? null : await selectCredit(db, accountId, key)
     if (!before) return null
