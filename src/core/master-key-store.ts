@@ -1,6 +1,6 @@
 import type { Db } from '../infra/db.ts'
 
-/** Keeps the first value of a fact; what the store holds, be it this one or an earlier one. */
+/** Stores a fact unless it has a value already; returns the stored value, which may be an earlier one. */
 export async function keepFact(db: Db, name: string, value: Buffer): Promise<Buffer> {
   const { rows } = await db.query<{ value: Buffer }>({
     name: 'keep_fact',

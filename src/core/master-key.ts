@@ -7,10 +7,10 @@ const FACT = 'master key'
 const HASH_KEY = 'hash key'
 
 /**
- * Refuses to start with a master key other than the one that sealed this store:
- * its connections could not be opened, and what was sealed anew could be read by
- * no other node. Then hashes by the store's own key: that of the first master key,
- * sealed like everything else, so that what is hashed outlives a change of master keys.
+ * Refuses to start with a master key that cannot open what this database has sealed:
+ * connections could not be opened, and other nodes could not read what this node seals.
+ * Then sets the hash key, which is derived from the first master key and stored sealed, so that
+ * hashes stay valid when the master key is replaced.
  */
 export async function checkMasterKey(db: Db, seal: MasterSeal): Promise<void> {
   const sealed = await keepFact(db, FACT, seal.seal(FACT, FACT))

@@ -1,17 +1,17 @@
 import type { Db } from '../infra/db.ts'
 
-/** A column in which sealed values lie; `key` is the table's own. */
+/** A column with sealed values; `key` is the table's primary key. */
 export type SealedColumn = {
   table: string
   key: readonly string[]
   column: string
-  /** The values stand in other bytes, or in text: which rows have some. By default the column is one sealed value. */
+  /** SQL condition for rows with sealed values embedded in JSON or text. Absent where the column is one sealed value. */
   inside?: string
 }
 
 export type SealedCell<V> = { key: string[]; value: V }
 
-/** The next rows with something that another key than this one may have sealed, in the order of the table's key. */
+/** The next rows with values that may be sealed with another key than `keyId`, in the order of the primary key. */
 export async function readCells<V>(
   db: Db,
   { table, key, column, inside }: SealedColumn,
@@ -22,7 +22,7 @@ export async function readCells<V>(
   const order = key.join(', ')
   const values: unknown[] = [...(after ?? [])]
   const beyond = after ? ` and (${order}) > (${after.map((_, at) => `$${at + 1}`).join(', ')})` : ''
-  // The key's id stands behind the version; see infra/seal.ts.
+  // The key id follows the version byte; see infra/seal.ts.
   const sealed = inside ?? `substring(${column} from 2 for 4) <> $${values.push(keyId)}`
   const { rows } = await db.query<SealedCell<V>>({
     name: `cells_${table}_${column}${after ? '_on' : ''}`,
@@ -33,7 +33,7 @@ export async function readCells<V>(
   return rows
 }
 
-/** False when the value is another one by now. */
+/** Replaces a value unless it has changed since it was read; false if it has. */
 export async function replaceCell<V>(
   db: Db,
   { table, key, column }: SealedColumn,

@@ -12,24 +12,24 @@ import { callbackContext } from './senders/callback.ts'
 import { keyContext } from './sessions/keys.ts'
 import { pairingContext } from './sessions/sessions.ts'
 
-/** What became of the values of one column. */
+/** How many values of a column were sealed again, and how many cannot be opened with any key. */
 export type Resealed = { what: string; resealed: number; lost: number }
 
-/** Seals a value anew; null where the newest key sealed it already. Throws SealBroken where neither key did. */
+/** Seals a value with the newest key; null if it is already. Throws SealBroken if no key opens it. */
 type Reseal = (sealed: Buffer, context: string) => Buffer | null
 
 type Place = SealedColumn & {
   what: string
-  /** The cell with its values sealed anew; null where that changes nothing. */
+  /** The cell with its values sealed with the newest key; null if nothing changes. */
   renew(value: never, key: readonly string[], reseal: Reseal): Buffer | string | null
 }
 
 const PAGE = 500
 
 /**
- * Seals anew, with the newest master key, whatever another one sealed: row by row, each in one
- * conditional update, beside nodes that work. Killed at any moment, it is simply run again. The
- * store's own mark comes last: before it is renewed, no node starts without the earlier key.
+ * Seals with the newest master key what is sealed with another one: row by row, each with a
+ * conditional update, while nodes are running. If it is interrupted, run it again. The facts that
+ * `checkMasterKey` opens at start come last: until they are renewed, no node starts without the earlier key.
  */
 export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Resealed[]> {
   const reseal: Reseal = (sealed, context) =>
@@ -58,7 +58,7 @@ export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Reseale
     }
   }
 
-  /** Until a walk finds nothing: what changed under the hand of one is the next one's. */
+  /** Repeats until a walk changes nothing: a value that changed during one walk is left to the next. */
   async function walkUntilNone(place: Place): Promise<Resealed> {
     const told = await walk(place)
     for (let more = told.resealed; more > 0; ) {
@@ -75,7 +75,7 @@ export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Reseale
 
 const LOST = Symbol('neither key opens it')
 
-/** One sealed value a cell, bound to a context that the row's key makes. */
+/** A column with one sealed value per cell, bound to a context that is made from the row's key. */
 function plain(
   what: string,
   table: string,
@@ -90,7 +90,7 @@ const OWNED = ['account_id', 'id']
 const webhook = ([, id]: readonly string[]) => webhookContext(fromUuid('whk', id!))
 const person = ([id]: readonly string[]) => totpContext(fromUuid('usr', id!))
 
-/** Every place in which something is sealed. */
+/** All columns with sealed values. */
 const PLACES: readonly Place[] = [
   {
     what: 'secrets of connections',
@@ -133,7 +133,7 @@ const PLACES: readonly Place[] = [
   plain('the store’s own', 'store_facts', 'value', ['name'], ([name]) => name!),
 ]
 
-/** A connection's secrets are JSON, each field sealed for itself; of others a field may be new already. */
+/** Each field of a connection's secrets is sealed separately; some may be sealed with the newest key already. */
 function renewFields(secrets: Buffer, [, id]: readonly string[], reseal: Reseal): Buffer | null {
   const fields = Object.entries(JSON.parse(secrets.toString()) as Record<string, string>)
   const renewed = fields.map(([field, sealed]) => {

@@ -16,14 +16,14 @@ export type SeedDeps = {
   senders: Pick<SenderReview, 'createPlatformIn'>
 }
 
-/** After every real connection. */
+/** Higher than the default priority of real connections, so that these are tried first. */
 const SANDBOX_PRIORITY = 1_000
 
 /**
- * Fills an empty store with what a first send needs: an account, prices, a
- * sender name, and the sandbox on every channel. All or nothing, and once, also
- * when several nodes start at the same time. The test key is in the clear this
- * once; null when there was something already.
+ * Fills an empty database with what a first send needs: an account, prices, a
+ * sender name, and the sandbox on every channel. One transaction, and only once, even
+ * if several nodes start at the same time. Returns the account's test key in the clear;
+ * null if the database was not empty.
  */
 export function seed(deps: SeedDeps): Promise<{ testKey: string } | null> {
   return deps.db.transaction(async tx => {
@@ -57,7 +57,7 @@ function addDemo(tx: Db, deps: SeedDeps) {
   })
 }
 
-/** What a start needs; every operator brings their own list. The same figures in each currency. */
+/** Prices to start with, until the operator replaces them. The same numbers in each currency. */
 const DEFAULT_PRICES: PriceInput[] = ['USD', 'EUR', 'GBP'].flatMap(currency =>
   usualPrices().map(price => ({ ...price, currency })),
 )

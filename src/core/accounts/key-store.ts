@@ -179,7 +179,7 @@ export async function revokeKey(
     values: [toUuid(accountId), toUuid(id), nowMs],
   })
   if (!rows[0]) return null
-  // After the update: an invitation in progress locks the key's row, so it either is deleted here or finds the key revoked.
+  // After the update: inviting locks the key's row, so an invitation is either deleted here or finds the key revoked.
   await db.query({
     name: 'key_invitations_delete',
     text: 'delete from invitations where account_id = $1 and inviter_id = $2 and accepted_at is null',

@@ -23,7 +23,7 @@ export type OwnAccountDeps = {
 /** Whether the account may use the template, and the code is its only placeholder. */
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
-/** The template that is set already is accepted even if it was deleted, so that other settings can be sent along with it. */
+/** The template that is set now is accepted even if it was deleted, so that it can be sent along with other settings. */
 export async function checkTemplate(
   accountId: AccountId,
   templateId: string | null | undefined,

@@ -43,28 +43,28 @@ import {
 } from './store.ts'
 
 /**
- * The operator's hand on connections. Secrets go in and never come out, save to
- * the link that needs them. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND, CONFLICT.
+ * Connections, for the operator. Secrets are never returned, except by `openConfig`.
+ * Throws a Problem: VALIDATION_ERROR, NOT_FOUND or CONFLICT.
  */
 export type ConnectionAdmin = {
   create(input: ConnectionCreate): Promise<ConnectionView>
-  /** Within a transaction, and before there are links. */
+  /** `create` within the caller's transaction, without `state`; links do not take notice of it. */
   createIn(db: Db, input: ConnectionCreate): Promise<StoredView>
   update(id: string, input: ConnectionUpdate): Promise<ConnectionView>
   remove(id: string): Promise<{ id: string; deleted: true }>
   /** The newest first. */
   list(query: PageQuery): Promise<Page<ConnectionView>>
-  /** Asks the far side, with what is stored. */
+  /** Tests the stored configuration against the provider. */
   test(id: string): Promise<ConnectionTest>
   /**
-   * The whole configuration, secrets in the clear and defaults filled in: for
-   * whoever opens the link. Null where there is no such connection, or no such
-   * provider in this version.
+   * The whole configuration with secrets in the clear and defaults filled in, for
+   * opening the link. Null if there is no such connection, or this version does not
+   * have its provider.
    */
   openConfig(id: ConnectionId): Promise<OpenConfig | null>
 }
 
-/** What the store knows of it. */
+/** A connection without `state`, which is not stored. */
 type StoredView = Omit<ConnectionView, 'state'>
 
 export type OpenConfig = { provider: string; config: Config; revision: number }
@@ -77,15 +77,15 @@ export type ConnectionAdminDeps = {
   explain: Explain
   accountExists(id: AccountId): Promise<boolean>
   testLink(id: ConnectionId): Promise<ConnectionTest>
-  /** What this node's link is like. */
+  /** The state of this node's link. */
   stateOf(id: ConnectionId): ConnectionState
-  /** Takes back what is known by the configuration that a connection had, in the transaction that changes it. */
+  /** Invalidates what was learned with the earlier configuration; called in the transaction that changes it. */
   reconfigured(tx: Db, connection: Pick<ConnectionRow, 'id' | 'accountId'>): Promise<void>
-  /** Resolves when this node works by what was committed: whoever changes a connection may use it at once. */
+  /** Resolves when this node uses the committed change, so that the caller can send at once. */
   applied(): Promise<void>
 }
 
-/** The lower, the earlier it is tried. */
+/** Connections with a lower number are tried first. */
 const DEFAULT_PRIORITY = 100
 
 export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmin {
@@ -170,7 +170,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     return checkConfig(provider.config, merged, deps.explain, faults)
   }
 
-  /** The secrets that stay. One that another master key had sealed, which is lost, can only be given anew. */
+  /** The secrets that the update keeps. Adds a fault for each that the master key cannot open: it must be given again. */
   function openKept(before: ConnectionRow, given: Config, faults: Faults): Config {
     const stays = Object.entries(before.secrets ?? {}).filter(([field]) => !Object.hasOwn(given, field))
     const opened = stays.flatMap(([field, sealed]) => {
@@ -280,7 +280,7 @@ function checkChannels(channels: readonly Channel[], provider: ProviderFacts, fa
   })
 }
 
-/** Binds a sealed secret to its place. */
+/** The context that binds a sealed secret to its connection and field. */
 export function secretFieldContext(id: ConnectionId, field: string): string {
   return `connection:${id}:${field}`
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../../channels/provider.ts'
 import type { Faults } from '../../contract/faults.ts'
 import { joinPath } from '../../lib/json-path.ts'
 
-/** What has to be known of a provider to keep connections to it. */
+/** What of a provider is needed to store connections to it. */
 export type ProviderFacts = Pick<Provider, 'key' | 'channels' | 'policy' | 'config'> & {
   secrets: readonly string[]
 }
@@ -12,14 +12,14 @@ export type ProviderFactsByKey = ReadonlyMap<string, ProviderFacts>
 
 export type Config = Record<string, unknown>
 
-/** Tells the faults of a value by its schema as they are told of a request's body. */
+/** Describes the schema errors of a value, as for a request's body. */
 export type Explain = (
   faults: ReturnType<typeof Value.Errors>,
   value: unknown,
   schema: TSchema,
 ) => { steps: (string | number)[]; message: string }[]
 
-/** The given fields over what was there; null clears one. */
+/** `before` with the given fields applied over it; null removes a field. */
 export function mergeConfig(before: Config, given: Config): Config {
   const merged = { ...before, ...given }
   for (const key of Object.keys(merged)) if (merged[key] === null) delete merged[key]
@@ -27,9 +27,9 @@ export function mergeConfig(before: Config, given: Config): Config {
 }
 
 /**
- * The configuration as the provider's schema has it: what it does not name is
- * dropped, so that a misspelt secret is never kept in the clear. Faults are
- * named by their path in the body, as `config.port`.
+ * The configuration without fields that are not in the provider's schema, so that a
+ * misspelt secret is never stored in the clear. Adds faults with their path in
+ * the body, such as `config.port`.
  */
 export function checkConfig(schema: TSchema, config: Config, explain: Explain, faults: Faults): Config {
   const known = Value.Clean(schema, Value.Clone(config)) as Config
@@ -39,12 +39,12 @@ export function checkConfig(schema: TSchema, config: Config, explain: Explain, f
   return known
 }
 
-/** As the provider is given it. */
+/** The configuration with the schema's defaults, as the provider gets it. */
 export function withDefaults(schema: TSchema, config: Config): Config {
   return Value.Default(schema, Value.Clone(config)) as Config
 }
 
-/** Apart: what may be shown, and what is sealed. */
+/** Splits off the secrets, which are sealed, from the fields that may be shown. */
 export function splitSecrets(config: Config, secrets: readonly string[]): { open: Config; secret: Config } {
   const entries = Object.entries(config)
   return {

@@ -2,13 +2,13 @@ import type { ProviderPolicy } from '../../channels/provider.ts'
 import { MESSAGE_TYPES, type MessageType, type SendMode } from '../../contract/enums.ts'
 import type { Faults } from '../../contract/faults.ts'
 
-/** What a connection lets through: never more than its provider does. */
+/** What a connection allows: at most what its provider allows. */
 export type ConnectionPolicy = {
   allowedTypes: MessageType[]
   sendModeByType: Partial<Record<MessageType, SendMode>>
 }
 
-/** What an operator says of it; absent stays as it was. */
+/** The operator's input; absent fields stay. */
 export type PolicyInput = {
   allowedTypes?: readonly MessageType[] | undefined
   sendModeByType?: Partial<Record<MessageType, SendMode>> | undefined
@@ -18,7 +18,7 @@ export function policyOf({ allowedTypes, sendModeByType }: ProviderPolicy): Conn
   return { allowedTypes: [...allowedTypes], sendModeByType: { ...sendModeByType } }
 }
 
-/** The given over what was there. Types come in the contract's order, each once. */
+/** `before` with the input applied over it. Types are in the contract's order, without repetition. */
 export function changePolicy(
   before: ConnectionPolicy,
   given: PolicyInput,
@@ -45,7 +45,7 @@ function checkTypes(
   })
 }
 
-/** Templates may be kept out of what may have them, not brought to what cannot. */
+/** An operator may forbid templates where the provider allows them, but not allow them where it does not. */
 function checkModes(
   modes: NonNullable<PolicyInput['sendModeByType']>,
   { key, policy }: { key: string; policy: ProviderPolicy },

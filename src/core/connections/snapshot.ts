@@ -4,10 +4,10 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { type ConnectionRow, selectConnectionsFor } from './store.ts'
 
-/** A connection as routing needs it; without its secrets. */
+/** A connection for routing, without its secrets. */
 export type ConnectionSnapshot = {
   id: ConnectionId
-  /** The account's own, or `PLATFORM`. */
+  /** The owner, or `PLATFORM`. */
   accountId: AccountId
   provider: string
   name: string
@@ -18,14 +18,14 @@ export type ConnectionSnapshot = {
   retryPolicy: { maxAttempts: number; backoffMs: number }
   allowedTypes: readonly MessageType[]
   sendModeByType: Readonly<Partial<Record<MessageType, SendMode>>>
-  /** Rises with every change, so that a link knows when it is out of date. */
+  /** Increases with every change, so that a link knows when it is out of date. */
   revision: number
 }
 
 export type ConnectionSnapshots = {
   /**
-   * The account's own and the platform's, disabled ones included, in the order
-   * in which they are tried. At once when warm.
+   * The connections of the account and of the platform, including disabled ones, in the order
+   * in which they are tried. Synchronous when cached.
    */
   forAccount(accountId: AccountId): readonly ConnectionSnapshot[] | Promise<readonly ConnectionSnapshot[]>
 }

@@ -11,9 +11,9 @@ export type ConnectionRow = {
   provider: string
   name: string
   channels: Channel[]
-  /** Without the secrets. */
+  /** Without secrets. */
   config: Config
-  /** By field, sealed, in base64; null where there are none. */
+  /** Sealed values in base64, by field; null without secrets. */
   secrets: Record<string, string> | null
   enabled: boolean
   priorityOrder: number
@@ -21,7 +21,7 @@ export type ConnectionRow = {
   backoffMs: number
   allowedTypes: MessageType[]
   sendModeByType: Partial<Record<MessageType, SendMode>>
-  /** Rises with every change. */
+  /** Increases with every change. */
   revision: number
 }
 
@@ -35,7 +35,7 @@ const COLUMNS = `id as uuid, account_id as "accountUuid", provider, name, channe
   priority_order as "priorityOrder", max_attempts as "maxAttempts", backoff_ms as "backoffMs",
   allowed_types as "allowedTypes", send_mode_by_type as "sendModeByType", revision`
 
-/** In the order in which they are tried: by priority, the account's own before the platform's. */
+/** The connections that the account may use, in the order of trying: by priority, its own before the platform's. */
 export async function selectConnectionsFor(db: Db, accountId: AccountId): Promise<ConnectionRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'connections_for_account',
@@ -46,7 +46,7 @@ export async function selectConnectionsFor(db: Db, accountId: AccountId): Promis
   return rows.map(toRow)
 }
 
-/** `lock` keeps other changes out until the transaction ends. */
+/** `lock` holds off other changes until the transaction ends. */
 export async function selectConnection(
   db: Db,
   id: ConnectionId,
@@ -60,7 +60,7 @@ export async function selectConnection(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Of every account, the newest first; `before` is the last id of the page before. */
+/** Connections of all accounts, the newest first; `before` is the last id of the previous page. */
 export async function listConnections(
   db: Db,
   before: ConnectionId | null,
@@ -74,7 +74,7 @@ export async function listConnections(
   return rows.map(toRow)
 }
 
-/** Of every account; for the links, which every node opens. */
+/** Connections of all accounts: each node opens links for them. */
 export async function selectAllConnections(db: Db): Promise<ConnectionRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'connections_all',
@@ -133,7 +133,7 @@ export async function updateConnection(db: Db, row: ConnectionRow): Promise<void
   })
 }
 
-/** False when there was none, or it is the only one of `needed` that everybody has. */
+/** False if there is no such connection, or it is the platform's only one of the provider `needed`. */
 export async function deleteConnection(db: Db, id: ConnectionId, needed: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'connection_delete',

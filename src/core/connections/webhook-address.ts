@@ -4,12 +4,12 @@ import type { Db } from '../../infra/db.ts'
 import { type ConnectionId, isId } from '../../lib/ids.ts'
 import { selectConnection } from './store.ts'
 
-/** Where a provider may call a connection: for the operator, who gives it to the provider. */
+/** The URL of a connection's webhook, which the operator enters at the provider. */
 export type WebhookAddresses = { of(id: string): Promise<ConnectionWebhook> }
 
 export type WebhookAddressesDeps = {
   db: Db
-  /** As links are told it; null where nobody can reach us. */
+  /** Null if this server has no public URL. */
   addressOf(connection: { id: ConnectionId; provider: string }): string | null
 }
 

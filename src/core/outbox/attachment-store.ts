@@ -3,7 +3,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
-/** Keeps the bytes of a file that came with a request until its message is done. */
+/** Stores a file that was sent along with a request, until its message has left the outbox. */
 export async function storeAttachment(
   db: Db,
   accountId: AccountId,
@@ -18,7 +18,7 @@ export async function storeAttachment(
   })
 }
 
-/** Forgets the bytes of a file whose message was not accepted. */
+/** Deletes a file, because its message was not accepted. */
 export async function dropAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<void> {
   await db.query({
     name: 'drop_attachment',
@@ -27,7 +27,7 @@ export async function dropAttachment(db: Db, accountId: AccountId, id: Id<'att'>
   })
 }
 
-/** The bytes of a stored file, or null when they are gone. */
+/** The bytes of a stored file; null if it was deleted. */
 export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<Buffer | null> {
   const { rows } = await db.query<{ bytes: Buffer }>({
     name: 'read_attachment',
@@ -37,7 +37,7 @@ export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>
   return rows[0]?.bytes ?? null
 }
 
-/** Drops files older than a time whose message no longer waits in the outbox, at most `limit`; how many. */
+/** Deletes files older than a time whose message is no longer in the outbox, at most `limit`; returns how many. */
 export async function sweepAttachments(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_attachments',

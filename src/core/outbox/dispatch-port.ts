@@ -2,7 +2,7 @@ import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { AccountId, ConnectionId, Id, MessageId } from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
-/** A message on its way out, as a node holds it. */
+/** A message that this node is to dispatch. */
 export type OutboxItem = {
   accountId: AccountId
   id: MessageId
@@ -12,36 +12,36 @@ export type OutboxItem = {
   recipient: string
   sender: string | null
   content: StoredContent
-  /** The job that it is of, unless that has ended: it leaves at the job's pace. */
+  /** Its bulk job, whose rate it is sent at; absent once the job has ended. */
   bulkJobId?: Id<'job'>
-  /** Whoever wants to know when it leaves. */
+  /** Callbacks about its submit. */
   leaving?: Leaving
-  /** Since when a node holds it, by the monotonic clock in ms: what was looked up for it before is that old. */
+  /** Since when the node holds it, in ms of the monotonic clock: earlier look-ups for it are at least that old. */
   heldAtMs?: number
 }
 
-/** What is told of a message on its way out, maybe more than once. */
+/** Callbacks about the submit of a message; each may be called more than once. */
 export type Leaving = {
-  /** It goes to the provider behind this connection; null: this node lets go of it, or never had it. */
+  /** It is submitted over this connection; null: this node gives it back, or never held it. */
   left(connectionId: ConnectionId | null): void
-  /** Its provider has said something: whatever it took, it took before. */
+  /** The provider has answered. */
   answered(): void
 }
 
-/** What accepting may do with a message that is due now. */
+/** How a message that is due now is accepted. */
 export type Admission =
-  /** It sets out for a place in the lane: the attempt is recorded with the accept, and the submit follows at once. */
+  /** It gets a place in the lane: the accept records the attempt, and the submit follows at once. */
   | { kind: 'begin' }
-  /** The node holds it until a place is free. */
+  /** The node holds it until the lane has a free place. */
   | { kind: 'hold' }
-  /** It waits in the outbox, for whichever node has room from `dueAt` on (ms since the epoch). */
+  /** It stays in the outbox for any node that has room from `dueAt` on (ms since the epoch). */
   | { kind: 'wait'; dueAt: number }
 
-/** The way from accepting to dispatching, within one process. */
+/** From accepting to dispatching within one process. */
 export type Dispatch = {
   admit(connectionId: ConnectionId, accountId: AccountId): Admission
-  /** What was admitted to `begin` was not accepted. */
+  /** Gives back the place of a message that was admitted with `begin` but not accepted. */
   release(connectionId: ConnectionId): void
-  /** Hands over an accepted message; `begun`: its attempt is recorded. */
+  /** Hands over an accepted message; `begun`: its attempt is recorded already. */
   push(item: OutboxItem, begun: boolean): void
 }

@@ -2,12 +2,12 @@ import type { Database, Db, Query } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
-/** Tables of which whole months may go. Messages are not among them: they are the books (docs/decisions/0012). */
+/** Tables whose months retention may drop. Not messages: they are the account's books (docs/decisions/0012). */
 export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verifications'
 
 /**
- * Makes the partitions of this month and the next, where they are missing. There is a month's
- * time for it: it gives up at once where a table is in use, as `dropMonth` does, and throws.
+ * Creates the partitions of this month and the next if they are missing. Throws at once if a table
+ * is in use, as `dropMonth` does: there is a month to try again.
  */
 export async function ensureMonths(db: Database, nowMs: number): Promise<void> {
   await withoutWaiting(db, {
@@ -18,7 +18,7 @@ export async function ensureMonths(db: Database, nowMs: number): Promise<void> {
   })
 }
 
-/** The partitions of months that lie wholly before a time, the oldest first. */
+/** The partitions of months that end before a time, the oldest first. */
 export async function listMonthsBefore(db: Db, table: string, beforeMs: number): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
     name: 'months_before',
@@ -31,7 +31,7 @@ export async function listMonthsBefore(db: Db, table: string, beforeMs: number):
   return rows.map(row => row.name)
 }
 
-/** Whether somebody is still to be told of something in this month of deliveries. */
+/** Whether this month has callbacks that are still to be delivered. */
 export async function hasPendingDeliveries(db: Db, month: string): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: `pending_in_${month}`,
@@ -41,16 +41,16 @@ export async function hasPendingDeliveries(db: Db, month: string): Promise<boole
 }
 
 /**
- * Removes a month with all that is in it. Gives up at once where the table is in use,
- * and throws. `month` is one of `listMonthsBefore`.
+ * Drops a month's partition. Throws at once if the table is in use. `month` is
+ * one of `listMonthsBefore`.
  */
 export async function dropMonth(db: Database, month: string): Promise<void> {
   await withoutWaiting(db, { name: `drop_${month}`, text: `drop table if exists ${month}` })
 }
 
 /**
- * For what needs a whole table for a moment: while it waited for whoever reads there, a backup
- * for hours perhaps, everybody else would wait behind it.
+ * Runs a statement that needs an exclusive lock on a table, and gives up after `LOCK_TIMEOUT_MS`. While it
+ * waited for a reader, which may be a backup of hours, all other queries would queue behind it.
  */
 async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {
@@ -62,8 +62,8 @@ async function withoutWaiting(db: Database, query: Query): Promise<void> {
 const LOCK_TIMEOUT_MS = 100
 
 /**
- * Removes what is older than a time and had no month to go to, because no node
- * lived to make it; at most `limit`.
+ * Deletes rows older than a time from the default partition, at most `limit`. Rows are there if no
+ * node was running to create their month's partition.
  */
 export async function sweepStrays(db: Db, table: Monthly, beforeMs: number, limit: number): Promise<void> {
   const ended = table === 'deliveries' ? `and status <> 'pending'` : ''

@@ -1,20 +1,21 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 
-/** A node that has not been seen for this long has lost what it held, in ms. */
+/** A node whose last heartbeat is older than this has lost what it held, in ms. */
 export const NODE_LEASE_MS = 5_000
 
-/** SQL: whether a row of `nodes` is a living one's. */
+/** SQL condition: the lease of a row of `nodes` is valid. */
 export const LIVES = `seen_at > now() - interval '${NODE_LEASE_MS} ms'`
 
-/** SQL: whether a node lives that lived, by its own clock or the database's, at the time that the statement has in this place. */
+/** SQL condition: some node has a valid lease, and had started by the time in parameter `place`. */
 export function livesSince(place: `$${number}`): string {
   return `exists (select 1 from nodes where started_at <= ${place} and ${LIVES})`
 }
 
 /**
- * Enters this process among the living; its number is its lease. `alone` says that no other can live, as on the
- * embedded store. It lives since a whole millisecond, as what it is held against is kept.
+ * Registers this process as a node; the returned number identifies its lease. `alone`: no other process can use
+ * the database, as with the embedded one, so all other nodes are removed. The start is in whole
+ * milliseconds, like the times that it is compared with.
  */
 export async function registerNode(db: Db, host: string, nowMs: number, alone: boolean): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
@@ -27,8 +28,8 @@ export async function registerNode(db: Db, host: string, nowMs: number, alone: b
 }
 
 /**
- * A sign of life: for how long there had been none, in ms by the database's clock; null when the others have
- * given this node up already.
+ * A heartbeat, which renews the lease. Returns the time since the one before, in ms by the database's clock; null
+ * if other nodes have removed this one already.
  */
 export async function beat(db: Db, node: number): Promise<number | null> {
   const { rows } = await db.query<{ silentMs: number }>({
@@ -41,7 +42,7 @@ export async function beat(db: Db, node: number): Promise<number | null> {
   return rows[0]?.silentMs ?? null
 }
 
-/** Strikes out nodes whose lease is over; how many. */
+/** Removes nodes whose lease has expired; returns how many. */
 export async function buryDead(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'bury_dead',
@@ -50,12 +51,12 @@ export async function buryDead(db: Db): Promise<number> {
   return rowCount ?? 0
 }
 
-/** Leaves in good order. */
+/** Removes this node at shutdown. */
 export async function signOff(db: Db, node: number): Promise<void> {
   await db.query({ name: 'sign_off', text: 'delete from nodes where id = $1', values: [node] })
 }
 
-/** The nodes that live. */
+/** Counts the nodes with a valid lease. */
 export async function countNodes(db: Db): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'count_nodes',

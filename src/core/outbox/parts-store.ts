@@ -4,10 +4,10 @@ import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
-/** A message that its provider has taken apart. */
+/** A message to whose parts the provider gave ids of their own. */
 export type Whole = {
   connectionId: ConnectionId
-  /** What the message itself goes by: no part's id. */
+  /** The provider id of the message itself, which differs from those of its parts. */
   wholeId: string
   partIds: readonly string[]
   total: number
@@ -15,7 +15,7 @@ export type Whole = {
 
 export type PartRef = { connectionId: ConnectionId; partId: string }
 
-/** An id that has come round again is another message's by now, whether it was a part's before or a whole message's. */
+/** Stores the parts' ids. If a provider uses an id again, the earlier part or message with that id is overwritten. */
 export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[]): Promise<void> {
   const parts = wholes.flatMap(whole => whole.partIds.map(partId => ({ ...whole, partId })))
   await db.query({
@@ -45,7 +45,7 @@ export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[])
   })
 }
 
-/** Gives what is parked for these parts to their messages; the places of those that are parts. */
+/** Applies parked receipts of these parts to their messages; returns the indexes of the ids that are parts. */
 export async function joinParts(db: Db, nowMs: number, parts: readonly PartRef[]): Promise<Set<number>> {
   const { rows } = await db.query<{ item: number }>({
     name: 'join_parts',
@@ -59,7 +59,7 @@ export async function joinParts(db: Db, nowMs: number, parts: readonly PartRef[]
   return new Set(rows.map(({ item }) => item - 1))
 }
 
-/** The same for whatever is parked since a time: a node may have died before it did so. */
+/** `joinParts` for all receipts that were parked since a time, in case a node died before it called that. */
 export async function joinParkedParts(db: Db, nowMs: number, sinceMs: number): Promise<void> {
   await db.query({
     name: 'join_parked_parts',
@@ -75,7 +75,7 @@ export async function joinParkedParts(db: Db, nowMs: number, sinceMs: number): P
   })
 }
 
-/** Forgets parts that were noted before a time: no receipt comes after that. At most `limit`; how many. */
+/** Deletes parts that were stored before a time, after which no receipts come; at most `limit`. Returns how many. */
 export async function sweepParts(db: Db, notedBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_message_parts',

@@ -5,20 +5,20 @@ import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } f
 import { joinParkedParts } from './parts-store.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
-/** An unknown message whose provider is to be asked what became of it. */
+/** An unknown message, to be looked up at its provider. */
 export type Lookup = {
   accountId: AccountId
   id: MessageId
   connectionId: ConnectionId
   attempt: number
-  /** Which question this is, from 1; 0 where its first one is only planned. */
+  /** The number of the look-up, from 1; 0 if the first one is only scheduled now. */
   nth: number
 }
 
 /**
- * Takes unknown messages whose time to be asked about has come, of each connection at most as
- * many as it has room for, and plans the next time of each. `waitsMs` are the pauses before
- * each question; the last one repeats.
+ * Claims unknown messages whose look-up is due, at most `limit` for each connection,
+ * and schedules the next look-up of each. `waitsMs` are the pauses before
+ * each look-up; the last one repeats.
  */
 export async function claimLookups(
   db: Db,
@@ -51,7 +51,7 @@ export async function claimLookups(
   }))
 }
 
-/** A receipt's word on which of our attempts the provider's id stands for, or, `ofPart`, is one part of. */
+/** A receipt that names our attempt beside the provider's id; `ofPart`: the provider's id is of one part of it. */
 export type Echo = {
   connectionId: ConnectionId
   providerId: string
@@ -60,7 +60,7 @@ export type Echo = {
   ofPart: boolean
 }
 
-/** Notes on parked receipts whose attempt they are of, so that one without an answer is found by them. */
+/** Stores on parked receipts which attempt they name, so that they can be applied although the submit had no answer. */
 export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void> {
   await db.query({
     name: 'note_echoes',
@@ -79,8 +79,8 @@ export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void>
 }
 
 /**
- * Gives parked receipts to messages that are known by now; how many. Those that came before
- * `sinceMs` alone where they say which attempt they are of: most of the others are for nobody.
+ * Applies parked receipts to messages whose provider id is known by now; returns how many. Of receipts from before
+ * `sinceMs` only those that name their attempt: most of the others belong to no message.
  */
 export async function applyParked(db: Db, nowMs: number, sinceMs = 0): Promise<number> {
   await db.query({
@@ -100,7 +100,7 @@ export async function applyParked(db: Db, nowMs: number, sinceMs = 0): Promise<n
   return rows[0]!.n
 }
 
-/** Unknown messages whose deadline is over count as sent; how many were closed. */
+/** Marks unknown messages as sent after their deadline, at most `limit`; returns how many. */
 export async function closeUnknown(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ closed: number }>({
     name: 'close_unknown',

@@ -8,27 +8,27 @@ import {
   sweepStrays,
 } from './month-store.ts'
 
-/** How long what is kept; null is for ever. */
+/** For how long data is kept; null for ever. */
 export type Keep = {
-  /** Events, and their deliveries with them, in ms. */
+  /** Events and their deliveries, in ms. */
   eventsMs: number | null
-  /** What people wrote to us, in ms. */
+  /** Inbound messages, in ms. */
   inboundMs: number | null
-  /** Whom codes were sent to, and what became of it, in ms. */
+  /** Verifications, in ms. */
   verificationsMs: number | null
 }
 
 export type Retention = {
   /**
-   * Removes the months of which the last moment is older than may be kept; their names.
-   * Rejects where a table is in use, after it has seen to the others.
+   * Drops the months that ended longer ago than they are kept; returns the partitions' names.
+   * Rejects if a table was in use, after it has done the others.
    */
   round(): Promise<string[]>
 }
 
 const MOST_STRAYS = 20_000
 
-/** Forgets by the month: a partition goes in one step, whatever is in it, and leaves no holes behind. */
+/** Deletes by months, since dropping a partition is fast and leaves no dead rows. */
 export function createRetention({ db, clock, keep }: { db: Database; clock: Clock; keep: Keep }): Retention {
   const tables: readonly [Monthly, number | null][] = [
     ['deliveries', keep.eventsMs],

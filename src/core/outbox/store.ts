@@ -12,7 +12,7 @@ import {
 } from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
-/** Frees what dead nodes held, at most `limit` of it; begun attempts become unknown until `deadlineMs`. */
+/** Frees messages that dead nodes held, at most `limit`; begun attempts become unknown, with this deadline. */
 export async function reclaimFromDead(
   db: Db,
   nowMs: number,
@@ -36,9 +36,9 @@ export type ClaimedRow = {
   recipient: string
   sender: string | null
   content: StoredContent
-  /** The job that it is of, unless that has ended. */
+  /** Its bulk job; absent once the job has ended. */
   bulkJobId?: Id<'job'>
-  /** Sealed text of an OTP. */
+  /** The sealed text of an OTP; null for other messages. */
   secret: Buffer | null
 }
 
@@ -55,7 +55,7 @@ type RawClaim = {
   secret: Buffer | null
 }
 
-/** Takes due rows for this node, of each connection at most as many as it has room for; `testsOnly`: of test keys. */
+/** Claims due rows for this node, at most `limit` for each connection; `testsOnly`: only those of test keys. */
 export async function claimDue(
   db: Db,
   node: number,
@@ -87,7 +87,7 @@ export async function claimDue(
   }))
 }
 
-/** Gives rows back that this node holds and has not begun; with a time, they are due then. */
+/** Gives back rows that this node holds and has not begun; `dueAtMs` changes when they are due. */
 export async function giveBack(
   db: Db,
   node: number,
@@ -106,7 +106,7 @@ export async function giveBack(
   })
 }
 
-/** A row that a node holds, as the store has it. */
+/** An outbox row that a node holds. */
 export type OwnedRow = {
   accountId: AccountId
   id: MessageId
@@ -115,7 +115,7 @@ export type OwnedRow = {
   attempt: number
 }
 
-/** What a node holds according to the store, beside what it has in its hands. */
+/** The rows that a node holds according to the database, except the messages that it has in memory (`inHand`). */
 export async function listOwned(db: Db, node: number, inHand: readonly MessageId[]): Promise<OwnedRow[]> {
   const { rows } = await db.query<{
     account_id: string
@@ -139,7 +139,7 @@ export async function listOwned(db: Db, node: number, inHand: readonly MessageId
   }))
 }
 
-/** How many messages are due and wait, or are unknown; for the metrics. */
+/** How many messages are due and held by no node, and how many are unknown; for the metrics. */
 export async function countOutbox(db: Db, nowMs: number): Promise<{ waiting: number; unknown: number }> {
   const { rows } = await db.query<{ waiting: number; unknown: number }>({
     name: 'count_outbox',

@@ -4,24 +4,24 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { AssetId, Id, MessageId } from '../../lib/ids.ts'
 
-/** What a message says, as its row keeps it. The text of an OTP is null here and sealed in the outbox. */
+/** The content of a message, as stored. The text of an OTP is null here, and sealed in the outbox. */
 export type StoredContent = {
   text: string | null
   subject: string | null
   html: boolean
   attachment: StoredAttachment | null
-  /** Where the provider fills in the template itself; null on all other channels. Absent in rows of earlier versions. */
+  /** The official template, which the provider fills in; null on other channels. Absent in rows of earlier versions. */
   template?: StoredTemplate | null
   context: StoredContext | null
-  /** A code for which its sender has no words, where another channel may yet say it in its own; sealed in the outbox. */
+  /** A code whose sender gave no text, kept for a failover to a channel with its own text; sealed in the outbox. */
   code?: string
-  /** The sender that was asked for, where the message may yet go over another channel. */
+  /** The sender that the request named, kept for a failover to another channel. */
   asked?: AskedSender
 }
 
 export type AskedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
 
-/** The sender that a body asks for; null where it leaves that to us. */
+/** The sender that a request names; null if it names none. */
 export function readAsked({ sender, senderId, officialSenderId }: AskedSender): AskedSender | null {
   if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
   return {
@@ -36,14 +36,14 @@ export type StoredAttachment = {
   mimetype: string
   fileName: string
   publicUrl: string | null
-  /** The bytes that came with the request, until the message is done. */
+  /** A file that was sent along with the request; null without one. */
   attachmentId: Id<'att'> | null
   /** An uploaded file of the media store. Absent in rows of earlier versions. */
   assetId?: AssetId | null
   sizeBytes: number | null
 }
 
-/** A use of an official template, complete: dispatching looks nothing up. */
+/** An official template with all values, so that dispatching needs no look-up. */
 export type StoredTemplate = {
   name: string
   language: string
@@ -52,16 +52,16 @@ export type StoredTemplate = {
     | null
     | { type: 'text'; variables: readonly string[] }
     | { type: 'image' | 'video' | 'document'; file: StoredAttachment }
-  /** The values of the body's places; null here for an OTP, and sealed in the outbox. */
+  /** The values of the body's placeholders; null here for an OTP, and sealed in the outbox. */
   body: readonly string[] | null
-  /** The same for the buttons that want a value. */
+  /** The values of buttons that need one; null here for an OTP, and sealed in the outbox. */
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[] | null
 }
 
 /** `conversationKey` is null only in rows of earlier versions. */
 export type StoredContext = ConversationView
 
-/** What is sealed with an OTP: the words that must not be read at rest. */
+/** What of an OTP is sealed, so that it cannot be read in the database. */
 export type SecretContent = {
   text: string
   subject: string | null
@@ -69,20 +69,20 @@ export type SecretContent = {
   code?: string
 }
 
-/** The words of a content that must not be read at rest. */
+/** The part of a content that is sealed. */
 function secretOf({ text, subject, template, code }: StoredContent): SecretContent {
   const secret = { text: text ?? '', subject, ...(code !== undefined && { code }) }
   return template ? { ...secret, template: { body: template.body, buttons: template.buttons } } : secret
 }
 
-/** The content as its row keeps it when its words are sealed. */
+/** The content without the part that is sealed. */
 export function withoutSecret({ code: _, ...content }: StoredContent): StoredContent {
   const { template } = content
   const bare = { ...content, text: null, subject: null }
   return template ? { ...bare, template: { ...template, header: null, body: null, buttons: null } } : bare
 }
 
-/** A message's content with the words that were sealed apart from it. */
+/** A message's content together with the part that was sealed. */
 export function withSecret(
   content: StoredContent,
   { text, subject, template, code }: SecretContent,
@@ -96,16 +96,16 @@ export function withSecret(
   }
 }
 
-/** A message in hand, as far as its words are concerned. */
+/** What of a message decides whether it is sealed. */
 type Worded = { id: MessageId; messageType: MessageType; content: StoredContent }
 
-/** The words that must not be read at rest, as the outbox keeps them; null where they may be, or were erased. */
+/** The secret part of a message, sealed for the outbox; null for other types than OTP, and if it was erased. */
 export function sealWords(seal: Pick<Seal, 'seal'>, { id, messageType, content }: Worded): Buffer | null {
   if (messageType !== 'otp' || content.text === null) return null
   return seal.seal(JSON.stringify(secretOf(content)), secretContext(id))
 }
 
-/** The context under which a message's secret is sealed: it opens for this message alone. */
+/** The context that binds a sealed secret to its message. */
 export function secretContext(messageId: string): string {
   return `outbox:${messageId}`
 }

@@ -1,12 +1,13 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 
-/** Nobody waits for a sweep, and it may have much to do. */
+/** Long, since no request waits for a sweep and it may have much to do. */
 export const SWEEP_TIMEOUT_MS = 60_000
 
 /**
- * Forgets provider ids of messages that were last sent before a time, on that many pages from one on: no receipt comes
- * after that. Whether there are more pages. An id tells when its message was accepted, which may be a year before it is sent.
+ * Deletes provider ids of messages whose last attempt was before a time, after which no receipts come. Reads `pages`
+ * pages of the table from `fromPage` on; returns whether there are more. A message id alone does not decide: it has the
+ * time of the accept, which may be a year before the attempt.
  */
 export async function sweepProviderRefs(
   db: Db,
@@ -32,14 +33,14 @@ export async function sweepProviderRefs(
   return rows[0]!.more
 }
 
-/** 8 MB: some 70,000 ids. */
+/** 8 MB, about 70,000 ids. */
 const PAGES_AT_ONCE = 1_000
 
 export async function sweepAllProviderRefs(db: Db, sentBeforeMs: number): Promise<void> {
   for (let page = 0; await sweepProviderRefs(db, sentBeforeMs, page, PAGES_AT_ONCE); page += PAGES_AT_ONCE);
 }
 
-/** Drops receipts that nobody claimed since a time, at most `limit`, of those that wait the longest; how many. */
+/** Deletes receipts parked before a time, at most `limit`, the oldest first; returns how many. */
 export async function sweepParked(db: Db, receivedBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_parked',

@@ -5,7 +5,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { LIVES } from '../outbox/node-store.ts'
 
-/** What is counted is counted no further: a backlog of a million is read like one of a thousand. */
+/** Counts stop here, so that reading a huge backlog stays cheap. */
 export const MOST_COUNTED = 10_000
 
 export type NodeRow = {
@@ -53,7 +53,7 @@ export type QueueRow = {
   lagMs: number
 }
 
-/** By connection, those that are gone and still have messages included. */
+/** Queues per connection, including deleted connections that still have messages. */
 export async function listQueues(db: Db, nowMs: number): Promise<QueueRow[]> {
   const count = (where: string) =>
     `(select count(*) from (select 1 from outbox o where o.connection_id = c.id and ${where} limit $2) x)::integer`
@@ -123,7 +123,7 @@ export type UnknownRow = {
   asks: number
 }
 
-/** Those first that count as sent the soonest; `after` is the last of the page before. */
+/** Unknown messages, those with the earliest deadline first; `after` is the last one of the previous page. */
 export async function listUnknown(db: Db, after: TimePlace | null, limit: number): Promise<UnknownRow[]> {
   const { rows } = await db.query<
     Omit<UnknownRow, 'messageId' | 'accountId' | 'connectionId'> & {

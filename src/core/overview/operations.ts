@@ -25,18 +25,18 @@ import type { ProviderFacts, ProviderFactsByKey } from '../connections/config.ts
 import { type ConnectionRow, selectAllConnections } from '../connections/store.ts'
 import { countOthers, listNodes, listQueues, listUnknown, type UnknownRow } from './operations-store.ts'
 
-/** What the operator sees of the machinery: read from narrow tables, and from this node's own memory. */
+/** The state of nodes, queues and links for the operator: read from small tables and this node's memory. */
 export type Operations = {
   nodes(): Promise<NodesView>
   queues(): Promise<QueuesView>
-  /** Of every account; those first that count as sent the soonest. */
+  /** Unknown messages of all accounts, those with the earliest deadline first. */
   unknown(query: PageQuery): Promise<Page<UnknownMessage>>
-  /** Of every connection, in the order in which they are tried. */
+  /** Policies of all connections, in the order of their priority. */
   policies(): Promise<AdminPolicy[]>
   providers(): ProviderView[]
 }
 
-/** A lane of this node. */
+/** A connection's lane on this node. */
 export type LaneFacts = {
   connectionId: ConnectionId
   provider: string
@@ -116,7 +116,7 @@ function viewUnknown({ recipient, amount, unknownAtMs, closesAtMs, ...row }: Unk
 }
 
 function viewPolicies(row: ConnectionRow, policy: ProviderPolicy | undefined): AdminPolicy[] {
-  // Of a provider that this version does not have.
+  // This version does not have the provider.
   if (!policy) return []
   return row.channels.map(channel => ({
     connectionId: row.id,
@@ -139,7 +139,7 @@ function viewProvider({ key, channels, config, secrets, policy }: ProviderFacts)
   return {
     key,
     channels: [...channels],
-    // Its JSON Schema: what TypeBox adds for itself has no name that JSON keeps.
+    // As plain JSON Schema: TypeBox's own properties are keyed by symbols, which JSON drops.
     config: JSON.parse(JSON.stringify(config)) as Record<string, unknown>,
     secrets: [...secrets],
     policy: {

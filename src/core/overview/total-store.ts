@@ -14,20 +14,20 @@ export type Counts = {
   cost: number
 }
 
-/** What happened within one hour or day; `channel` is null where all are taken together. */
+/** Counts of one hour or day; `channel` is null for the sum of all channels. */
 export type TotalRow = Counts & { atMs: number; channel: Channel | null }
 
 export type TotalsOf = {
   accountId: AccountId
   live: boolean
   fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   toMs: number
   interval: 'hour' | 'day'
   byChannel: boolean
 }
 
-/** In order. What was not added up yet counts: totals and deltas are read as of one moment. */
+/** Counts by time, the earliest first. Includes deltas that are not folded into the totals yet. */
 export async function sumTotals(db: Db, of: TotalsOf): Promise<TotalRow[]> {
   const counts = ['sent', 'delivered', 'undelivered', 'failed', 'unknown', 'cancelled', 'cost']
   const { rows } = await db.query<TotalRow>({
@@ -46,7 +46,7 @@ export async function sumTotals(db: Db, of: TotalsOf): Promise<TotalRow[]> {
   return rows
 }
 
-/** Adds what the hot path noted to the totals; how many notes there were. */
+/** Folds up to `limit` deltas, which the hot path stores, into the totals; returns how many. */
 export async function foldDeltas(db: Db, limit: number): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'fold_message_deltas',
@@ -59,9 +59,9 @@ export async function foldDeltas(db: Db, limit: number): Promise<number> {
 export type Waiting = { waiting: number; waitingMore: boolean; unknown: number; unknownMore: boolean }
 
 /**
- * Of the account, what is still to leave, and what nobody knows: each counted no further than `most`, among the newest
- * `lookedAt` that wait, live and test together, and whether there may be more. The outbox does not say which of them a
- * message is: a million that wait would all be asked for the few of the other.
+ * How many of the account's messages are waiting and how many are unknown, each counted up to `most`, and whether there
+ * may be more. Looks at the newest `lookedAt` in the outbox, live and test together: whether a message is live is only in
+ * its own row, so without this limit a million live ones would be read to find a few test ones.
  */
 export async function countWaiting(
   db: Db,
@@ -80,7 +80,7 @@ export async function countWaiting(
     `(select count(*) from (${found} limit ${than} + 1) f) > ${than}`
   const waiting = `select account_id, message_id from outbox
                     where account_id = $1 and (owner is not null or not begun) order by message_id desc`
-  // Of all accounts they are few, and have an index; among a million that wait, an account's are not to be found.
+  // Unknown messages of all accounts are few and have an index; there is none for those of one account.
   const everyUnknown =
     'select account_id, message_id from outbox where owner is null and begun order by message_id desc'
   const unknown = `select u.account_id, u.message_id from (${everyUnknown} limit ${MOST_UNKNOWN}) u
@@ -97,5 +97,5 @@ export async function countWaiting(
   return rows[0]!
 }
 
-/** Of all accounts: some 50 ms. */
+/** Unknown messages of all accounts that are looked at: about 50 ms. */
 const MOST_UNKNOWN = 100_000

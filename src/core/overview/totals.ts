@@ -8,23 +8,23 @@ import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { type Counts, countWaiting, foldDeltas, sumTotals, type TotalRow } from './total-store.ts'
 
-/** How messages fare. Reading it costs the same however many there are. */
+/** Statistics of messages. What reading costs does not depend on how many messages there are. */
 export type MessageTotals = {
-  /** Adds up what was noted since; a chore calls it. How many notes there were. */
+  /** Folds new deltas into the totals; called by a chore. Returns how many. */
   fold(): Promise<number>
-  /** VALIDATION_ERROR for times that are none, or too far apart. */
+  /** VALIDATION_ERROR for invalid times, and for times that are too far apart. */
   read(caller: Caller, query: MessageStatsQuery): Promise<MessageStats>
 }
 
-/** Keeps an answer below some 5,000 rows for six channels. */
+/** Keeps an answer below about 5,000 rows with six channels. */
 const MOST_DAYS = { hour: 31, day: 731 } as const
-/** What comes of an earlier or a later one, rounded, is in a year that no store can hold. */
+/** Beyond these, rounding could give a year outside 1 to 9999. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T00:00:00.000Z')
 const FOLD_PAGE = 5_000
 const MOST_PAGES = 10
 const MOST_COUNTED = 10_000
-/** Each asks a message whether it is live: some 5 µs. */
+/** Each costs a look-up of its message, about 5 µs. */
 const MOST_LOOKED_AT = 20_000
 const NAMES = ['sent', 'delivered', 'undelivered', 'failed', 'unknown', 'cancelled', 'cost'] as const
 
@@ -64,7 +64,7 @@ export function createMessageTotals({ db, clock }: { db: Db; clock: Clock }): Me
   }
 }
 
-/** Whole hours or days: the first one in which `from` lies, up to the last one that begins before `to`. */
+/** Whole hours or days (UTC): from the one that contains `from` up to the last one that begins before `to`. */
 function readRange(
   { from, to, interval }: MessageStatsQuery,
   nowMs: number,

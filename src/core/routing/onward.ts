@@ -4,23 +4,23 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import { type Carrier, type Carrying, carriersOf, isSimulated } from './route.ts'
 
 export type OnwardRequest = Carrying & {
-  /** Where the message was tried last. */
+  /** The channel and provider of the last attempt. */
   channel: Channel
   provider: string
-  /** The channels that routing considered; only they may take it. */
+  /** The channels that routing considered when the message was accepted; others are not used. */
   candidates: readonly Channel[]
-  /** Every connection that it was tried over, by channel, the last one included. */
+  /** All connections that were tried, including the last, with their channels. */
   tried: readonly { channel: Channel; connectionId: ConnectionId }[]
-  /** Channels on which the recipient cannot be reached at all. */
+  /** Channels on which the recipient cannot be reached. */
   deaf: readonly Channel[]
-  /** Its words belong to the channel. */
+  /** The content fits only its channel, so the message may not change it. */
   keepsChannel: boolean
 }
 
 /**
- * Where a message may go after a connection that did not take it, the best
- * first: over its own channel before another one, over what takes messages now
- * before what does not, and over nothing twice. Pure.
+ * Where a message may fail over to, the best first: connections that are ready
+ * before others, and among those its own channel before other channels.
+ * Never a connection that was tried on the same channel before. Pure.
  */
 export function onwardCarriers(request: OnwardRequest): Carrier[] {
   const channels = request.keepsChannel ? [request.channel] : request.candidates

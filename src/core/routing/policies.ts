@@ -25,12 +25,12 @@ export function createPolicies({ connections, providers, sandboxForLive }: Polic
   }
 }
 
-/** A live key is told that the sandbox is off, by whichever of its two switches; a test key's is off by neither. */
+/** For a live key the sandbox is disabled if it is turned off in either place; for a test key it is always enabled. */
 function sandboxAs(enabled: boolean, policy: ProviderMessagePolicy): ProviderMessagePolicy {
   return policy.providerKey === SANDBOX ? { ...policy, enabled } : policy
 }
 
-/** What `GET /messages/policies` says: one entry per connection and channel that the account can use. */
+/** The answer of `GET /messages/policies`: one entry per connection and channel that the account can use. */
 function listPolicies(
   connections: readonly ConnectionSnapshot[],
   providers: Policed,

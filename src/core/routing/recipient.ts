@@ -3,19 +3,19 @@ import { invalid } from '../../contract/errors.ts'
 import { joinAddress } from '../../lib/mail-address.ts'
 import type { Phones } from '../../lib/phone.ts'
 
-/** Where a message goes, told apart by the shape of `to` alone. */
+/** The recipient of a message; the kind follows from the form of `to` alone. */
 export type Recipient =
   | { kind: 'phone'; address: string; country: string | null }
   | { kind: 'email'; address: string }
   | { kind: 'group'; address: string }
-  /** A person on the chat app who shows no number. */
+  /** A user of the chat app who hides their number. */
   | { kind: 'hidden'; address: string }
   | { kind: 'chat'; address: string }
 
-/** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
+/** Lengths of RFC 5321; the local part without quotes, UTF-8 included (RFC 6531). */
 const EMAIL =
   /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u
-/** Scripts whose words have joiners in them, by which they look otherwise. */
+/** Scripts in which zero-width joiners and non-joiners change how words look. */
 const JOINING = (
   'Arabic Syriac Mandaic Nko Mongolian Adlam Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada ' +
   'Malayalam Sinhala Myanmar Khmer Tibetan Balinese Javanese'
@@ -23,7 +23,7 @@ const JOINING = (
   .split(' ')
   .map(script => `\\p{Script=${script}}`)
   .join('')
-/** Characters that show nothing, but where they shape a word or a picture: no mailbox has them, and a copied text may. */
+/** Invisible characters, which copied text may contain but mailboxes do not; except where they shape words or emoji. */
 const INVISIBLE = new RegExp(
   `(?!(?<=[${JOINING}])[\u200c\u200d](?=[${JOINING}])|\u200d(?=\\p{Extended_Pictographic})|(?<=\\p{Extended_Pictographic})\ufe0f)` +
     '[\\p{Default_Ignorable_Code_Point}\\p{Cf}\u2800]',
@@ -31,10 +31,10 @@ const INVISIBLE = new RegExp(
 )
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 const HIDDEN = /^[0-9]{5,20}@lid$/
-/** Bot platforms number their chats; groups are negative, public ones have a name. */
+/** Chat ids of bot platforms: numbers, negative for groups; or the name of a public chat. */
 const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/
 
-/** Reads `to`; null when it is nothing that any channel can reach. */
+/** Parses `to`; null if no channel can reach it. */
 export function readRecipient(to: string, phones: Phones): Recipient | null {
   if (to.endsWith('@g.us')) return GROUP.test(to) ? { kind: 'group', address: to } : null
   if (HIDDEN.test(to)) return { kind: 'hidden', address: to }
@@ -45,15 +45,15 @@ export function readRecipient(to: string, phones: Phones): Recipient | null {
 }
 
 /**
- * An address that no mail server could be found for is none: what takes it here is charged for it. Nor is one with
- * what nobody sees in it, which no suppression of the address that it looks like would hold for.
+ * Refuses domains that can have no mail server, since accepting the message would charge for it. Also refuses
+ * invisible characters: a suppression of the address that it looks like would not apply.
  */
 function isEmail(to: string): boolean {
   const at = to.lastIndexOf('@')
   return EMAIL.test(to) && !INVISIBLE.test(to) && joinAddress(to.slice(0, at), to.slice(at + 1)) !== null
 }
 
-/** What each channel can reach, in the words of a refusal. */
+/** The kinds of recipient that each channel reaches, and their description for error messages. */
 const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; words: string }> = {
   local_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
   int_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
@@ -70,7 +70,7 @@ export function reaches(channel: Channel, recipient: Recipient): boolean {
   return REACHES[channel].kinds.includes(recipient.kind)
 }
 
-/** Refuses a recipient that the channel cannot reach, SMS to the wrong side of the border included. */
+/** VALIDATION_ERROR if the channel cannot reach the recipient; also for local SMS abroad and international SMS at home. */
 export function checkReach(channel: Channel, recipient: Recipient, homeCountry: string): void {
   if (!reaches(channel, recipient))
     throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)
@@ -85,7 +85,7 @@ export function checkReach(channel: Channel, recipient: Recipient, homeCountry: 
   }
 }
 
-/** Local is the account's own country, never its calling code: +1, +7 and +44 are shared. */
+/** Local means the account's country, not its calling code: several countries share +1, +7 and +44. */
 export function smsChannelOf(country: string | null, homeCountry: string): Channel {
   return country === homeCountry ? 'local_sms' : 'int_sms'
 }

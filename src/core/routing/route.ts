@@ -6,27 +6,27 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { checkReach, type Recipient, smsChannelOf } from './recipient.ts'
 
 export type RouteRequest = {
-  /** As asked for; `auto` when the body does not say. */
+  /** As requested; `auto` if the body has none. */
   channel: Channel | 'auto'
   recipient: Recipient
   messageType: MessageType
-  /** The context of a conversation names its channel. */
+  /** The channel of the conversation context; null without one. */
   contextChannel: Channel | null
   homeCountry: string
   mode: KeyMode
-  /** The account's own and the platform's, in the order in which they are tried. */
+  /** The account's and the platform's, in the order in which they are tried. */
   connections: readonly ConnectionSnapshot[]
   /** Whether live keys may fall back on the sandbox where there is no real connection. */
   sandboxForLive: boolean
-  /** Channels that turned out not to reach the recipient. */
+  /** Channels that are known not to reach the recipient. */
   barred: readonly Channel[]
-  /** Whether a connection takes messages at the moment; one that does not comes last. */
+  /** Whether a connection takes messages now; others come last. */
   ready(id: ConnectionId): boolean
-  /** Another order of the channels that may carry it now; asked only where there are several. */
+  /** Reorders the channels that are ready; called only if there are several. */
   reorder?(channels: readonly Channel[]): readonly Channel[]
 }
 
-/** A way for a message to go. */
+/** A channel, and a connection to send over. */
 export type Carrier = { channel: Channel; connection: ConnectionSnapshot }
 
 export type Route = Carrier & {
@@ -50,7 +50,7 @@ export function chooseRoute(request: RouteRequest): Route {
   return { ...ordered[0]!, candidates: [...new Set(ordered.map(each => each.channel))] }
 }
 
-/** Only what takes messages now, and is as real as the first, changes its place. */
+/** Applies `reorder` to connections that are ready, and like the first one real or simulated; the others follow. */
 function reordered(
   carriers: Carrier[],
   { ready }: RouteRequest,
@@ -65,7 +65,7 @@ function reordered(
   return carriers.toSorted((one, other) => rank(one) - rank(other))
 }
 
-/** The channels that fit when the caller leaves the choice to us. */
+/** The channels for `auto`, by the recipient's kind. */
 function automatic(request: RouteRequest): Channel[] {
   if (request.contextChannel) return [request.contextChannel]
   const { recipient } = request
@@ -76,19 +76,19 @@ function automatic(request: RouteRequest): Channel[] {
     case 'email':
       return ['email_user']
     case 'chat':
-      // Far more often a phone number without its plus than a chat.
+      // Most often a phone number without its plus rather than a chat id.
       throw invalid('to', 'must begin with + for a phone number; a chat id needs a conversationContext')
     case 'phone':
       return [smsChannelOf(recipient.country, request.homeCountry), 'official_chatapp']
   }
 }
 
-/** What decides which connections may carry a message. */
+/** What decides which connections can send a message. */
 export type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
 
 /**
- * Every way over the wanted channels: channels by the order of their first
- * connection, ties as they are wanted; what takes messages now before what does not.
+ * All connections of the wanted channels: sorted by the priority of each channel's first
+ * connection, ties in the wanted order; connections that are ready come before others.
  */
 export function carriersOf(wanted: readonly Channel[], request: Carrying): Carrier[] {
   const all = wanted.flatMap(channel =>
@@ -96,7 +96,7 @@ export function carriersOf(wanted: readonly Channel[], request: Carrying): Carri
   )
   const ordered = byChannel(all)
   if (ordered.every(each => request.ready(each.connection.id))) return ordered
-  // What is real never gives way to the sandbox for being out of order: each side among its own.
+  // Sorted separately, so that the sandbox never takes the place of a real connection that is not ready.
   const simulated = readyFirst(ordered.filter(isSimulated), request)
   const real = readyFirst(
     ordered.filter(each => !isSimulated(each)),
@@ -122,9 +122,9 @@ function byChannel(carriers: Carrier[]): Carrier[] {
 }
 
 /**
- * A test key knows the sandbox alone. A live key uses it only on a channel that
- * has no real connection: one that rests, or that does not take this type, must
- * not turn messages that people wait for into simulated ones.
+ * A test key uses only the sandbox. A live key uses it only on a channel without
+ * real connections: if one is paused, or does not allow this message type, messages
+ * that people wait for must not become simulated ones.
  */
 function connectionsOf(channel: Channel, request: Carrying): ConnectionSnapshot[] {
   const carrying = request.connections.filter(each => each.channels.includes(channel))
@@ -134,7 +134,7 @@ function connectionsOf(channel: Channel, request: Carrying): ConnectionSnapshot[
   return candidates.filter(each => mayCarry(each, request))
 }
 
-/** A test key's sandbox takes everything, even where live keys may not use it. */
+/** With a test key, the sandbox takes all types, even if it is disabled for live keys. */
 function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: Carrying): boolean {
   return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
 }

@@ -6,19 +6,19 @@ import { type AccountId, fromUuid, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
 export type InboxPage = {
   accountId: AccountId
-  /** One recipient, exactly; null for all. */
+  /** Exact recipient; null for all. */
   to: string | null
-  /** Rows older than this place; null from the newest on. */
+  /** The last row of the previous page; null for the first page. */
   before: TimePlace | null
   limit: number
 }
 
-/** Most bytes of what a page's messages say: a mail may have half a million characters. */
+/** Bytes of content per page: a mail may have half a million characters. */
 const PAGE_BYTES = 4_000_000
 
 /**
- * Newest first, and beyond the first at most 4 MB of what they say (`cut`: there are more of these). Two
- * statements rather than one with an OR, so that each keeps to its own index.
+ * The newest first. After the first message, a page ends at `PAGE_BYTES` of content (`cut`: more rows were found). Two
+ * statements rather than one with an OR, so that each uses its own index.
  */
 export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: SandboxMessage[]; cut: boolean }> {
   const { rows } = await db.query<MessageRow>({
@@ -52,7 +52,7 @@ type MessageRow = {
   recipient: string
   attempts: number
   received_at: Date
-  /** Rows of the page before it was cut by its weight. */
+  /** Rows of the page before the limit of bytes. */
   found: number
   content: Pick<SandboxMessage, 'sender' | 'subject' | 'text' | 'html' | 'media' | 'template'>
 }
@@ -69,9 +69,9 @@ function messageOf(row: MessageRow): SandboxMessage {
 }
 
 /**
- * Deletes messages before `oldestMs` and those beyond the newest `keep` of their
- * account, at most `limit` of them; returns how many. Accounts are found by
- * hopping through the index, so that the cost follows the accounts, not the rows.
+ * Deletes messages older than `oldestMs`, and those beyond the newest `keep` of their
+ * account, at most `limit`; returns how many. Finds the accounts by
+ * jumping through the index, so that the cost grows with accounts, not with rows.
  */
 export async function sweepMessages(
   db: Db,
@@ -114,7 +114,7 @@ export async function sweepMessages(
   return rowCount ?? 0
 }
 
-/** Deletes what nobody will come for: receipts of links that are gone, and rests long over. */
+/** Deletes receipts that are long overdue, as those of deleted connections, and pauses that ended long ago. */
 export async function sweepLeftovers(db: Db, oldestMs: number): Promise<void> {
   await db.query({
     name: 'sandbox_sweep_receipts',

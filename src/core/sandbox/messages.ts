@@ -10,13 +10,13 @@ import { readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
 
 const KEEP_DAYS = 7
 const KEEP_PER_ACCOUNT = 10_000
-/** Of one statement, so that it holds its locks for a moment only. */
+/** Rows per statement, so that locks are held only briefly. */
 const SWEEP_ITEMS = 5_000
 
 export type SandboxMessages = {
   /**
-   * What the sandbox took from the account, newest first. FORBIDDEN for a live key:
-   * one-time codes are in the clear here. VALIDATION_ERROR for a cursor that is not ours.
+   * The account's messages to the sandbox, the newest first. FORBIDDEN for a live key,
+   * since one-time codes are in the clear here. VALIDATION_ERROR for an invalid cursor.
    */
   list(caller: Caller, query: SandboxQuery): Promise<SandboxPage>
   /** Deletes what is older than seven days or beyond the newest 10,000 of its account; returns how many messages. */

@@ -13,12 +13,12 @@ import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 import { createTemplateMemory } from './templates-store.ts'
 
-/** The sandbox provider's memory in the database. */
+/** The state of the sandbox provider, in the database. */
 export function createSandboxInbox(options: { db: Db }): SandboxInbox {
   const { db } = options
   const takes = createBatcher<TakenMessage, undefined>({
     flush: messages => insertTaken(db, messages),
-    // One statement cannot meet the same row twice.
+    // One statement cannot upsert the same row twice.
     conflict: message => message.messageId,
   })
 
@@ -33,8 +33,8 @@ export function createSandboxInbox(options: { db: Db }): SandboxInbox {
 }
 
 /**
- * Messages and their receipts, in one statement, hence together or not at all.
- * Ordered, so that two nodes that repeat the same messages do not lock each other out.
+ * Stores messages and their receipts in one statement, so all or none. Ordered, so
+ * that two nodes that repeat the same messages cannot deadlock.
  */
 async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
   const receipts = messages.flatMap(({ connectionId, receipts }) =>
@@ -70,13 +70,13 @@ async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<u
   return messages.map(() => undefined)
 }
 
-/** What has no column of its own. */
+/** The fields without a column of their own. */
 function contentOf({ content }: TakenMessage): string {
   const { sender, subject, text, html, media, template } = content
   return JSON.stringify({ sender, subject, text, html, media, template })
 }
 
-/** One conditional write, so that of many messages at once the first begins the rest. */
+/** One conditional write, so that of many concurrent messages the first begins the pause. Returns its end. */
 async function restUntil(db: Db, wish: RestWish): Promise<number> {
   const { rows } = await db.query<{ until: Date }>({
     name: 'sandbox_rest',
@@ -107,7 +107,7 @@ async function nextReceiptAt(db: Db, connectionId: ConnectionId, nowMs: number):
   return rows[0]?.due_at.getTime() ?? null
 }
 
-/** Skips what another node is claiming at this moment, so that nodes share the work instead of queueing. */
+/** Skips rows that another node has locked, so that nodes share the work rather than wait. */
 async function claimReceipts(db: Db, claim: ReceiptClaim): Promise<ClaimedReceipt[]> {
   const { rows } = await db.query<ReceiptRow>({
     name: 'sandbox_claim_receipts',
@@ -138,7 +138,7 @@ function claimedOf(row: ReceiptRow, claimedUntilMs: number): ClaimedReceipt {
   }
 }
 
-/** By id too: what is planned together is told in the order in which it was planned. */
+/** Ties by id: receipts that were planned together keep their order. */
 function oldestFirst(a: ClaimedReceipt, b: ClaimedReceipt): number {
   return a.dueAtMs - b.dueAtMs || a.id - b.id
 }

@@ -9,7 +9,7 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
-/** The sandbox's templates in the database: both nodes agree on them, and a crash loses none. */
+/** The sandbox's templates, in the database: shared by all nodes, and kept through a crash. */
 export function createTemplateMemory(db: Db): SandboxTemplates {
   return {
     plantTemplate: template => plantTemplate(db, template),
@@ -47,7 +47,7 @@ async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate |
   return rows[0] ? plantedOf(rows[0]) : null
 }
 
-/** One of the name, of which others may have theirs: first one whose verdict has been told, since somebody waits for the rest. */
+/** Removes one template of this name; there may be several. Prefers one whose verdict was reported already. */
 async function removeTemplate(db: Db, key: TemplateKey): Promise<void> {
   await db.query({
     name: 'sandbox_remove_template',
@@ -69,7 +69,7 @@ async function nextVerdictAt(db: Db, connectionId: ConnectionId, nowMs: number):
   return rows[0]?.decided_at.getTime() ?? null
 }
 
-/** Skips what another node is claiming at this moment. */
+/** Skips rows that another node has locked. */
 async function claimVerdicts(db: Db, claim: ReceiptClaim): Promise<PlantedTemplate[]> {
   const { rows } = await db.query<Row>({
     name: 'sandbox_claim_verdicts',
