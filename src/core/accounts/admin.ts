@@ -117,7 +117,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     }
   }
 
-  /** The account that an idempotency key created, as it is now, without API keys: only hashes are stored. Null if none. */
+  /** The account that an idempotency key created, as it is now, without API keys: only hashes are stored. Else null. */
   async function replay({ key, bodyHash }: AccountRequest): Promise<AccountAnswer | null> {
     const before = await selectAccountRequest(db, key)
     if (!before) return null

@@ -88,7 +88,7 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
 /** An operator's idempotency key, and the hash of its request. */
 export type AccountRequest = { key: string; bodyHash: Buffer }
 
-/** Claims an idempotency key for a new account. Rejects with an error that `isAccountKeyTaken` recognizes if it is taken. */
+/** Claims an idempotency key for a new account; if it is taken, rejects with an error that `isAccountKeyTaken` knows. */
 export async function insertAccountRequest(db: Db, request: AccountRequest, id: AccountId): Promise<void> {
   await db.query({
     name: 'account_request_insert',

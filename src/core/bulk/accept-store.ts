@@ -13,34 +13,34 @@ import {
 } from '../messages/hot-store.ts'
 import type { JobId } from './job.ts'
 
-/** A row of a job on its way to be a message. */
+/** A row of a job that is to be accepted as a message. */
 export type BulkAcceptRow = AcceptRow & {
   bulkJobId: JobId
   n: number
-  /** Of the lane, as it was when the row was taken from it. */
+  /** The fence of the lane's lease when the row was read. */
   fence: number
-  /** It was tried before, and may be stored. */
+  /** An earlier accept of the row had no answer, so it may be stored already. */
   retried: boolean
 }
 
 export type BulkVerdict =
   | AcceptVerdict
-  /** Not from here: the lane is another node's, or the row is a message already. */
+  /** This node may not send it: another node has the lane, or the row is a message already. */
   | { kind: 'stale' }
   /** The job has ended. */
   | { kind: 'over' }
-  /** An earlier try had stored it; it goes its way from the store. */
+  /** An earlier try has stored it; it is sent from the outbox. */
   | { kind: 'known' }
-  /** Nothing was done with it; to be tried again. */
+  /** Not tried, because another item of the batch was refused; to be tried again. */
   | { kind: 'later' }
 
 const ACCEPT_BULK = `select * from accept_bulk(${places(ACCEPT_PLACES + 2)})`
 
-/** What is said of every item of a batch of which one must not go. */
+/** Verdicts of a batch with an item that must not be sent: nothing of such a batch is stored. */
 type Refused = 'stale' | 'over' | 'later'
 type BulkVerdictRow = Omit<VerdictRow, 'verdict'> & { verdict: VerdictRow['verdict'] | Refused }
 
-/** Rows of bulk jobs, each with what makes it impossible to send it twice (migrations/functions/accept_bulk.sql). */
+/** Accepts rows of bulk jobs, and makes sure that no row is sent twice (migrations/functions/accept_bulk.sql). */
 export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
   async accept(db, node, nowMs, rows, repeated) {
     const { rows: exceptions } = await db.query<BulkVerdictRow>({

@@ -2,38 +2,38 @@ import { toUuid } from '../../lib/ids.ts'
 import type { JobRef } from './job.ts'
 
 /**
- * Rows of a job in COPY's text format, in memory that is used again and again: what
- * every piece would leave behind for the garbage collector is more than the rows.
+ * Rows of a job in COPY's text format, in memory that is reused: new strings and buffers for each
+ * piece would be more garbage than the rows themselves.
  */
 export type CopyBuffer = {
   /** Adds a row in canonical JSON. */
   add(n: number, text: string): void
   rows(): number
-  /** It is time to write it. */
+  /** Whether it holds `fullBytes`, and should be written. */
   isFull(): boolean
-  /** All of it; valid until it is cleared. */
+  /** The content; valid until `clear`. */
   bytes(): Buffer
   clear(): void
 }
 
 /**
- * `COPY` reads rows of these columns. It waits for no disk: whoever commits behind it, as the end of
- * the intake does, waits for both; and what a crash takes before that was not a job yet.
+ * Copies rows into `bulk_rows` without waiting for the disk: the commit that ends the intake comes later
+ * and makes both durable. A crash before that loses rows of a job that was not accepted yet.
  */
 export const COPY_ROWS =
   'set local synchronous_commit = off; copy bulk_rows (account_id, job_id, n, body) from stdin'
 
-/** UTF-8 needs at most three bytes for a unit of UTF-16; an escaped backslash two. */
+/** UTF-8 needs at most three bytes for a UTF-16 unit; an escaped backslash needs two. */
 const MOST_BYTES_OF_A_UNIT = 3
-/** The number of a row, and what stands between the columns. */
+/** Bytes for the row's number and the separators. */
 const AROUND_A_ROW = 16
-/** Beyond what makes it full: room for one chunk of 64 KB of rows, of which there may be six thousand. */
+/** Beyond `fullBytes`: room for the rows of one chunk of 64 KB, up to six thousand. */
 const SPARE_BYTES = 655_360
 const TAB = 0x09
 const LINE_FEED = 0x0a
 const ZERO = 0x30
 
-/** Full with so many bytes. */
+/** A buffer for rows of the job, full at `fullBytes`. */
 export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): CopyBuffer {
   const prefix = Buffer.from(`${toUuid(accountId)}\t${toUuid(id)}\t`)
   const kept = Buffer.allocUnsafeSlow(fullBytes + SPARE_BYTES)
@@ -41,7 +41,7 @@ export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): 
   let length = 0
   let rows = 0
 
-  /** Until it is cleared. */
+  /** Switches to a larger buffer until `clear`. */
   function grow(most: number): void {
     const larger = Buffer.allocUnsafeSlow(length + most + SPARE_BYTES)
     buffer.copy(larger, 0, 0, length)
@@ -50,7 +50,7 @@ export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): 
 
   return {
     add(n, text) {
-      // JSON escapes every control character; of what COPY reads, the backslash is left.
+      // JSON has escaped all control characters, so only backslashes need to be escaped for COPY.
       const body = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
       const most = prefix.length + AROUND_A_ROW + body.length * MOST_BYTES_OF_A_UNIT
       if (most > buffer.length - length) grow(most)
@@ -72,7 +72,7 @@ export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): 
   }
 }
 
-/** Writes a number of 0 or more, and tells where it ends. By way of a string it would leave one behind for each row. */
+/** Writes a number of 0 or more; returns where it ends. Makes no string, which would be garbage for each row. */
 function writeDigits(buffer: Buffer, at: number, value: number): number {
   let digits = 1
   for (let power = 10; power <= value; power *= 10) digits++

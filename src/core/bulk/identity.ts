@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalize } from '../../lib/canonical-json.ts'
 
-/** What a job asks for, as one hash: whatever the order of keys, and of what came first. */
+/** A hash of a job's request, independent of the order of keys in the body and in rows. */
 export type Identity = {
   /** Rows in canonical JSON, in their order. */
   add(texts: readonly string[]): void

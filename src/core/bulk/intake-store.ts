@@ -4,7 +4,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
 
-/** The job that a key stands for. */
+/** The job with an idempotency key; null if there is none. */
 export async function findByKey(db: Db, accountId: AccountId, key: string): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_by_key',
@@ -14,7 +14,7 @@ export async function findByKey(db: Db, accountId: AccountId, key: string): Prom
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** Makes a job that is being taken in; false when its key is another's. */
+/** Inserts a job in state `accepting`; false if its idempotency key is taken. */
 export async function insertAccepting(
   db: Db,
   job: JobRef & {
@@ -44,7 +44,7 @@ export async function insertAccepting(
   return rowCount === 1
 }
 
-/** How far the intake is; false when the job is no longer being taken in. */
+/** Stores the progress of the intake; false if the job is no longer `accepting`. */
 export async function noteAccepted(
   db: Db,
   { accountId, id }: JobRef,
@@ -59,7 +59,7 @@ export async function noteAccepted(
   return rowCount === 1
 }
 
-/** All rows are stored. Null when the job was given up meanwhile. */
+/** Ends the intake once all rows are stored; null if the job was rejected meanwhile. */
 export async function finishIntake(
   db: Db,
   { accountId, id }: JobRef,
@@ -74,7 +74,7 @@ export async function finishIntake(
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** The intake will not come to its end: the job stays to tell so, its rows go, and its key is free again. */
+/** Rejects a job whose intake was interrupted. The job remains, its rows are to be deleted, and its key is free again. */
 export async function rejectIncomplete(
   db: Db,
   { accountId, id }: JobRef,
@@ -91,7 +91,7 @@ export async function rejectIncomplete(
   })
 }
 
-/** Rows that were stored behind a sweep that gave the job up are swept once more. */
+/** Also if a sweep has rejected the job already: more rows may have been stored after that. */
 const SWEEP_ROWS = `insert into bulk_sweeps (account_id, job_id) select $1, $2
   where exists (select 1 from gone) or not exists (
     select 1 from bulk_jobs where account_id = $1 and id = $2 and error_code is distinct from 'INTAKE_INCOMPLETE')
@@ -101,7 +101,7 @@ const INCOMPLETE = (why: string, now: string) =>
   `status = 'rejected', key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
    ended_at = ${now}::timestamptz`
 
-/** What dead nodes were taking in, and all that this node has under way by the store's word. */
+/** Jobs in state `accepting` of dead nodes, and of this node (`isOwn`). */
 export async function findAccepting(db: Db, node: number): Promise<{ id: JobId; isOwn: boolean }[]> {
   const { rows } = await db.query<{ id: string; isOwn: boolean }>({
     name: 'bulk_accepting',
@@ -113,7 +113,7 @@ export async function findAccepting(db: Db, node: number): Promise<{ id: JobId; 
   return rows.map(({ id, isOwn }) => ({ id: fromUuid('job', id), isOwn }))
 }
 
-/** The same as for one, for jobs that nobody takes in any more. */
+/** `rejectIncomplete` for jobs that no node takes in any more. */
 export async function rejectAbandoned(db: Db, ids: readonly JobId[], nowMs: number): Promise<void> {
   await db.query({
     name: 'bulk_reject_abandoned',
@@ -126,7 +126,7 @@ export async function rejectAbandoned(db: Db, ids: readonly JobId[], nowMs: numb
   })
 }
 
-/** Removes a job as if it had never been: its request was refused after its rows had begun to come. */
+/** Deletes a job whose request was refused after some of its rows were stored. */
 export async function dropAccepting(db: Db, { accountId, id }: JobRef): Promise<void> {
   await db.query({
     name: 'bulk_drop',

@@ -22,7 +22,7 @@ import { createPlaces } from './places.ts'
 import { type BulkPiece, createSaid, type Message, type Said } from './said.ts'
 import { carriesCode, sealRow } from './secret-row.ts'
 
-/** The body ended before it was whole: nobody is there to be answered, or what came is no JSON from there on. */
+/** The body was cut: the sender has gone, or the body is not JSON from some point on. */
 export class IntakeCut extends Error {
   readonly problem: Problem
   constructor(problem: Problem) {
@@ -35,14 +35,14 @@ export class IntakeCut extends Error {
 export type BulkRequest = {
   caller: Caller
   key: string
-  /** As it comes in; throws a Problem, or an IntakeCut. */
+  /** The body as it arrives; throws a Problem or an IntakeCut. */
   pieces: AsyncIterable<BulkPiece>
 }
 
 export type BulkIntake = {
-  /** Takes a job in; the same one again for the same request. */
+  /** Stores a job. A repeated request gets the same job (`replayed`). Throws IDEMPOTENCY_CONFLICT, or another Problem. */
   take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }>
-  /** Rejects what dead nodes, or failures of this one, left half taken in; a chore calls it. */
+  /** Rejects jobs whose intake ended half-way because a node died or failed; called by a chore. */
   sweep(): Promise<void>
 }
 
@@ -55,27 +55,27 @@ export type BulkIntakeDeps = {
 }
 
 /**
- * Rows go to the store in pieces of about this size: a job holds two of them, one that is gathered and one that is
- * written. While a larger one is waited for, the garbage collector takes what has come meanwhile for something that
- * stays, and a long body for memory that grows.
+ * Rows are stored in pieces of about this size: a job holds two of them, one that is being filled and one that is being
+ * written. With larger pieces the garbage collector promotes rows to the old generation while they wait, and memory
+ * grows with a long body.
  */
 const PIECE_BYTES = 262_144
-/** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
+/** A job whose body takes longer than this is inserted before its first piece is full, so that it can be seen; in ms. */
 const SHOWN_AFTER_MS = 250
-/** A job tells how far it is this often, in ms. */
+/** How often the progress is stored, in ms. */
 const NOTED_EVERY_MS = 500
-/** How long a request waits for another one with its key, and how often it looks; in ms. */
+/** How long a request waits for an earlier one with its key that is in progress, and how often it looks; in ms. */
 const WAIT_FOR_OTHER_MS = 10_000
 const LOOK_EVERY_MS = 50
 
 /**
- * Takes bulk jobs in. Rows are stored while they come, under a job that says
- * `accepting`; memory holds one piece that is gathered and one that is written,
- * whatever the size of the body.
+ * Takes bulk jobs in. Rows are stored while they arrive, for a job in state
+ * `accepting`. However long the body, memory holds two pieces: one that is being
+ * filled and one that is being written.
  */
 export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   const { db, clock } = deps
-  /** What this node is taking in just now. */
+  /** The jobs that this node is taking in now. */
   const atWork = new Set<JobId>()
   const places = createPlaces(clock)
 
@@ -126,11 +126,11 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     } finally {
       atWork.delete(rows.job.id)
     }
-    // Another request with this key was faster; all of this one has been read.
+    // Another request has taken the key meanwhile; this body has been read to its end.
     return answerFor(request, identity.of(said.name, said.perSecond!))
   }
 
-  /** Writes rows in pieces, each while the next one is gathered. The first one makes the job. */
+  /** Writes rows in pieces, each while the next one is filled. The first piece inserts the job. */
   function createRowWriter({ caller, key }: BulkRequest, said: Said) {
     const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
     let made: 'not yet' | 'made' | 'taken' = 'not yet'
@@ -140,7 +140,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     let written = createCopyBuffer(job, PIECE_BYTES)
     let writing: Promise<void> = Promise.resolve()
     let line: Promise<void> = Promise.resolve()
-    // A body that takes its time is seen to be on its way, however little of it is here.
+    // Inserts the job of a slow body, so that it can be seen.
     const cancelShow = clock.after(SHOWN_AFTER_MS, () => {
       if (said.total > 0 && stored === 0 && !said.isRefused()) hand().catch(() => {})
     })
@@ -161,14 +161,14 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       notedMs = clock.monotonic()
     }
 
-    /** One after the other, whoever asks: the sender's bytes, or the clock. */
+    /** Writes one piece after the other: the body and the timer may ask at the same time. */
     function hand(): Promise<void> {
       const turn = line.then(handNow)
       line = turn.catch(() => {})
       return turn
     }
 
-    /** Waits for the piece before, then leaves this one to be written behind our back. */
+    /** Waits for the previous piece, then starts to write this one without waiting for it. */
     async function handNow(): Promise<void> {
       await writing
       await make()
@@ -180,14 +180,14 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       stored += piece.rows()
       if (made === 'taken') return
       writing = write(piece, stored)
-      // Whoever waits for it next hears of a failure.
+      // A failure is thrown where `writing` is awaited next.
       writing.catch(() => {})
     }
 
     return {
       job,
       taken: () => made === 'taken',
-      /** Messages, and their canonical texts. */
+      /** Adds messages; `texts` are the same in canonical JSON. */
       add(messages: readonly Message[], texts: readonly string[]): void {
         for (const [at, text] of texts.entries()) {
           const message = messages[at]!
@@ -202,13 +202,13 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         await hand()
         await writing
       },
-      /** What is refused leaves no job; what was cut leaves one that says so. A store that is away is told by the sweep. */
+      /** Deletes the job of a refused body, rejects that of a cut one. If the database is away, the sweep rejects it. */
       async abandon(error: unknown): Promise<void> {
         cancelShow()
         await line
         await writing.catch(() => {})
         const incomplete = !(error instanceof Problem || said.isRefused())
-        // Cut before anything was stored: the sender, who heard no answer, still finds it.
+        // Cut before the job was inserted: insert it, so that the sender, who got no answer, finds it rejected.
         if (incomplete && isCutMidway(error, said)) await make().catch(() => {})
         if (made !== 'made') return
         const gone = incomplete
@@ -221,7 +221,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 
   // --- a key that was used before -----------------------------------------------
 
-  /** Reads the body for what it says alone: nothing of it is stored a second time. */
+  /** Reads the body only to compare it with the job that has its key; stores nothing. */
   async function compare(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const said = createSaid()
     const identity = createIdentity()
@@ -242,13 +242,13 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     return answerFor(request, identity.of(said.name, said.perSecond!))
   }
 
-  /** `said` tells the body apart from others: one that is refused is another than any job's. */
+  /** `said` is the body's hash, or its Problem if it is refused, which then differs from every stored job. */
   async function answerFor(
     request: BulkRequest,
     said: Buffer | Problem,
   ): Promise<{ job: Job; replayed: boolean }> {
     const job = await waitForOther(request)
-    // The other request was refused, too: the key is free.
+    // The other request was refused, too, so the key is free.
     if (!job && said instanceof Problem) throw said
     if (!job?.bodyHash) {
       throw new Problem('IDEMPOTENCY_CONFLICT', 'A request with this idempotency key is still in progress.', {
@@ -269,7 +269,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     }
   }
 
-  /** A job is at work before it is in the store: what the store has is looked up first, or one that begins meanwhile is lost. */
+  /** Reads the database before `atWork`: a job is in `atWork` before it is inserted, so no running one is rejected. */
   async function sweep(): Promise<void> {
     const accepting = await findAccepting(db, deps.node())
     const lost = accepting.filter(({ id, isOwn }) => !(isOwn && atWork.has(id))).map(({ id }) => id)
@@ -279,12 +279,12 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   return { take, sweep }
 }
 
-/** Throws SUBSCRIPTION_INACTIVE; asked before anything of the body is read. */
+/** Throws SUBSCRIPTION_INACTIVE; called before the body is read. */
 export function requireSubscription({ account }: Caller): void {
   if (account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
 }
 
-/** Whether all that mattered of the body was read, and is wrong. */
+/** Whether the refusal is about the content of the body. */
 function isOfBody(refusal: unknown): refusal is Problem {
   return refusal instanceof Problem && BODY_FAULTS.has(refusal.code)
 }
@@ -307,7 +307,7 @@ function reasonOf(error: unknown): string {
     : 'the body did not come to its end'
 }
 
-/** By a sweep that took this node for dead. */
+/** A sweep has rejected the job, because it took this node for dead. */
 function givenUp(): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The job was given up while it came in.', {
     retryAfterSeconds: 1,

@@ -3,14 +3,14 @@ import { type AccountId, fromUuid, type Id } from '../../lib/ids.ts'
 
 export type JobId = Id<'job'>
 
-/** A job by its key. */
+/** The primary key of a job. */
 export type JobRef = { accountId: AccountId; id: JobId }
 
-/** A job as its row has it. */
+/** A stored job. */
 export type Job = JobRef & {
   live: boolean
   keyId: Id<'key'>
-  /** SHA-256 of what was asked; null until all of it is here. */
+  /** SHA-256 of the request (identity.ts); null until the intake has ended. */
   bodyHash: Buffer | null
   name: string
   perSecond: number | null
@@ -46,7 +46,7 @@ export type RawJob = {
   error_message: string | null
 }
 
-/** What a `Job` is read from. */
+/** The columns of a `RawJob`. */
 export const JOB_COLUMNS = `account_id, id, live, key_id, body_hash, name, per_second, status, pause_reason, total, validated,
   invalid, sent, failed, cancelled, error_code, error_message`
 

@@ -22,27 +22,27 @@ import { viewJob, viewRow } from './view.ts'
 type Asker = Pick<Caller, 'account'>
 type Changer = Pick<Caller, 'account' | 'mode' | 'keyPrefix'>
 
-/** What an account may read of its jobs, and do with them. Throws JOB_NOT_FOUND for those of others. */
+/** The jobs of an account. Throws JOB_NOT_FOUND for jobs of others. */
 export type BulkJobs = {
   read(caller: Asker, id: string): Promise<Job>
   list(caller: Asker, query: BulkQuery): Promise<Page<BulkJob>>
   rows(caller: Asker, id: string, query: BulkRowQuery): Promise<Page<BulkRow>>
-  /** Throws JOB_STATE_CONFLICT for a job that has ended, or is not validated yet, FORBIDDEN for a live one and a test key. */
+  /** JOB_STATE_CONFLICT for a job that has ended or is not validated yet, FORBIDDEN for a live job with a test key. */
   pause(caller: Changer, id: string): Promise<Job>
   resume(caller: Changer, id: string): Promise<Job>
   cancel(caller: Changer, id: string): Promise<Job>
-  /** Takes back what cancels left that did not come to their end; a chore calls it. */
+  /** Withdraws the messages of cancelled jobs whose cancel was interrupted; called by a chore. */
   finishCancels(): Promise<void>
 }
 
 export type BulkJobsDeps = {
   db: Database
   clock: Clock
-  /** Takes messages back that have not begun to leave. */
+  /** Withdraws messages that are not being submitted yet. */
   withdraw(messages: readonly { accountId: AccountId; id: MessageId }[]): Promise<void>
 }
 
-/** Messages that are taken back in one step. */
+/** Messages that are withdrawn in one step. */
 const WITHDRAWN_AT_ONCE = 500
 const FINISHED_AT_ONCE = 100
 
@@ -67,7 +67,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
     throw new Problem('JOB_STATE_CONFLICT', `A job that is ${status} cannot be ${verb}.`)
   }
 
-  /** Rows that wait for their turn at a provider go back, too; what has begun goes its way. */
+  /** Withdraws accepted messages of the job that still wait for their submit; begun attempts go on. */
   async function withdrawOpen(job: JobRef): Promise<void> {
     for (let after: MessageId | null = null; ; ) {
       const open = await listOpen(db, job, after, WITHDRAWN_AT_ONCE)
@@ -90,7 +90,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
 
     async rows(caller, id, query) {
       const job = await read(caller, id)
-      // Those that came are swept; until then they are nobody's.
+      // Its rows are being deleted, and are not shown until then.
       if (job.errorCode === 'INTAKE_INCOMPLETE') return { success: true, data: [], nextCursor: null }
       const { limit } = query
       const after = query.cursor === undefined ? -1 : readRowCursor(query.cursor)

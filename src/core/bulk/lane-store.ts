@@ -6,7 +6,7 @@ import { JOB_COLUMNS, type Job, type JobRef, type RawJob, toJob } from './job.ts
 
 export type LaneLease = { accountId: AccountId; fence: number }
 
-/** Takes lanes that wait for a node (migrations/functions/claim_bulk_lanes.sql), at most `limit`; `held` it has already. */
+/** Claims lanes that wait for a node (migrations/functions/claim_bulk_lanes.sql); `held`: lanes that this node has. */
 export async function claimLanes(
   db: Db,
   node: number,
@@ -21,7 +21,7 @@ export async function claimLanes(
   return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), fence: row.fence }))
 }
 
-/** Gives lanes up. */
+/** Releases lanes. */
 export async function releaseLanes(db: Db, node: number, accountIds: readonly AccountId[]): Promise<void> {
   if (accountIds.length === 0) return
   await db.query({
@@ -32,10 +32,10 @@ export async function releaseLanes(db: Db, node: number, accountIds: readonly Ac
   })
 }
 
-/** A job that sends, and where whoever hands it over begins to look. */
+/** A job that is to be sent; rows below `handedBelow` have been handed over already. */
 export type SendingJob = Job & { handedBelow: number }
 
-/** The jobs of these accounts that are to be sent, in the order of their creation. */
+/** The jobs of these accounts that are to be sent, per account in the order of their creation. */
 export async function listSending(db: Db, accountIds: readonly AccountId[]): Promise<SendingJob[]> {
   const { rows } = await db.query<RawJob & { handed_below: number }>({
     name: 'bulk_list_sending',
@@ -47,7 +47,7 @@ export async function listSending(db: Db, accountIds: readonly AccountId[]): Pro
   return rows.map(row => ({ ...toJob(row), handedBelow: row.handed_below }))
 }
 
-/** Which jobs have their turn, and how far they are; those that were paused or ended meanwhile stay so. */
+/** Stores which jobs are running, and their progress; jobs that were paused or ended meanwhile are left alone. */
 export async function noteTurns(
   db: Db,
   turns: readonly (JobRef & { status: 'queued' | 'running'; handedBelow: number })[],
@@ -75,12 +75,12 @@ export async function noteTurns(
   })
 }
 
-/** Why a job is paused by us: nothing covers its next row, or a provider asked to be left alone for a while. */
+/** Why the system pauses a job: nothing covers its next row, or a provider asked to wait. */
 export type PauseWhy =
   | { reason: 'insufficient_balance'; amount: number; channel: string }
   | { reason: 'provider_rate_limit'; untilMs: number }
 
-/** Pauses a job until its row is covered, or until a provider's wait is over. */
+/** Pauses a job until its next row is covered, or until the time that the provider asked for. */
 export async function pauseBySystem(db: Db, { accountId, id }: JobRef, why: PauseWhy): Promise<void> {
   const short = why.reason === 'insufficient_balance' ? why : null
   await db.query({
@@ -100,7 +100,7 @@ export async function pauseBySystem(db: Db, { accountId, id }: JobRef, why: Paus
 
 export type FailedRow = JobRef & { n: number; fence: number; code: string; message: string }
 
-/** Rows that cannot be sent any more (migrations/functions/fail_bulk_rows.sql): per row, whether it was ours to say so. */
+/** Marks rows as failed (migrations/functions/fail_bulk_rows.sql); false for rows that this node may not fail. */
 export async function failRows(
   db: Db,
   node: number,

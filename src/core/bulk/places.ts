@@ -3,25 +3,25 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 
 export type Places = {
-  /** A place for a job that comes in, and how to leave it; SERVICE_UNAVAILABLE where none gets free soon. */
+  /** Takes a place for the intake of a job; returns how to leave it. SERVICE_UNAVAILABLE if none becomes free in time. */
   take(accountId: AccountId): Promise<() => void>
 }
 
 type Waiter = { accountId: AccountId; enter(): void }
 
-/** Jobs that come in at the same time, on one node: of all accounts, and of one. */
+/** Concurrent intakes on one node: of all accounts, and of one account. */
 const MOST_AT_ONCE = 16
 const MOST_OF_AN_ACCOUNT = 8
-/** Requests that wait for one of these to end, with nothing of their bodies read. */
+/** Requests that wait for a place, their bodies unread. */
 const MOST_WAITING = 256
 const MOST_WAITING_OF_AN_ACCOUNT = 64
-/** As long as a short job needs, many times over; a long one is not waited for. */
+/** Much longer than the intake of a short job; it is not worth waiting for a long one. */
 const WAIT_MS = 5_000
 
 /**
- * Each job that comes in holds a connection and some memory for as long as its
- * sender likes: none may have all of the places. Short ones that come together
- * go one after the other, in the order in which they came.
+ * Limits concurrent intakes: each holds a connection and memory for as long as its
+ * sender takes, so one account may not have all places. Further requests wait in
+ * the order of their arrival.
  */
 export function createPlaces(clock: Pick<Clock, 'after'>): Places {
   const taken: AccountId[] = []
@@ -39,7 +39,7 @@ export function createPlaces(clock: Pick<Clock, 'after'>): Places {
     }
   }
 
-  /** The first in line for whom there is room: others may wait for jobs of their own account. */
+  /** Admits the first waiting request with room; those before it may wait for other jobs of their own account. */
   function callNext(): void {
     const at = line.findIndex(({ accountId }) => isFreeFor(accountId))
     if (at !== -1) line.splice(at, 1)[0]!.enter()

@@ -2,14 +2,14 @@ import type { Database } from '../../infra/db.ts'
 import { dropMonth, listMonthsBefore } from '../outbox/month-store.ts'
 import { hasJobsOf, sweepJobs, sweepStrayRows } from './store.ts'
 
-/** Rows and what became of them go with the month of their job; the messages stay. */
+/** Rows and outcomes are dropped with the month of their job; messages are kept. */
 const TABLES = ['bulk_rows', 'bulk_outcomes'] as const
 const JOBS_AT_ONCE = 500
 const STRAYS_AT_ONCE = 20_000
 
 /**
- * Forgets jobs that ended, and were made, before a time, and the months of rows in
- * which no job is left: one that was paused for long keeps its month.
+ * Deletes jobs that were created and ended before a time, and drops the months of rows without
+ * remaining jobs: a job that is paused for long keeps its month.
  */
 export async function forgetJobs(db: Database, beforeMs: number): Promise<void> {
   await sweepJobs(db, beforeMs, JOBS_AT_ONCE)

@@ -4,13 +4,13 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { JobRef } from './job.ts'
 
-/** A row as it was stored. */
+/** A stored row: its index in the job, and its body as JSON. */
 export type StoredRow = { n: number; body: string }
 
-/** Most characters of a page: rows may carry media. */
+/** Bytes per page, since rows may contain media. */
 const PAGE_CHARACTERS = 4_000_000
 
-/** Rows from `from` on, in their order: at most `limit`, and, beyond the first, at most 4 MB. */
+/** Rows from `from` on, in their order: at most `limit`, and after the first row at most 4 MB. */
 export async function readRows(
   db: Db,
   { accountId, id }: JobRef,
@@ -31,9 +31,9 @@ export async function readRows(
 export type RowAsk = JobRef & { from: number; limit: number }
 
 /**
- * For each job the next rows without an outcome, from `from` on: what is still to
- * be handed over. One query for many jobs; a job's page is as bounded as above.
- * Behind the last outcome, where mostly all of them are, none is looked for (11 µs a row).
+ * For each job the next rows without an outcome from `from` on, which are still to be
+ * handed over. One query for many jobs; each job's page is bounded as in `readRows`.
+ * Most such rows are after the last outcome, and need no look-up of theirs (11 µs each).
  */
 export async function readWaiting(db: Db, asks: readonly RowAsk[]): Promise<StoredRow[][]> {
   const { rows } = await db.query<StoredRow & { ask: number }>({
@@ -67,9 +67,9 @@ export async function readWaiting(db: Db, asks: readonly RowAsk[]): Promise<Stor
   return pages
 }
 
-/** A row with what became of it. */
+/** A row with its outcome. */
 export type RowOutcome = StoredRow & {
-  /** Null where nothing has yet. */
+  /** Null if the row was not handed over yet; `open` while its message waits or is being submitted. */
   state: 'open' | 'sent' | 'failed' | 'cancelled' | 'invalid' | null
   messageId: MessageId | null
   errorCode: string | null
@@ -85,26 +85,26 @@ type RawOutcome = {
   error_message: string | null
 }
 
-// What belongs to a row is looked up row by row (`limit 1`, `offset 0`): a plan that knows no
-// job would rather join it as a whole, and reads all of the job's rows for a page (300 ms at 10,000).
-// A statement for each status: the index is of some of them, and a plan for any could not use it.
+// `limit 1` and `offset 0` force look-ups row by row: a generic plan would rather join whole tables,
+// and read all rows of the job for one page (300 ms with 10,000 rows).
+// One statement per status, since a plan for any status could not use the partial index.
 // $1 account, $2 job, $3 after, $4 limit.
 
-/** What became of a message, to its row: a provider took it, whatever a receipt said later, or it did not. */
+/** The state of a row by its message `k`: `sent` once a provider accepted it, whatever receipts said later. */
 const BECAME = `
   case when k.status in ('scheduled', 'queued', 'sending', 'unknown') then 'open'
        when k.status = 'cancelled' then 'cancelled'
        when k.status in ('failed', 'expired') and k.sent_at is null then 'failed'
        else 'sent' end`
 
-/** Messages that have not ended are in the outbox, and there are few of them. */
+/** Messages that have not ended: they are in the outbox, and few. */
 const ON_THEIR_WAY = `
   (select x.bulk_row as n, 'message' as state, x.message_id, null as error_code, null as error_message from outbox x
     where x.account_id = $1 and x.bulk_row > $3
       and exists (select 1 from messages m where m.account_id = $1 and m.id = x.message_id and m.bulk_job_id = $2 offset 0)
     order by x.bulk_row limit $4)`
 
-/** Those of which it is not known otherwise that they failed, or were cancelled. */
+/** Rows with a message that was sent. */
 const SENT = `
   (select o.n, o.state, o.message_id, null as error_code, null as error_message from bulk_outcomes o
     where o.account_id = $1 and o.job_id = $2 and o.n > $3 and o.state in ('message', 'sent')
@@ -116,7 +116,7 @@ function noted(state: 'failed' | 'cancelled' | 'invalid'): string {
             where account_id = $1 and job_id = $2 and n > $3 and state = '${state}' order by n limit $4)`
 }
 
-/** Rows that were not handed over: they wait, or were cancelled with their job. */
+/** Rows that were not handed over: they are pending, or were cancelled with their job (`ended`). */
 function unhanded(ended: boolean): string {
   return `(select r.n, null, null::uuid, null, null from bulk_rows r
             where r.account_id = $1 and r.job_id = $2 and r.n > $3
@@ -126,7 +126,7 @@ function unhanded(ended: boolean): string {
             order by r.n limit $4)`
 }
 
-/** Each row, with its outcome where it has one. */
+/** All rows, with their outcomes if there are any. */
 function anyRow(ended: boolean): string {
   return `(select r.n, o.state, o.message_id, o.error_code, o.error_message
              from (select n from bulk_rows where account_id = $1 and job_id = $2 and n > $3 order by n limit $4) r
@@ -152,10 +152,10 @@ function found(status: RowStatus | undefined, ended: boolean): readonly string[]
 }
 
 /**
- * A page of a job's rows behind `after`, by status where one is asked for. In a
- * cancelled job (`ended`) whatever is no message is cancelled, also what the validation
- * had found fault with by then. What became of a message, and what it failed of, is read from the
- * message; by status, one that failed or was cancelled is found as soon as it is counted.
+ * A page of a job's rows after `after`, optionally by status. In a
+ * cancelled job (`ended`) all rows without a message count as cancelled, including those that the
+ * validation had found invalid. State and error of a message are read from the message itself; but the filter
+ * by `failed` or `cancelled` finds it only once `foldMoves` has counted it.
  */
 export async function listRows(
   db: Db,
@@ -169,7 +169,7 @@ export async function listRows(
   if (parts.length === 0) return []
   const { rows } = await db.query<RawOutcome>({
     name: `bulk_list_rows_${status ?? 'any'}${ended ? '_ended' : ''}`,
-    // A message may be older than what is kept of messages: it was sent then, or its row says otherwise itself.
+    // If the message is no longer kept, the row's own state counts, else `sent`.
     text: `with found as materialized (select * from (${parts.join(' union all ')}) s order by n limit $4)
            select f.n, r.body, case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
                   f.message_id,

@@ -12,15 +12,15 @@ import type { StoredRow } from './row-store.ts'
 import { openRow } from './secret-row.ts'
 
 export type RowDeps = ResolveDeps & {
-  /** What does not fit a single send's schema; null where all of it does. */
+  /** The schema errors of a body as a single send; null if it is valid. */
   faultsOf(body: unknown): readonly Detail[] | null
   seal: Pick<Seal, 'open'>
   log: { error(fields: object, text: string): void }
 }
 
 /**
- * From a stored row to a message that is ready to be accepted, or to its refusal:
- * what a single send of the same body comes to, and nothing else.
+ * Prepares the message of a stored row, or returns the Problem with which it is refused: the
+ * same result as for a single send of the same body.
  */
 export async function resolveRow(
   { body }: StoredRow,
@@ -36,15 +36,15 @@ export async function resolveRow(
     return resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error
-    // A fault of ours fails the one row that brought it to light; the others go on.
+    // An internal error fails only this row.
     deps.log.error({ err: error }, 'a bulk row could not be resolved')
     return new Problem('INTERNAL_ERROR', undefined, { cause: error })
   }
 }
 
 /**
- * Whether nothing is wrong with a refused row but that the connections which could carry it are switched
- * off. A sandbox that is switched off is not waited for (docs/bulk.md).
+ * Whether a refused row would be valid if disabled connections were enabled, so that it can wait for
+ * that. A disabled sandbox is not waited for (docs/bulk.md).
  */
 export async function waitsForConnection(
   refusal: Problem,
@@ -53,7 +53,7 @@ export async function waitsForConnection(
   caller: Caller,
   deps: RowDeps,
 ): Promise<boolean> {
-  // That a row has no way to go is a fault of this kind, and none of how it is written.
+  // A missing route is reported as VALIDATION_ERROR, and is not an error of the schema.
   if (refusal.code !== 'VALIDATION_ERROR') return false
   if (deps.faultsOf(openRow(row.body, jobId, deps.seal))) return false
   const world = await deps.world(caller)
@@ -81,7 +81,7 @@ function invalidRow(faults: readonly Detail[]): Problem {
   return new Problem('VALIDATION_ERROR', text, { details: faults })
 }
 
-/** Whoever sent a job, as far as its rows depend on it: the account as it is now, the key's mode as it was. */
+/** The caller for a job's rows: the account as it is now, with the mode of the key that created the job. */
 export function rowCaller(account: Caller['account'], live: boolean, keyId: Caller['keyId']): Caller {
   return {
     keyId,

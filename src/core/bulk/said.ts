@@ -1,43 +1,43 @@
 import { MOST_NAME_CHARACTERS, MOST_PER_SECOND } from '../../contract/bulk.ts'
 import { Problem } from '../../contract/errors.ts'
 
-/** A piece of the body of a bulk job, in the order in which it came. */
+/** A part of the body of a bulk job, in the order of the body. */
 export type BulkPart =
   | { kind: 'name'; value: unknown }
   | { kind: 'perSecond'; value: unknown }
-  /** `messages` is no array. */
+  /** `messages` is not an array. */
   | { kind: 'no messages' }
   /** `messages` is an array; its items follow. */
   | { kind: 'messages' }
   | { kind: 'rows'; rows: readonly unknown[] }
 
-/** An item that is fit to be stored; all else is for the validation to judge. */
+/** An item that can be stored; the validation checks the rest. */
 export type Message = { to: string }
 
-/** What came at once. */
+/** The parts that arrived together, and their size. */
 export type BulkPiece = { parts: readonly BulkPart[]; bytes: number }
 
 /**
- * What the body of a job has said by now, and what is wrong with it. The keys may
- * come in any order, the answer must not depend on it: that the body is no JSON is
- * said before the rate, and the rate before the messages. So a fault waits for the
- * rest of the body, of a long one for as much of it as may be asked of a sender.
+ * The state of a job's body while it is read, and what is wrong with it. The answer must
+ * not depend on the order of keys: invalid JSON is reported before an invalid rate,
+ * and that before invalid messages. So a fault is held back while the rest of the body
+ * is read, up to `READ_ON_BYTES` of it.
  */
 export type Said = {
   name: string
   perSecond: number | null
   total: number
-  /** Takes a part; the rows of it that are fit to be stored. Throws a refusal that nothing can come before. */
+  /** Takes a part; returns its rows that can be stored. Throws a fault that takes precedence over all others. */
   take(part: BulkPart): readonly Message[]
-  /** All of a piece was taken. Throws what is wrong once it is certain enough. */
+  /** Called after all parts of a piece. Throws the held fault once enough of the body was read after it. */
   passed(bytes: number): void
-  /** Nothing of it will be stored any more. */
+  /** Whether the body is refused, so that no more rows are stored. */
   isRefused(): boolean
-  /** The body is over: throws what is still wrong. The rate is known from here on. */
+  /** Called at the end of the body: throws its fault, if any. Else `perSecond` is not null. */
   end(): void
 }
 
-/** So much of a refused body is read on for what must be said instead. */
+/** How much of a refused body is read on, for faults that take precedence. */
 const READ_ON_BYTES = 1_048_576
 
 export function createSaid(): Said {
@@ -54,7 +54,7 @@ export function createSaid(): Said {
         return []
       case 'perSecond':
         perSecond = readRate(part.value)
-        // Whatever is wrong with the messages comes after it.
+        // Takes precedence over faults of the messages.
         if (perSecond === null) held = new Problem('MESSAGES_PER_SECOND_INVALID')
         return []
       case 'messages':
@@ -78,7 +78,7 @@ export function createSaid(): Said {
     return rows as readonly Message[]
   }
 
-  /** Where the rate is still to come, it is waited for. */
+  /** Whether only invalid JSON could take precedence over the held fault: the rate was read, or is the fault. */
   function isCertain(): boolean {
     return held !== null && (perSecond !== null || held.code === 'MESSAGES_PER_SECOND_INVALID')
   }
@@ -108,7 +108,7 @@ export function createSaid(): Said {
   }
 }
 
-/** The body is not what a job's body is. */
+/** The Problem for a body that does not have the form of a job. */
 export function invalidBody(path: string, message: string): Problem {
   return new Problem('INVALID_REQUEST_BODY', path === '' ? `The body ${message}.` : `${path}: ${message}`, {
     details: [{ path, message }],
@@ -124,13 +124,13 @@ function readName(value: unknown): string {
   return value
 }
 
-/** Null for what is none; it is never lowered to one. */
+/** Null for an invalid rate; one that is too high is not lowered. */
 function readRate(value: unknown): number | null {
   const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_PER_SECOND
   return fits ? value : null
 }
 
-/** What makes an item no message at all; its other faults are found by the validation. */
+/** Why an item cannot be stored; the validation finds all other faults. */
 function faultOf(row: unknown): { path: string; message: string } | null {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     return { path: '', message: 'must be an object' }

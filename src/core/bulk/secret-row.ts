@@ -2,13 +2,13 @@ import type { Seal } from '../../infra/seal.ts'
 import type { JobId } from './job.ts'
 
 /**
- * A row whose words must not be read at rest, as it is stored: its recipient, and the
- * row itself, sealed for its job. An array, which no message is. Once it is a message
- * the recipient alone is left (migrations/functions/accept_bulk.sql).
+ * The stored form of a row with a one-time code: the recipient, and the whole
+ * row sealed for its job. An array, so that it differs from other rows, which are objects. Once it is
+ * a message, only the recipient is left (migrations/functions/accept_bulk.sql).
  */
 type SealedRow = [to: string, sealed?: string]
 
-/** Whether a message says of itself that it carries a code; of others its template may tell. */
+/** Whether a message has a one-time code by its own fields; for others it depends on the template. */
 export function carriesCode(row: object): boolean {
   const { messageType, content } = row as { messageType?: unknown; content?: { otpCode?: unknown } | null }
   return messageType === 'otp' || (typeof content === 'object' && content?.otpCode !== undefined)
@@ -23,14 +23,14 @@ export function isSealed(body: string): boolean {
   return body.startsWith('[')
 }
 
-/** The message of a stored row. Throws SealBroken. */
+/** The message of a stored row. Throws SealBroken if it cannot be opened. */
 export function openRow(body: string, jobId: JobId, seal: Pick<Seal, 'open'>): unknown {
   if (!isSealed(body)) return JSON.parse(body)
   const [, sealed = ''] = JSON.parse(body) as SealedRow
   return JSON.parse(seal.open(Buffer.from(sealed, 'base64'), rowContext(jobId)).toString())
 }
 
-/** The same row, its words put through `change`; null for one that has none. */
+/** The row with its sealed part replaced by `change`; null if it has none, or `change` returns null. */
 export function changeSealed(body: string, change: (sealed: Buffer) => Buffer | null): string | null {
   const [to, sealed] = JSON.parse(body) as SealedRow
   const changed = sealed === undefined ? null : change(Buffer.from(sealed, 'base64'))
@@ -42,7 +42,7 @@ export function recipientOf(body: string): string {
   return Array.isArray(row) ? row[0] : row.to
 }
 
-/** It opens for a row of this job alone. */
+/** The context that binds a sealed row to its job. */
 export function rowContext(jobId: JobId): string {
   return `bulk:${jobId}`
 }

@@ -13,7 +13,7 @@ export async function selectJob(db: Db, { accountId, id }: JobRef): Promise<Job 
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** The newest first, below `before`. */
+/** The newest first, after `before`, the last id of the previous page. */
 export async function listJobs(
   db: Db,
   accountId: AccountId,
@@ -32,7 +32,7 @@ export async function listJobs(
   return rows.map(toJob)
 }
 
-/** Jobs by their ids, for those who watch them. */
+/** Jobs by their ids, for the streams that watch them. */
 export async function selectJobs(db: Db, refs: readonly JobRef[]): Promise<Job[]> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_read_several',
@@ -42,7 +42,7 @@ export async function selectJobs(db: Db, refs: readonly JobRef[]): Promise<Job[]
   return rows.map(toJob)
 }
 
-/** Stops handing over, at the account's own wish. Null when it is in no state for that. */
+/** Pauses a job for the account. Null if its state does not allow that. */
 export async function pauseByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_pause_by_user',
@@ -53,7 +53,7 @@ export async function pauseByUser(db: Db, { accountId, id }: JobRef): Promise<Jo
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** Lifts any pause. Null when it is in no state for that. */
+/** Ends a pause of any reason. Null if the job's state does not allow that. */
 export async function resumeByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_resume_by_user',
@@ -66,8 +66,8 @@ export async function resumeByUser(db: Db, { accountId, id }: JobRef): Promise<J
 }
 
 /**
- * Ends a job: what was not handed over counts as cancelled. Alone on the account's
- * lane, so that no row slips through behind the count; in a transaction.
+ * Cancels a job: rows that were not handed over count as cancelled. Needs a transaction: it holds the
+ * account's lane lock exclusively, so that no row is accepted after the count. Null if the state does not allow it.
  */
 export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: number): Promise<Job | null> {
   await tx.query({
@@ -96,7 +96,7 @@ export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: num
   return toJob(rows[0])
 }
 
-/** Messages of a job that may not have left yet, behind `after` in the order of their ids. */
+/** Messages of a job that are still in the outbox, after `after` in the order of their ids. */
 export async function listOpen(
   db: Db,
   { accountId, id }: JobRef,
@@ -116,8 +116,8 @@ export async function listOpen(
 }
 
 /**
- * Cancelled jobs of which messages still wait for their provider, at most `limit`: whoever cancelled them did not get
- * that far. Only what was accepted between its creation and its cancel is looked through: of other messages an account may have many waiting.
+ * Cancelled jobs with messages that still wait for their submit, because the cancel was interrupted; at most `limit`.
+ * Looks only at messages accepted between the job's creation and its cancel: an account may have many others waiting.
  */
 export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]> {
   const { rows } = await db.query<{ account_id: string; id: string }>({
@@ -136,7 +136,7 @@ export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]
   return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), id: fromUuid('job', row.id) }))
 }
 
-/** Counts what became of messages (migrations/functions/fold_bulk_moves.sql), at most `limit` words of it; how many there were. */
+/** Counts outcomes of messages in their jobs (migrations/functions/fold_bulk_moves.sql); returns how many moves there were. */
 export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ folded: number }>({
     name: 'fold_bulk_moves',
@@ -149,7 +149,7 @@ export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<n
 
 const SETTLE_TIMEOUT_MS = 10_000
 
-/** Ends pauses that end by themselves: a wait that is over, a row that is covered again; how many. */
+/** Resumes jobs whose provider's wait is over, or whose next row is covered again; returns how many. */
 export async function resumeWhatMay(db: Db, nowMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'bulk_resume_what_may',
@@ -165,7 +165,7 @@ export async function resumeWhatMay(db: Db, nowMs: number): Promise<number> {
   return rowCount ?? 0
 }
 
-/** Removes rows of what was refused or cut short, at most `limit`; how many. */
+/** Deletes rows of a refused or interrupted job, at most `limit`; returns 0 once there is no such job. */
 export async function sweepRows(db: Db, limit: number): Promise<number> {
   const { rows } = await db.query<{ removed: number }>({
     name: 'bulk_sweep_rows',
@@ -176,7 +176,7 @@ export async function sweepRows(db: Db, limit: number): Promise<number> {
   return rows[0]!.removed
 }
 
-/** Forgets jobs that ended before a time; their rows go with their month. */
+/** Deletes jobs that were created and ended before a time; their rows are dropped with their month. */
 export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promise<void> {
   await db.query({
     name: 'bulk_sweep_jobs',
@@ -186,7 +186,7 @@ export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promis
   })
 }
 
-/** Whether a job of a month is left; `month` is a partition's name. */
+/** Whether jobs of a month are left; `month` is a partition's name. */
 export async function hasJobsOf(db: Db, month: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
     name: 'bulk_has_jobs_of',
@@ -199,7 +199,7 @@ export async function hasJobsOf(db: Db, month: string): Promise<boolean> {
   return rows[0]!.found
 }
 
-/** Removes rows without a job that had no month to go to, at most `limit`. */
+/** Deletes rows without a job from the default partition, at most `limit`. */
 export async function sweepStrayRows(
   db: Db,
   table: 'bulk_rows' | 'bulk_outcomes',

@@ -4,13 +4,13 @@ import { toIso } from '../../lib/clock.ts'
 import { toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobRef, type RawJob, toJob } from './job.ts'
 
-/** The cheapest row of each channel, in micros. */
+/** The price of the cheapest row of each channel, in micros. */
 export type Cheapest = Readonly<Record<string, number>>
 
-/** A row that does not pass. */
+/** A row that failed the validation. */
 export type InvalidRow = { n: number; code: string; message: string }
 
-/** Takes jobs for validation that no living node has, at most `limit`; and gives those that this node has. */
+/** Claims jobs for validation, at most `limit`: those that this node has already, and those that no live node has. */
 export async function claimValidations(db: Db, node: number, limit: number): Promise<Job[]> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_claim_validations',
@@ -27,8 +27,8 @@ export async function claimValidations(db: Db, node: number, limit: number): Pro
 }
 
 /**
- * Writes a validated page down, faults and progress in one statement: rows up to
- * `to` are checked. False when the job is no longer this node's to validate.
+ * Stores the invalid rows and the progress of the validation in one statement: rows up to
+ * `to` are checked. False if the job is no longer this node's to validate.
  */
 export async function notePage(
   db: Db,
@@ -62,7 +62,7 @@ export async function notePage(
   return rows[0]!.noted === 1
 }
 
-/** Stores rows anew that turned out to carry a code. */
+/** Replaces rows that turned out to contain a code by their sealed form. */
 export async function sealRows(
   db: Db,
   { accountId, id }: JobRef,
@@ -90,7 +90,7 @@ export async function selectCheapest(db: Db, { accountId, id }: JobRef): Promise
   return rows[0]?.cheapest ?? {}
 }
 
-/** What comes of a validated job: its lane opens, or it is rejected. Nothing where another node, or a cancel, was faster. */
+/** Ends a validation: queues the job and creates its lane, or rejects it. Nothing if the job is no longer this node's. */
 export async function endValidation(
   db: Db,
   node: number,

@@ -24,35 +24,35 @@ import {
 } from './validate-store.ts'
 
 export type BulkValidator = {
-  /** Brings each job that is to be validated on by some pages; true while there is more to do. */
+  /** Validates some pages of each job that waits for it; true while there is more to do. */
   round(): Promise<boolean>
 }
 
 export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
   db: Database
   seal: Pick<Seal, 'seal' | 'open'>
-  /** Keeps an uploaded file until the job has ended. */
+  /** Keeps an uploaded file from being deleted until the job has ended. */
   keepFile(id: string, job: JobRef): Promise<void>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
 
-/** Few enough to be gone before the garbage collector takes them for something that stays. */
+/** Small, so that a page is garbage again before it is promoted to the old generation. */
 const PAGE_ROWS = 100
-/** Checked at once: what they ask of the store is asked together, and others get their turn in between. */
+/** Checked concurrently, so that their queries are batched; other work runs in between. */
 const ROWS_AT_ONCE = 50
-/** Written down in one statement; a crash costs that many twice. */
+/** Rows per stored progress; after a crash up to that many are checked again. */
 const NOTED_ROWS = 1_000
-/** Of one job before the next one has its turn. */
+/** Rows of one job before the next job's turn. */
 const ROWS_IN_A_TURN = 10_000
 const JOBS_IN_A_ROUND = 8
-/** A longer explanation tells nobody more. */
+/** Longer error messages are cut. */
 const MOST_EXPLAINED_CHARACTERS = 1_000
 
 /**
- * Checks the rows of jobs, page by page, by the rules of a single send. How far it is
- * and the faults up to there are one statement, fenced by the job's node: no row is
- * checked into the books twice.
+ * Validates the rows of jobs, page by page, by the rules of a single send. Progress and
+ * invalid rows are stored in one statement, fenced by the job's node, so that no row is
+ * counted twice.
  */
 export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
   const { db, clock } = deps
@@ -65,7 +65,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       try {
         if (await bringOn(job)) more = true
       } catch (error) {
-        // One that cannot be brought on keeps no other from its turn.
+        // A job that fails does not keep the others from their turn.
         failed.push(error)
       }
     }
@@ -73,7 +73,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return more || jobs.length >= JOBS_IN_A_ROUND
   }
 
-  /** False when nothing of it is left for this node. */
+  /** Validates up to `ROWS_IN_A_TURN` rows; false if nothing of the job is left for this node. */
   async function bringOn(job: Job): Promise<boolean> {
     const account = await deps.account(job.accountId)
     if (!account) return false
@@ -93,7 +93,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       unnoted.invalid.push(...checked.invalid)
       at += rows.length
       if (at < until && at - unnoted.from < NOTED_ROWS) continue
-      // Written while the next rows are checked, one after the other.
+      // Stored while the next rows are checked; one write after the other.
       if (!(await noting)) return false
       noting = heardLater(notePage(db, deps.node(), job, { ...unnoted, to: at, cheapest }))
       unnoted = { from: at, invalid: [] }
@@ -104,7 +104,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return false
   }
 
-  /** Read while the rows before are checked. */
+  /** Reads a page while the page before it is checked. */
   function readAhead(job: Job, from: number): Promise<StoredRow[]> {
     return heardLater(readRows(db, job, from, PAGE_ROWS))
   }
@@ -164,9 +164,9 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
 }
 
 /**
- * What the account has is looked at once a page, and what bodies name beyond that, files and
- * conversations, once each: rows of a job mostly name the same files. From then on these stay as
- * long as the job, which may be longer than files do that nobody needs.
+ * Caches, for one page, the account's data, and the files and conversations that rows name, since rows
+ * of a job mostly name the same ones. Files are kept from then on until the job has ended, which
+ * may be longer than unused files are kept otherwise.
  */
 function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
   const known = new Map<string, ReturnType<RowDeps['world']>>()
@@ -196,14 +196,14 @@ function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
   }
 }
 
-/** All that two bodies must share for the world of one to be the other's. */
+/** A cache key: bodies with the same files and conversation share their data. */
 function namedBy(body: SingleSendBody | undefined, ids: readonly string[]): string {
   const context = body?.conversationContext
   if (!context) return ids.join(' ')
   return JSON.stringify([context.moduleType, context.accountId, context.chatId, ...ids])
 }
 
-/** Of a row that is no message nobody knows what its template would have said. */
+/** Whether a row has a one-time code. An invalid row with a template may have one. */
 function mayCarryCode({ body }: StoredRow, result: Prepared | Problem): boolean {
   if (!(result instanceof Problem)) return result.messageType === 'otp'
   return (JSON.parse(body) as SingleSendBody).template !== undefined
@@ -218,7 +218,7 @@ function noteCheapest(cheapest: Record<string, number>, { channel, amount }: Pre
   if (known === undefined || amount < known) cheapest[channel] = amount
 }
 
-/** A failure is heard when it is waited for, which may be never. */
+/** Marks a rejection as handled, since the promise is awaited later, or never. */
 function heardLater<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {})
   return work

@@ -27,7 +27,7 @@ export function countsOf({ total, sent, failed, cancelled }: Counted): BulkEvent
   return { pending: total - sent - failed - cancelled, sent, failed, cancelled }
 }
 
-/** `ended`: the job was cancelled, and with it all that had not been handed over. */
+/** `ended`: the job was cancelled, and with it all rows that were not handed over. */
 export function viewRow(row: RowOutcome, ended: boolean): BulkRow {
   return {
     index: row.n,

@@ -10,23 +10,23 @@ import { countsOf } from './view.ts'
 
 export type BulkWatch = {
   /**
-   * The job as it is, and again at each change, until nothing of it changes any more or whoever
-   * follows is `gone`; null where nothing was to tell for a while. Whoever reads slowly misses steps,
-   * never the last one. Throws RATE_LIMITED when too many watch.
+   * Yields the job as it is, and again after each change, until it can no longer change or `gone` is
+   * aborted; null if there was no change for a while. A slow reader skips states,
+   * but never the last one. Throws RATE_LIMITED if too many streams are open.
    */
   follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null>
-  /** Some of an account's jobs have changed; all may have, for null. */
+  /** Jobs of the account have changed; null: any jobs may have. */
   changed(accountId: AccountId | null): void
-  /** Ends all that follow, since the server goes. */
+  /** Ends all streams, at shutdown. */
   close(): void
 }
 
 export type BulkWatchDeps = { db: Db; clock: Clock }
 
-/** A job, and what was told of it last. */
+/** A job, and a digest of the state that was sent last. */
 type Watched = { job: Job; told: string }
 
-/** Progress is read this often, for all who watch at once; what moves a job is heard at once. In ms. */
+/** How often progress is read for all streams, in ms; changes of a job's state are notified at once. */
 const LOOK_EVERY_MS = 1_000
 const ENDED: ReadonlySet<BulkStatus> = new Set(['rejected', 'completed'])
 
@@ -40,7 +40,7 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
     isLast: isOver,
   })
 
-  /** One query for all. */
+  /** Reads all watched jobs with one query. */
   async function look(): Promise<void> {
     const watched = [...followers.all()]
     const jobs = await selectJobs(
@@ -74,7 +74,7 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
   }
 }
 
-/** Nothing of it changes any more. What was on its way when a job was cancelled still counts. */
+/** Whether the job can no longer change. After a cancel, the counts change until its begun messages are settled. */
 function isOver(job: Job): boolean {
   return ENDED.has(job.status) || (job.status === 'cancelled' && countsOf(job).pending === 0)
 }

@@ -70,7 +70,7 @@ export function reaches(channel: Channel, recipient: Recipient): boolean {
   return REACHES[channel].kinds.includes(recipient.kind)
 }
 
-/** VALIDATION_ERROR if the channel cannot reach the recipient; also for local SMS abroad and international SMS at home. */
+/** VALIDATION_ERROR if the channel cannot reach the recipient, also for local SMS abroad or international SMS at home. */
 export function checkReach(channel: Channel, recipient: Recipient, homeCountry: string): void {
   if (!reaches(channel, recipient))
     throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)

@@ -1,6 +1,6 @@
 import type { SenderId } from './store.ts'
 
-/** The place for which the secret of a sender's callback is sealed. */
+/** The context that binds the sealed secret of a callback to its sender. */
 export function callbackContext(id: SenderId): string {
   return `sms_sender:${id}`
 }

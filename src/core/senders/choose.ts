@@ -7,13 +7,13 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { officialSource } from './official-route.ts'
 import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
 
-/** Who a message comes from; `from` is null where the connection speaks for itself. */
+/** The sender of a message; `from` is null where the connection decides it. */
 export type SenderChoice = { from: string | null; source: SenderSource }
 
 /**
- * Chooses the sender of a message (docs/sending.md): the one that was asked for,
+ * Chooses the sender of a message (docs/sending.md): the one that the body names,
  * else the account's approved default, else the platform's. On the official chat app
- * the connection is the sender, and is chosen by then (official-route.ts). Throws a
+ * the connection is the sender, and was chosen before (official-route.ts). Throws a
  * 400 that names the field for a sender that is unknown or not approved.
  */
 export function chooseSender(
@@ -32,12 +32,12 @@ export function chooseSender(
     case 'botapp_bot':
       return { from: body.conversationContext?.accountId ?? null, source: 'bot' }
     default:
-      // A mail comes from the address of its connection.
+      // E-mail is sent from the address of the connection.
       return { from: null, source: 'platform' }
   }
 }
 
-/** Throws a 400 for an SMS sender that is named and may not be, on whichever channel the message goes. */
+/** Throws a 400 if the body names an SMS sender that is unknown or not approved, also for messages on other channels. */
 export function checkNamedSender(body: SingleSendBody, senders: SendersSnapshot): void {
   askedFor(body, senders)
 }
@@ -50,7 +50,7 @@ function smsSender(body: SingleSendBody, accountId: AccountId, senders: SendersS
   return { from: sender.name, source: sender.accountId === accountId ? 'account_default' : 'platform' }
 }
 
-/** The one that the body names; naming it in two ways must not name two. */
+/** The sender that the body names. Throws a 400 if its fields name different senders. */
 function askedFor(
   { sender, senderId }: SingleSendBody,
   senders: SendersSnapshot,

@@ -6,26 +6,26 @@ import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
 import { claimIdentityChecks, type Place, storeIdentity } from './official-store.ts'
 
-/** A link that knows who it sends as. */
+/** A link that can ask the provider for its number, name and rating. */
 export type IdentifiedLink = Place & { identity: NonNullable<Link['identity']> }
 
 export type OfficialCheckDeps = {
   db: Db
   clock: Clock
   log: Log
-  /** The open links of official senders that can say who they are. */
+  /** The open links of official senders that have `identity`. */
   links(): readonly IdentifiedLink[]
 }
 
-/** Numbers and names change seldom, ratings once a day. */
+/** Numbers and names change rarely, ratings once a day. */
 const CHECK_EVERY_MS = HOUR_MS
-/** When to come back to a provider that could not say; longer than it may take to answer. */
+/** Retry delay if the provider did not answer; longer than `ANSWER_MS`. */
 const COME_BACK_MS = MINUTE_MS
 const ANSWER_MS = 10_000
 
 /**
- * Asks the providers of official senders who they are, as far as a look is due.
- * Safe on any number of nodes. Resolves with how many were looked at.
+ * Updates number, name and rating of official senders from their providers, where that is due.
+ * Safe on any number of nodes. Resolves with how many were due.
  */
 export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps) {
   return async function checkOfficial(): Promise<number> {
@@ -50,7 +50,7 @@ export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps
   }
 }
 
-/** A name that the store cannot hold would be asked for again and again, and the number with it. */
+/** Removes characters that the database cannot store: with those, each check would fail and be repeated. */
 function storableIdentity(identity: OfficialIdentity): OfficialIdentity {
   const orNull = (text: string | null) => text && storable(text)
   return {

@@ -10,10 +10,10 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 /** The channel whose senders are connections. */
 export const OFFICIAL: Channel = 'official_chatapp'
 
-/** The default that an account chose: null is the platform's number, undefined no choice. */
+/** The default that an account chose: null for the platform's number, undefined for no choice. */
 export type OfficialChoice = ConnectionId | null | undefined
 
-/** What of a body may name an official sender. */
+/** The fields of a body that may name an official sender. */
 export type OfficialBody = Pick<SingleSendBody, 'sender' | 'officialSenderId' | 'conversationContext'>
 
 export type OfficialRequest = {
@@ -21,15 +21,15 @@ export type OfficialRequest = {
   accountId: AccountId
   mode: KeyMode
   choice: OfficialChoice
-  /** As asked for. */
+  /** As requested. */
   channel: Channel | 'auto'
 }
 
 /**
- * The connections in the order in which the official channel may use them: the
- * sender that was asked for alone, else the account's default, else its own, else
- * the platform's. The other channels stay as they are. Pure; throws a 400 that
- * names the field for a sender that is unknown, another's, or disabled.
+ * The connections in the order in which the official channel may use them: only the
+ * named sender if there is one; else the account's default, then its own, then
+ * the platform's. Other channels are unchanged. Pure; throws a 400 that
+ * names the field for a sender that is unknown, of another account, or disabled.
  */
 export function officialConnections(
   request: OfficialRequest,
@@ -44,7 +44,7 @@ export function officialConnections(
   return [...ranked.map(each => over(each, [OFFICIAL])), ...connections.map(withoutOfficial)]
 }
 
-/** The connection that was asked for; null for the platform's, undefined where none was. */
+/** The connection that the body names; null for the platform's, undefined if it names none. */
 function readAsked(
   { body, accountId }: OfficialRequest,
   connections: readonly ConnectionSnapshot[],
@@ -62,8 +62,8 @@ function readAsked(
 }
 
 /**
- * The official sender that a body asks for, and where; null where it asks for none. A conversation is
- * held with its sender: throws a 400 where the body names another one beside it.
+ * The official sender that a body names, and in which field; null if it names none. A conversation
+ * belongs to its sender: throws a 400 if the body also names another one.
  */
 export function askedOfficial({
   sender,
@@ -85,8 +85,8 @@ export function askedOfficial({
 }
 
 /**
- * A test key knows the sandbox alone, whichever sender it names. The sandbox stands
- * for the platform's number only where nothing real carries the channel.
+ * With a test key, only the sandbox, whichever sender is named. With a live key, the sandbox counts
+ * as the platform's number only if the channel has no real connection.
  */
 function allowedBy(
   asked: ConnectionSnapshot | null,
@@ -121,7 +121,7 @@ function withoutOfficial(connection: ConnectionSnapshot): ConnectionSnapshot {
     : connection
 }
 
-/** How the sender of a message on the official channel was chosen. */
+/** Why the sender of a message on the official channel was chosen. */
 export function officialSource(
   body: OfficialBody,
   connection: Pick<ConnectionSnapshot, 'accountId'>,

@@ -5,7 +5,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
 
-/** What a provider said of a sender when it was last asked. */
+/** What a provider reported of a sender at the last check. */
 export type KnownIdentity = OfficialIdentity & { connectionId: ConnectionId; checkedAtMs: number }
 
 type Stored = {
@@ -18,7 +18,7 @@ type Stored = {
   checked_at: Date
 }
 
-/** Of the account's own senders and the platform's, as far as a provider has said anything. */
+/** The known identities of the account's senders and the platform's. */
 export async function selectIdentities(db: Db, accountId: AccountId): Promise<KnownIdentity[]> {
   const { rows } = await db.query<Stored>({
     name: 'official_identities',
@@ -39,7 +39,7 @@ export async function selectIdentities(db: Db, accountId: AccountId): Promise<Kn
 
 export type Place = { accountId: AccountId; connectionId: ConnectionId }
 
-/** Which of these are due for a look; no other node looks at them until `nextAtMs`. */
+/** Claims the senders whose check is due; no other node checks them until `nextAtMs`. */
 export async function claimIdentityChecks(
   db: Db,
   nowMs: number,
@@ -64,7 +64,7 @@ export async function claimIdentityChecks(
   return rows.map(({ uuid }) => fromUuid('cnn', uuid))
 }
 
-/** Keeps what the provider said; a later word replaces it. */
+/** Stores what the provider reported, in place of the earlier report. */
 export async function storeIdentity(
   db: Db,
   { accountId, connectionId }: Place,
@@ -91,7 +91,7 @@ export async function storeIdentity(
   })
 }
 
-/** Forgets what was said of a connection, which may be to another number by now: it is due for a look. */
+/** Deletes the identity of a connection whose number may have changed, so that it is checked again. */
 export async function forgetIdentity(db: Db, { accountId, connectionId }: Place): Promise<void> {
   await db.query({
     name: 'official_forget',
@@ -100,7 +100,7 @@ export async function forgetIdentity(db: Db, { accountId, connectionId }: Place)
   })
 }
 
-/** Forgets what was said of connections that are gone; returns how many. */
+/** Deletes the identities of deleted connections, at most `limit`; returns how many. */
 export async function sweepOfficial(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'official_sweep',
@@ -113,7 +113,7 @@ export async function sweepOfficial(db: Db, limit: number): Promise<number> {
   return rowCount ?? 0
 }
 
-/** The default that the account chose: null is the platform's, undefined no choice. */
+/** The default that the account chose: null for the platform's, undefined for no choice. */
 export async function selectOfficialDefault(
   db: Db,
   accountId: AccountId,

@@ -20,21 +20,21 @@ import {
 
 /** The senders of the official chat-app channel: each is a connection of the account or the platform. */
 export type OfficialSenders = {
-  /** The account's own, in the order in which they are tried, then the platform's where there is one for this key. */
+  /** The account's own in the order in which they are tried, then the platform's if the key can use it. */
   list(caller: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]>
-  /** A page of the same; without a `limit`, all that follow the cursor. */
+  /** A page of `list`; without a `limit`, all after the cursor. */
   page(caller: Pick<Caller, 'account' | 'mode'>, query: OfficialSenderQuery): Promise<Page<OfficialSender>>
-  /** NOT_FOUND for one that is not in the list, CONFLICT for one that is disabled. Again is no error. */
+  /** NOT_FOUND for a sender that is not in the list, CONFLICT for a disabled one. Idempotent. */
   makeDefault(caller: Pick<Caller, 'account' | 'mode'>, id: string): Promise<OfficialSender>
-  /** The same senders as templates show them. */
+  /** The same senders, for templates. */
   forAccount(accountId: AccountId): Promise<{
     own: ReadonlyMap<ConnectionId, TemplateSender>
     platform: TemplateSender
     chosen: OfficialChoice
   }>
   /**
-   * Who messages come from that left over a connection: its number, or its name where the number is not
-   * known or the platform's; null for one that is gone.
+   * The sender's name for messages that were sent over a connection: its number, or its name if the number is
+   * unknown or the platform's; null for a deleted connection.
    */
   namesFor(accountId: AccountId): Promise<(connectionId: ConnectionId) => string | null>
 }
@@ -44,7 +44,7 @@ export type OfficialSendersDeps = {
   connections: ConnectionSnapshots
   /** Whether live keys may fall back on the sandbox where there is no real connection. */
   sandboxForLive: boolean
-  /** This node goes by the account's new default at once. */
+  /** Called after a change, so that this node uses the new default at once. */
   applied(accountId: AccountId): void
 }
 
@@ -120,7 +120,7 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
   }
 }
 
-/** How many senders came before: the list is short and the operator's, so a page may be counted off. */
+/** A cursor is an offset: the list is short and rarely changes. */
 function isPlace(words: readonly string[]): boolean {
   return words.length === 1 && /^[1-9]\d{0,8}$/.test(words[0]!)
 }
@@ -130,11 +130,11 @@ type Senders = {
   own: readonly ConnectionSnapshot[]
   known: ReadonlyMap<ConnectionId, KnownIdentity>
   chosen: OfficialChoice
-  /** The connection that is used where nobody asks for one; null for the platform's. */
+  /** The connection of messages that name no sender; null for the platform's. */
   defaultId: ConnectionId | null
 }
 
-/** As sends choose it: what was chosen and works, else the first of its own, else the platform's. */
+/** The same choice as for sends: the chosen one if it is enabled, else the first own one, else the platform's (null). */
 function defaultOf(own: readonly ConnectionSnapshot[], chosen: OfficialChoice): ConnectionId | null {
   if (chosen === null) return null
   const working = own.filter(each => each.enabled)
@@ -142,7 +142,7 @@ function defaultOf(own: readonly ConnectionSnapshot[], chosen: OfficialChoice): 
   return found?.id ?? null
 }
 
-/** The platform's number; the sandbox is it for test keys, and for live ones while nothing real carries the channel. */
+/** The platform's number: the sandbox for test keys, and for live keys while the channel has no real connection. */
 function platformOf({ official }: Senders, mode: KeyMode, sandboxForLive: boolean) {
   const platform = official.filter(each => each.accountId === PLATFORM)
   const sandbox = platform.find(each => each.provider === SANDBOX)
@@ -166,7 +166,7 @@ function viewOwn({ id, name }: ConnectionSnapshot, { known, defaultId }: Senders
   }
 }
 
-/** Its number is the platform's business. */
+/** The platform's sender, without its number. */
 function viewPlatform(
   platform: ConnectionSnapshot | undefined,
   { known, defaultId }: Senders,
@@ -184,7 +184,7 @@ function viewPlatform(
 }
 
 function viewStatus({ enabled, provider }: ConnectionSnapshot, known: KnownIdentity | undefined) {
-  // Disabled for live keys, the sandbox still carries test keys.
+  // A sandbox that is disabled for live keys still takes messages of test keys.
   const off = !enabled && provider !== SANDBOX
   return {
     status: off ? 'disabled' : (known?.status?.toLowerCase() ?? 'unknown'),

@@ -28,16 +28,16 @@ import {
 } from './store.ts'
 import { unknownSender, viewSender } from './view.ts'
 
-/** The SMS sender names that an account asks for and uses. */
+/** The SMS sender names of an account. */
 export type OwnSenders = {
   /**
-   * Pending until the operator decides. VALIDATION_ERROR for a name that is none or stands already, CONFLICT
-   * where an account has as many as it may.
+   * The new name is pending until the operator decides. VALIDATION_ERROR for a name that is invalid or exists
+   * already, CONFLICT at `MOST_SENDERS`.
    */
   request(caller: Caller, body: SmsSenderRequest): Promise<SmsSenderView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<SmsSenderView>>
-  /** NOT_FOUND for one that is not the account's own, CONFLICT for one that is not approved. */
+  /** NOT_FOUND unless the sender is the account's own, CONFLICT unless it is approved. */
   makeDefault(caller: Caller, id: string): Promise<SmsSenderView>
 }
 
@@ -45,17 +45,17 @@ export type OwnSendersDeps = {
   db: Database
   ids: Ids
   seal: Pick<Seal, 'seal'>
-  /** Why a callback URL may not be used, or null. */
+  /** Why a callback URL may not be used; null if it may. */
   checkUrl(url: string): string | null
-  /** So that this node knows at once. */
+  /** Called after a change, so that it takes effect on this node at once. */
   applied(accountId: AccountId): void
 }
 
-/** All of them are shown with the account, and held in memory by each node that it sends over. */
+/** All of an account's names are shown with it, and cached by each node that sends for it. */
 const MOST_SENDERS = 500
 
 export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSendersDeps): OwnSenders {
-  /** Both or neither; the secret sealed for this sender alone. */
+  /** Null without a callback. URL and secret are needed together; the secret is sealed for this sender. */
   function readCallback(id: SenderId, body: SmsSenderRequest): SenderCallback | null {
     const { webhookUrl, webhookSecret } = body
     if (webhookUrl === undefined && webhookSecret === undefined) return null
@@ -81,7 +81,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSender
         webhookConfigured: callback !== null,
       }
       await db.transaction(async tx => {
-        // One after the other, for the last place.
+        // Serialized, so that concurrent requests cannot exceed the limit.
         await lockAccount(tx, sender.accountId)
         if (!(await insertSender(tx, sender, callback))) throw invalid('name', 'stands already')
         if ((await countOwnSenders(tx, sender.accountId)) > MOST_SENDERS) {
@@ -101,7 +101,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSender
       const accountId = caller.account.id
       const chosen = await db.transaction(async tx => {
         if (!isId('snd', id)) throw unknownSender()
-        // Or of two who choose at once one would meet the other's at the unique index.
+        // Without this lock, one of two concurrent choices would violate the unique index.
         await lockAccount(tx, accountId)
         const row = await selectOwnSender(tx, accountId, id)
         if (!row) throw unknownSender()

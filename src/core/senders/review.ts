@@ -29,15 +29,15 @@ import { unknownSender, viewSender } from './view.ts'
 
 /** The operator's review of SMS sender names, and the platform's own names. */
 export type SenderReview = {
-  /** Of every account or of one, the newest first. */
+  /** Of all accounts or of one, the newest first. */
   list(query: PageQuery & { status?: SenderStatus; accountId?: string }): Promise<Page<AdminSender>>
   read(id: string): Promise<AdminSender>
-  /** An account's own. */
+  /** The account's own names. */
   ofAccount(accountId: AccountId): Promise<SmsSenderView[]>
-  /** The platform's own name, approved as it is made. VALIDATION_ERROR for one that stands already. */
+  /** Creates a name of the platform, approved at once. VALIDATION_ERROR for a name that is invalid or exists already. */
   createPlatform(input: SenderCreate): Promise<AdminSender>
   createPlatformIn(db: Db, input: SenderCreate): Promise<AdminSender>
-  /** Again is no error; NOT_FOUND for no such sender, CONFLICT for one that was decided otherwise. */
+  /** Idempotent. NOT_FOUND if there is no such sender, CONFLICT if the other decision was made before. */
   approve(id: string): Promise<AdminSender>
   reject(id: string, reason: string): Promise<AdminSender>
 }
@@ -45,9 +45,9 @@ export type SenderReview = {
 export type SenderReviewDeps = {
   db: Database
   ids: Ids
-  /** Tells the account of a decision, within the transaction that takes it. */
+  /** Notifies the account of a decision, within its transaction. */
   tellDecision(tx: Db, sender: SenderRow): Promise<void>
-  /** So that this node knows at once. */
+  /** Called after a change, so that it takes effect on this node at once. */
   applied(accountId: AccountId): void
 }
 

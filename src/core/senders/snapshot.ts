@@ -9,26 +9,26 @@ import { type SenderRow, selectSendersFor } from './store.ts'
 
 export type SenderSnapshot = {
   id: Id<'snd'>
-  /** The account's own, or `PLATFORM`. */
+  /** The owner, or `PLATFORM`. */
   accountId: AccountId
   name: string
-  /** Only approved ones may be used; the others are known so that a refusal can say why. */
+  /** Only approved senders may be used; others are here so that a refusal can name the reason. */
   status: SenderStatus
 }
 
 /** The senders that an account may name: its own and the platform's. */
 export type SendersSnapshot = {
   byId: ReadonlyMap<string, SenderSnapshot>
-  /** Of two of the same name an approved one before one that is not, then its own before the platform's. */
+  /** For the same name, an approved sender wins; then the account's own before the platform's. */
   byName: ReadonlyMap<string, SenderSnapshot>
-  /** The account's approved default, else the platform's; null where there is neither. */
+  /** The account's approved default, else the platform's; null if there is neither. */
   default: SenderSnapshot | null
-  /** The default that the account chose on the official chat app. */
+  /** The account's default sender on the official chat app. */
   officialChoice: OfficialChoice
 }
 
 export type SenderSnapshots = {
-  /** At once when warm. */
+  /** Synchronous when cached. */
   forAccount(accountId: AccountId): SendersSnapshot | Promise<SendersSnapshot>
 }
 
@@ -46,7 +46,7 @@ export function createSenderSnapshots({ db, ...deps }: AccountCacheDeps & { db: 
   }
 }
 
-/** What comes last wins. */
+/** The last row for a name wins, so the best ones are sorted to the end. */
 function assemble(rows: readonly SenderRow[], officialChoice: OfficialChoice): SendersSnapshot {
   const bestLast = rows.toSorted((a, b) => rank(a) - rank(b))
   const usable = bestLast.filter(row => row.isDefault && row.status === 'approved')

@@ -20,7 +20,7 @@ type Stored = Omit<SenderRow, 'id' | 'accountId'> & { uuid: string; accountUuid:
 const COLUMNS = `id as uuid, account_id as "accountUuid", name, status, is_default as "isDefault", reason,
   webhook_url is not null as "webhookConfigured"`
 
-/** The account's own and the platform's. */
+/** The senders of the account and of the platform. */
 export async function selectSendersFor(db: Db, accountId: AccountId): Promise<SenderRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'senders_for_account',
@@ -30,7 +30,7 @@ export async function selectSendersFor(db: Db, accountId: AccountId): Promise<Se
   return rows.map(toRow)
 }
 
-/** The account's own alone, the newest first. */
+/** Only the account's own, the newest first. */
 export async function selectOwnSenders(db: Db, accountId: AccountId): Promise<SenderRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'senders_of_account',
@@ -49,7 +49,7 @@ export async function countOwnSenders(db: Db, accountId: AccountId): Promise<num
   return rows[0]!.n
 }
 
-/** A page of the account's own, the newest first; `before` is the last id of the page before. */
+/** A page of the account's own, the newest first; `before` is the last id of the previous page. */
 export async function pageOwnSenders(
   db: Db,
   accountId: AccountId,
@@ -65,7 +65,7 @@ export async function pageOwnSenders(
   return rows.map(toRow)
 }
 
-/** Of every account or of one, the newest first; `before` is the last id of the page before. */
+/** Of all accounts or of one, the newest first; `before` is the last id of the previous page. */
 export async function listSenders(
   db: Db,
   { status, accountId }: { status: SenderStatus | null; accountId: AccountId | null },
@@ -91,10 +91,10 @@ export async function selectSender(db: Db, id: SenderId): Promise<SenderRow | nu
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Where the decision on a sender is told; the secret sealed. */
+/** The callback for the decision on a sender; the secret is sealed. */
 export type SenderCallback = { url: string; secret: Buffer }
 
-/** False when the account has a sender of this name already. */
+/** False if the account has a sender of this name already. */
 export async function insertSender(
   db: Db,
   sender: SenderRow,
@@ -118,7 +118,7 @@ export async function insertSender(
   return rowCount === 1
 }
 
-/** One of the account's own. */
+/** A sender of the account itself; null for others. */
 export async function selectOwnSender(db: Db, accountId: AccountId, id: SenderId): Promise<SenderRow | null> {
   const { rows } = await db.query<Stored>({
     name: 'sender_own',
@@ -128,7 +128,7 @@ export async function selectOwnSender(db: Db, accountId: AccountId, id: SenderId
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Makes it the account's default; the one before must have been cleared. */
+/** Makes a sender the account's default; call `clearDefault` before. */
 export async function setDefault(db: Db, accountId: AccountId, id: SenderId): Promise<void> {
   await db.query({
     name: 'sender_set_default',
@@ -137,10 +137,10 @@ export async function setDefault(db: Db, accountId: AccountId, id: SenderId): Pr
   })
 }
 
-/** Any constant: the platform has no row that could be held. */
+/** The key of an advisory lock, an arbitrary constant: the platform has no row to lock. */
 const PLATFORM_DEFAULT_LOCK = 7_068_103
 
-/** Until the transaction ends: of two that choose the platform's default, the second finds the first one's. */
+/** Until the transaction ends, serializes changes of the platform's default. */
 export async function lockPlatformDefault(db: Db): Promise<void> {
   await db.query({
     name: 'sender_platform_default_lock',
@@ -157,7 +157,7 @@ export async function clearDefault(db: Db, accountId: AccountId): Promise<void> 
   })
 }
 
-/** Decides a pending sender; null when it is none, or was decided before. */
+/** Decides on a pending sender; null if there is none, or it was decided before. */
 export async function decideSender(
   db: Db,
   id: SenderId,

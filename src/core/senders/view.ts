@@ -2,7 +2,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { SmsSenderView } from '../../contract/sender.ts'
 import type { SenderRow } from './store.ts'
 
-/** A sender as its account sees it. */
+/** A sender, for its account. */
 export function viewSender(row: SenderRow): SmsSenderView {
   return {
     id: row.id,
