@@ -11,7 +11,7 @@ export type ChatRow = {
   lastMessageAtMs: number | null
 }
 
-/** Chats as they become known; what is not said of one leaves what was known. Whether one of them is new. */
+/** Stores chats that became known; null fields keep the known values. Returns whether a chat is new. */
 export async function upsertChats(
   db: Db,
   { accountId, id }: Owner,
@@ -43,7 +43,7 @@ export async function upsertChats(
   return rows[0]!.grown
 }
 
-/** Keeps at most `most` of each session: the groups, and the people who were heard last. */
+/** Deletes chats beyond `most` of a session; keeps groups first, then the chats with the latest messages. */
 export async function pruneChats(db: Db, { accountId, id }: Owner, most: number): Promise<void> {
   await db.query({
     name: 'web_session_chats_prune',
@@ -62,7 +62,7 @@ export async function wipeChats(db: Db, { accountId, id }: Owner): Promise<void>
   })
 }
 
-/** In the order of their ids; `after` is the last of the page before. */
+/** Chats in the order of their ids; `after` is the last id of the previous page. */
 export async function listChats(
   db: Db,
   { accountId, id }: Owner,

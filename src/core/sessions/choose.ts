@@ -2,9 +2,9 @@ import { Problem } from '../../contract/errors.ts'
 import type { SessionSnapshot } from './snapshot.ts'
 
 /**
- * The session that a message leaves over: the one that its conversation names, else
- * the oldest that is open. Throws NOT_FOUND for a name that no session has, and
- * SESSION_NOT_OPEN for one that is not linked or that has been away for longer.
+ * The session over which a message is sent: the one that its conversation names, else
+ * the oldest open one. Throws NOT_FOUND for an unknown name, and
+ * SESSION_NOT_OPEN if the session neither is open nor reconnects.
  */
 export function chooseSession(
   name: string | undefined,
@@ -27,7 +27,7 @@ export function chooseSession(
   return session
 }
 
-/** One that is linked and whose line dropped a moment ago connects by itself: its messages wait for that. */
+/** A linked session that is reconnecting takes messages too: they wait until it is open. */
 function takesMessages({ state, paired }: SessionSnapshot): boolean {
   return state === 'open' || (state === 'connecting' && paired)
 }

@@ -61,7 +61,7 @@ export async function deleteKeys(
   })
 }
 
-/** Of a session that is linked to nothing any more, or is gone. */
+/** Deletes the keys of a session that is no longer linked, or is removed. */
 export async function wipeKeys(db: Db, { accountId, id }: Owner): Promise<void> {
   await db.query({
     name: 'web_session_keys_wipe',

@@ -6,10 +6,10 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import { deleteKeys, type SealedKey, selectKeys, upsertKeys } from './key-store.ts'
 import { type Hold, lockHold } from './store.ts'
 
-/** The keys of one session, as its holder has them. */
+/** The keys of one session, for the node that holds it. */
 export type HeldKeys = {
   read(kind: string, ids: readonly string[]): Promise<Map<string, string>>
-  /** All of it or nothing, and nothing where this claim of the session is over: false then. */
+  /** Writes all changes or none; a null value deletes the key. False if this claim of the session is no longer valid. */
   write(changes: readonly { kind: string; id: string; value: string | null }[]): Promise<boolean>
 }
 
@@ -17,14 +17,14 @@ export type HeldKeysDeps = {
   db: Database
   clock: Clock
   seal: Pick<Seal, 'seal' | 'open'>
-  /** While this holds, a database that is away is waited for. */
+  /** While true, operations are retried until the database is back. */
   patience(): boolean
 }
 
 /**
- * Keys of a session. Whoever held it before and does not know yet that it is another
- * node's can write none: the claim is checked in the transaction that writes them,
- * and nobody takes the session over until that has ended.
+ * The keys of a session. A node that lost its claim without noticing cannot write keys:
+ * the claim is checked in the transaction that writes them, with a lock that
+ * keeps other nodes from claiming the session until the commit.
  */
 export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, hold: Hold): HeldKeys {
   const contextOf = (kind: string, keyId: string) => keyContext(hold.id, kind, keyId)
@@ -57,7 +57,7 @@ export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, hold
   }
 }
 
-/** Opens for this key of this session alone. */
+/** The context that binds a sealed value to its key and session. */
 export function keyContext(id: ConnectionId, kind: string, keyId: string): string {
   return `web-session:${id}:${kind}:${keyId}`
 }

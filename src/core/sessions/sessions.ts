@@ -36,17 +36,20 @@ import {
 } from './store.ts'
 import { type Pace, type Pairing, viewChat, viewRow, viewSession } from './view.ts'
 
-/** The web sessions of an account; a test key has its own, in the sandbox. An unknown one is NOT_FOUND. */
+/** The web sessions of an account; test keys have their own, in the sandbox. NOT_FOUND for an unknown name. */
 export type WebSessions = {
-  /** VALIDATION_ERROR, CONFLICT for a name that is taken, SERVICE_UNAVAILABLE where the server cannot hold sessions. */
+  /**
+   * VALIDATION_ERROR, CONFLICT for a name that is taken or at `MOST_SESSIONS`, SERVICE_UNAVAILABLE if the server
+   * cannot run sessions.
+   */
   create(caller: Caller, body: WebSessionCreate): Promise<WebSessionView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<WebSessionRow>>
   read(caller: Caller, name: string): Promise<WebSessionView>
   chats(caller: Caller, name: string, query: WebSessionChatQuery): Promise<Page<WebSessionChat>>
-  /** Connects it anew; one that was logged out is linked anew. */
+  /** Reconnects a session; one that was logged out can be linked again. */
   restart(caller: Caller, name: string): Promise<WebSessionView>
-  /** Takes it off the phone's list of linked devices and forgets its keys. */
+  /** Logs the session out at the phone and deletes its keys; the node that holds it does so later. */
   remove(caller: Caller, name: string): Promise<{ name: string; deleted: true }>
 }
 
@@ -56,19 +59,19 @@ export type WebSessionsDeps = {
   ids: Ids
   phones: Phones
   seal: Pick<Seal, 'open'>
-  /** Why this server cannot hold sessions, or null. */
+  /** Why this server cannot run sessions; null if it can. */
   missing(): string | null
-  /** How fast a session of this age may send. */
+  /** How fast a session may send that was linked at this time. */
   paceOf(accountId: AccountId, pairedAtMs: number | null): Promise<Pace>
-  /** A QR code as SVG; null in place of a text loads nothing. */
+  /** Loads a function that draws a QR code as SVG. */
   drawer(): Promise<(text: string) => string>
-  /** Tells this node at once; the others hear it from the store. */
+  /** Makes a change take effect on this node at once; the database notifies the others. */
   changed(accountId: AccountId): void
 }
 
 const MOST_SESSIONS = 20
 const NAME = new RegExp(SESSION_NAME_PATTERN)
-/** What a sandbox session, which has no phone, sends as quickly as. */
+/** The rate of sandbox sessions, which have no phone. */
 const SANDBOX_PACE: Pace = { messagesPerMinute: 60, fullMessagesPerMinute: 60, warmAtMs: null }
 
 export function createWebSessions(deps: WebSessionsDeps): WebSessions {
@@ -84,7 +87,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     return live ? deps.paceOf(accountId, pairedAtMs) : SANDBOX_PACE
   }
 
-  /** A code that is over links nothing any more. */
+  /** The pairing code, or null if there is none or it has expired. */
   function openPairing({ id, state, pairing }: SessionRow): Pairing | null {
     if (!pairing || (state !== 'qr' && state !== 'pairing_code')) return null
     const opened = JSON.parse(deps.seal.open(pairing, pairingContext(id)).toString()) as Pairing
@@ -194,7 +197,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
   }
 }
 
-/** What links a session opens for that session alone. */
+/** The context that binds a sealed pairing to its session. */
 export function pairingContext(id: ConnectionId): string {
   return `web-session-pairing:${id}`
 }

@@ -4,21 +4,21 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { listSessions } from './store.ts'
 
-/** A live session as sends know it. */
+/** A live session, for sends. */
 export type SessionSnapshot = {
   id: ConnectionId
   name: string
   state: SessionState
-  /** It was linked, and connects by itself when its line drops. */
+  /** It is linked, and reconnects by itself. */
   paired: boolean
 }
 
 export type SessionSnapshots = {
-  /** The oldest first. At once when warm. */
+  /** The oldest first. Synchronous when cached. */
   forAccount(accountId: AccountId): readonly SessionSnapshot[] | Promise<readonly SessionSnapshot[]>
 }
 
-/** An account has fewer. */
+/** More than an account may have. */
 const MOST_SESSIONS = 500
 
 export function createSessionSnapshots({ db, ...deps }: AccountCacheDeps & { db: Db }): SessionSnapshots {

@@ -12,23 +12,23 @@ import { pairingContext } from './sessions.ts'
 import { type Hold, lockHold, type StateChange, writeState, writeTold } from './store.ts'
 import type { Pairing } from './view.ts'
 
-/** What its holder says of a session. */
+/** The state of a session, as reported by the node that holds it. */
 export type Standing =
   | { state: 'connecting' }
   | { state: 'qr' | 'pairing_code'; pairing: Pairing }
   | { state: 'open'; phone: string | null; pushName: string | null }
-  /** `goesOn`: its holder tries again by itself. */
+  /** `goesOn`: the node tries again by itself. */
   | { state: 'closed'; detail: string; goesOn: boolean }
   | { state: 'logged_out'; detail: string }
 
 export type Standings = {
-  /** Stores how it stands now, and tells its listeners; false where this claim of it is over. */
+  /** Stores the state and its event for webhooks; false if this claim of the session is no longer valid. */
   note(hold: Hold, standing: Standing): Promise<boolean>
-  /** Stores chats that became known; false where this claim of it is over. */
+  /** Stores chats that became known; false if this claim of the session is no longer valid. */
   noteChats(hold: Hold, chats: readonly ChatRow[]): Promise<boolean>
 }
 
-/** What is told, by state: of a line that drops for a moment nobody is told. */
+/** The event of each state; reconnecting has none. */
 const EVENT_OF: Partial<Record<SessionState, EventType>> = {
   qr: 'session.pairing',
   pairing_code: 'session.pairing',
@@ -112,7 +112,7 @@ export function createStandings(deps: {
   }
 }
 
-/** As people call themselves and their groups: anything. */
+/** The name of a person or group, which may contain anything, in a form that can be stored; null for none. */
 function nameOf(text: string | null): string | null {
   return (text && storable(text, LONGEST_NAME)) || null
 }

@@ -7,13 +7,13 @@ import { wipeKeys } from './key-store.ts'
 
 export type SessionRow = {
   accountId: AccountId
-  /** Also the connection of whatever goes over it. */
+  /** Also the connection id of its messages. */
   id: ConnectionId
   name: string
   live: boolean
   state: SessionState
   detail: string | null
-  /** Sealed: what links it, and until when. */
+  /** Sealed: the QR or pairing code, and when it expires; null without one. */
   pairing: Buffer | null
   askedPhone: string | null
   phone: string | null
@@ -23,13 +23,13 @@ export type SessionRow = {
   changedAtMs: number
   wanted: boolean
   removing: boolean
-  /** Rises with each restart. */
+  /** Increases with each restart. */
   turn: number
   node: number | null
   fence: number
 }
 
-/** Whoever holds a session, by one claim of it: what an earlier holder writes is refused. */
+/** A node's claim of a session, with fence and turn: writes of an earlier claim are refused. */
 export type Hold = { accountId: AccountId; id: ConnectionId; node: number; fence: number; turn: number }
 
 type Raw = Omit<SessionRow, 'accountId' | 'id' | 'pairedAtMs' | 'openedAtMs' | 'changedAtMs'> & {
@@ -44,7 +44,7 @@ const COLUMNS = `account_id as "accountUuid", id as uuid, name, live, state, det
   push_name as "pushName", paired_at as "pairedAt", opened_at as "openedAt", changed_at as "changedAt", wanted, removing, turn,
   node, fence`
 
-/** Of one account, the newest first, those that are being removed left out; `before` is the last id of the page before. */
+/** Sessions of an account that are not being removed, the newest first; `before` is the last id of the previous page. */
 export async function listSessions(
   db: Db,
   accountId: AccountId,
@@ -76,7 +76,7 @@ export async function selectSession(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** False where the name is taken. */
+/** False if the name is taken. */
 export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_insert',
@@ -98,7 +98,7 @@ export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Asks its holder, or whoever takes it, to connect it anew, of which its listeners are told again; null where there is no such session. */
+/** Makes the node that holds the session, or claims it next, reconnect it, and sends events again. Null if none. */
 export async function restartSession(
   db: Db,
   accountId: AccountId,
@@ -116,7 +116,7 @@ export async function restartSession(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Hides it and frees its name; its holder logs it out and forgets it. Null where there is none. */
+/** Hides a session and frees its name; the node that holds it logs it out and deletes it. Null if there is none. */
 export async function markRemoved(
   db: Db,
   accountId: AccountId,
@@ -132,7 +132,7 @@ export async function markRemoved(
   return rows[0] ? fromUuid('cnn', rows[0].id) : null
 }
 
-/** Sessions that no living node holds and that one shall hold, at most `limit`: this node's from now on. */
+/** Claims sessions that no live node holds, at most `limit`. */
 export async function claimSessions(db: Db, node: number, limit: number): Promise<SessionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'web_sessions_claim',
@@ -148,7 +148,7 @@ export async function claimSessions(db: Db, node: number, limit: number): Promis
   return rows.map(toRow)
 }
 
-/** What a node holds. */
+/** The sessions that a node holds. */
 export async function listHeld(db: Db, node: number): Promise<SessionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'web_sessions_held',
@@ -158,7 +158,7 @@ export async function listHeld(db: Db, node: number): Promise<SessionRow[]> {
   return rows.map(toRow)
 }
 
-/** Leaves sessions to whoever takes them. */
+/** Releases all sessions of a node. */
 export async function releaseSessions(db: Db, node: number): Promise<void> {
   await db.query({
     name: 'web_sessions_release',
@@ -171,17 +171,17 @@ export type StateChange = {
   state: SessionState
   detail: string | null
   pairing: Buffer | null
-  /** As the open session says; null leaves what is there. */
+  /** As reported by the open session; null keeps the stored value. */
   phone: string | null
   pushName: string | null
-  /** Whether a node shall go on holding it. */
+  /** Whether a node should go on holding it. */
   wanted: boolean
-  /** Nothing of what linked it is worth anything any more. */
+  /** The session was unlinked: phone, name and keys are no longer valid. */
   unlinked: boolean
   atMs: number
 }
 
-/** What became of a session, by its holder; null where it is another's by now, was restarted, or is gone. With it, what its listeners were told last. */
+/** Stores a session's state. `told`: its last event. Null if the claim is invalid, or it was restarted or removed. */
 export async function writeState(
   db: Db,
   hold: Hold,
@@ -215,7 +215,7 @@ export async function writeState(
   return rows[0] ?? null
 }
 
-/** Notes what its listeners have been told. */
+/** Stores the type of the last event. */
 export async function writeTold(db: Db, { accountId, id }: Hold, told: string): Promise<void> {
   await db.query({
     name: 'web_session_told',
@@ -224,7 +224,7 @@ export async function writeTold(db: Db, { accountId, id }: Hold, told: string): 
   })
 }
 
-/** Keeps others from taking it until the transaction ends; false where this claim of it is over. */
+/** Keeps other nodes from claiming the session until the transaction ends; false if this claim is no longer valid. */
 export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_lock_hold',
@@ -235,8 +235,8 @@ export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Pr
 }
 
 /**
- * Forgets a session, its keys and its chats; false where it is another's. The row goes first: that
- * waits for whoever still writes keys by this hold, and only a statement begun after sees them.
+ * Deletes a session, its keys and its chats; false if the claim is no longer valid. The row is deleted first: that
+ * waits for transactions that still write keys, and only a statement that begins after them sees those keys.
  */
 export function deleteSession(db: Database, hold: Hold): Promise<boolean> {
   return db.transaction(async tx => {
@@ -256,7 +256,7 @@ async function deleteRow(db: Db, { accountId, id, node, fence }: Hold): Promise<
   return rowCount === 1
 }
 
-/** Forgets a session that nobody ever held: a test key's. */
+/** Deletes a session of a test key, which no node ever holds. */
 export async function deleteUnheld(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
   await db.query({
     name: 'web_session_delete_unheld',

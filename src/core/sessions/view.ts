@@ -9,7 +9,7 @@ import { timeOf } from '../../lib/ids.ts'
 import type { ChatRow } from './chat-store.ts'
 import type { SessionRow } from './store.ts'
 
-/** What links a session, sealed with its row. */
+/** A QR or pairing code to link a session with; stored sealed. */
 export type Pairing = { qr: string; untilMs: number } | { code: string; untilMs: number }
 
 export type Pace = { messagesPerMinute: number; fullMessagesPerMinute: number; warmAtMs: number | null }
@@ -35,7 +35,7 @@ export function viewRow(row: SessionRow, pace: Pace): WebSessionRow {
   }
 }
 
-/** One session with what links it, drawn by `draw`. */
+/** A session with its QR code, drawn by `draw`, or its pairing code. */
 export function viewSession(
   row: SessionRow,
   pace: Pace,

@@ -7,28 +7,28 @@ import { storableWord } from './provider-words.ts'
 import { lockTemplate, moveDefaults, type Standing } from './store.ts'
 import { statusAfter, subTypeAfter } from './transitions.ts'
 
-/** What the provider says of its templates, applied to ours. */
+/** Applies the states that providers report to our templates. */
 export type TemplateStates = {
-  /** Words that came unasked, in their order; of a template that is none of ours they change nothing. Resolves once stored. */
+  /** Applies reports from webhooks, in their order; those of unknown templates are ignored. Resolves once stored. */
   take(connectionId: ConnectionId, states: readonly TemplateWord[]): Promise<void>
-  /** A word that we asked for: a change that nobody told us of is drift. True when there was one. */
+  /** Applies a state that was polled: a change found in this way counts as drift. True if there was one. */
   adopt(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
 
 export type TemplateStatesDeps = {
   db: Database
   tell: TellTemplate
-  /** This node works by what was committed. */
+  /** Called after the commit, so that this node uses the change. */
   applied(accountId: AccountId): void
 }
 
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
-  /** Forward alone; of two words at once the one that comes second finds the first applied. */
+  /** Applies the transitions of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
   async function apply(row: OfficialRow, word: TemplateWord, drift: boolean): Promise<boolean> {
     if (!moves(row, word)) return false
     const moved = await deps.db.transaction(async tx => {
       const from = await lockTemplate(tx, row)
-      // What we asked for may be older than what has come since.
+      // A polled state may be older than a report that came meanwhile.
       if (!from || (drift && (from.status !== row.status || from.subType !== row.subType))) return false
       if (!moves(from, word)) return false
       const next = after(from, word)
@@ -53,8 +53,9 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
 }
 
 /**
- * A name is used again once its template is deleted, and by every account in the sandbox: by its id a word
- * is about this one, where both are known. The sandbox has ids of its own for what is bound to there.
+ * Whether a report is about this template. Names are reused after a deletion, and by all accounts in the sandbox, so
+ * the provider's ids decide if both are known. Bound templates (`manual`) are matched by name, since the sandbox
+ * gives them other ids.
  */
 function isAbout(row: OfficialRow, { providerTemplateId }: TemplateWord): boolean {
   const known = row.manual ? '' : (row.providerTemplateId ?? '')
@@ -65,7 +66,7 @@ function moves(from: Pick<Standing, 'status' | 'subType'>, word: TemplateWord): 
   return statusAfter(from.status, word) !== null || subTypeAfter(from.subType, word) !== null
 }
 
-/** How a template stands after a word. */
+/** The template's state after a report. */
 function after(from: Standing, word: TemplateWord): Standing {
   const status = statusAfter(from.status, word)
   const subType = subTypeAfter(from.subType, word) ?? from.subType

@@ -12,19 +12,19 @@ import { selectOfficial } from './official-store.ts'
 import type { TemplateDraft } from './spec.ts'
 import { subTypeAfter } from './transitions.ts'
 
-/** How an official template stands at its provider, and what it is called there. */
+/** The state of an official template at its provider, and its name there. */
 type Found = {
   status: TemplateStatus
   reason: string | null
-  /** What the provider takes it for at once may be another one than was asked for. */
+  /** The provider may choose another one than was requested. */
   subType: TemplateSubType
   providerName: string
   providerTemplateId: string | null
 }
 
 /**
- * Puts an official template before its provider, or finds the one that it is to be bound to. Throws
- * a 400 in the provider's words, and PROVIDER_UNAVAILABLE.
+ * Submits an official template to its provider, or finds the existing one that it is to be bound to. Throws
+ * a 400 with the provider's explanation, and PROVIDER_UNAVAILABLE.
  */
 export type Approve = (accountId: AccountId, draft: TemplateDraft, line: Line) => Promise<Found>
 
@@ -36,11 +36,11 @@ export function createApproval({ db, approvers, media }: ApprovalDeps): Approve 
     return { ...readOutcome(outcome, draft), providerName }
   }
 
-  /** What stands there already is found by its id, whatever it is called there. */
+  /** Finds an existing template by the provider's id; its name there may differ. */
   async function bind(accountId: AccountId, draft: TemplateDraft, line: Line): Promise<Found> {
     const providerTemplateId = draft.providerTemplateId!
     if (line.sandbox) {
-      // Nothing stands in the sandbox by itself: what is bound to there is put there.
+      // The sandbox has no templates of its own, so one to bind to is created there.
       return { ...(await submit(draft, line, draft.name)), providerTemplateId }
     }
     const word = await approvers.find(line.connectionId, providerTemplateId)
@@ -55,7 +55,7 @@ export function createApproval({ db, approvers, media }: ApprovalDeps): Approve 
     return { ...standing(word.state, draft), providerName, providerTemplateId }
   }
 
-  /** On a number that accounts share, what one of them had approved is nobody else's. */
+  /** Whether the template belongs to another account that uses the same shared number. */
   async function isAnothers(
     accountId: AccountId,
     line: Line,

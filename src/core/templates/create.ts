@@ -29,16 +29,16 @@ export type CreateTemplateDeps = {
   media: TemplateMedia
   approvers: Approvers
   tell: TellTemplate
-  /** This node works by what was committed: whoever made a template may send by it at once. */
+  /** Called after the commit, so that the template can be used on this node at once. */
   applied(accountId: AccountId): void
-  /** Throws a 400 for an official sender that there is not. */
+  /** Throws a 400 for an unknown official sender. */
   lineOf(owner: TemplateOwner, asked: string | undefined): Promise<Line>
 }
 
 /**
- * Makes a template. Throws VALIDATION_ERROR that names what is wrong, TEMPLATE_EXISTS, CONFLICT where an
- * account has as many as it may, and PROVIDER_UNAVAILABLE: then nothing was stored, and the same may be
- * asked again.
+ * Creates a template. Throws VALIDATION_ERROR, TEMPLATE_EXISTS, CONFLICT at the account's limits, and
+ * PROVIDER_UNAVAILABLE: then nothing was stored, and the request may be
+ * repeated.
  */
 export type CreateTemplate = (
   owner: TemplateOwner,
@@ -46,7 +46,7 @@ export type CreateTemplate = (
   options?: { makeDefault: boolean },
 ) => Promise<TemplateRow>
 
-/** A request that holds a name for longer is dead. */
+/** The lease of a name: a request that holds one for longer is dead. */
 export const CLAIM_LASTS_MS = 120_000
 
 export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
@@ -74,7 +74,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     }
   }
 
-  /** Of two requests for one name one alone goes on. */
+  /** Runs `work` with the name claimed, so that only one of concurrent requests for a name goes on. */
   async function withName<T>(
     { accountId }: TemplateOwner,
     draft: TemplateDraft,
@@ -89,12 +89,12 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       if (await templateExists(db, { ...claim, provider: draft.provider })) throw exists(draft)
       return await work()
     } finally {
-      // One whose claim nobody heard of may have it. What is not let go of lapses by itself.
+      // Also if the claim failed without an answer, since it may be stored. A claim that stays expires by itself.
       if (ours) await dropName(db, claim, nowMs).catch(() => {})
     }
   }
 
-  /** What the provider has taken is stored: its file must not go meanwhile. */
+  /** Keeps the header's file from being deleted until the template is stored. */
   async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
     const file = fileOf(draft.spec.header)
     const work = () => bringHeld(owner, draft, line, makeDefault)
@@ -102,7 +102,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     return row ?? fileGone()
   }
 
-  /** Puts it before the provider, and stores it only when the provider has it. */
+  /** Submits the template, and stores it only if the provider accepts it for review. */
   async function bringHeld(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
     const { status, reason, subType, ...named } = await approve(owner.accountId, draft, line)
     const { connectionId, onPlatformNumber } = line
@@ -151,19 +151,19 @@ function fileGone(): never {
   throw invalid('headerAssetId', 'the file is gone')
 }
 
-/** One that is pending is used once it is approved; one that wants more than a code never would be. */
+/** A pending default is used once it is approved; a code template with further placeholders could never be. */
 function checkDefault(draft: TemplateDraft): void {
   if (draft.subType === 'otp' && !saysCodeAlone(draft)) {
     throw invalid('isDefault', 'a default for codes has one placeholder, for the code')
   }
 }
 
-/** One account's templates are listed whole, and held in memory by each node that it sends over. */
+/** All of an account's templates may be listed at once, and are cached by each node that sends for it. */
 const MOST_TEMPLATES = 5_000
-/** Of all their words together; an e-mail may have half of one. */
+/** Size of all their texts together; an e-mail may have half a megabyte. */
 const MOST_MEGABYTES = 16
 
-/** One after the other, for the last place. What the provider has by now is stored beyond it. */
+/** Serialized, so that concurrent requests cannot exceed the limits. What the provider has accepted is always stored. */
 async function takeRoom(tx: Db, { accountId, official, spec }: TemplateRow): Promise<void> {
   if (official) return
   await lockAccount(tx, accountId)
@@ -182,7 +182,7 @@ function beyond(most: string): Problem {
   return new Problem('CONFLICT', `An account has at most ${most}: delete what is not needed.`)
 }
 
-/** Whoever asks again soon hears whether there is one: the other request may yet come to nothing. */
+/** Has a retry time, since the other request may still fail. */
 function beingMade({ name }: TemplateDraft): Problem {
   return new Problem('TEMPLATE_EXISTS', `Another request is making a template "${name}".`, {
     retryAfterSeconds: 1,

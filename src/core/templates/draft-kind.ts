@@ -2,10 +2,10 @@ import type { Faults } from '../../contract/faults.ts'
 import type { TemplateProvider } from '../../contract/template.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
 
-/** Who brings a template to its readers, and whether it stood there before. */
+/** The provider of a template; whether it is official; whether it is bound to an existing one (`manual`). */
 export type TemplateKind = { provider: TemplateProvider; official: boolean; manual: boolean }
 
-/** The providers that each category may have, the usual one first. */
+/** The providers of each category, the default first. */
 const PROVIDERS: Record<TemplateCreate['category'], readonly TemplateProvider[]> = {
   chatapp: ['official_provider', 'user_session'],
   message: ['internal', 'user_session'],
@@ -13,7 +13,7 @@ const PROVIDERS: Record<TemplateCreate['category'], readonly TemplateProvider[]>
   email: ['internal'],
 }
 
-/** Reads category, provider, templateTarget and creationMode, and refuses what contradicts itself. */
+/** Reads category, provider, templateTarget and creationMode; adds faults for contradictions. */
 export function readKind(body: TemplateCreate, faults: Faults): TemplateKind {
   const { category, templateTarget } = body
   const usual = PROVIDERS[category]

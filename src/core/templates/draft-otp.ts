@@ -13,16 +13,16 @@ const FIELDS = [
   'zeroTapTermsAccepted',
 ] as const
 
-/** As Android names applications: two words at least, dots between. */
+/** An Android package name: at least two parts, separated by dots. */
 const PACKAGE = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$/
 /** The first eleven characters of a base 64 hash, as Android's SMS retriever cuts it. */
 const SIGNATURE = /^[A-Za-z0-9+/]{11}$/
 
-/** Reads how an official OTP reaches the application; null for every other template. */
+/** Reads the fields of an official OTP template; null for all other templates. */
 export function readOtp(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateOtp | null {
   if (!kind.official || body.subType !== 'otp') {
     for (const field of FIELDS) {
-      // A flag that is off asks for nothing.
+      // A flag that is false may be given.
       const asked = body[field] !== undefined && body[field] !== false
       if (asked) faults.add(field, 'belongs to official templates of sub type otp')
     }
@@ -60,7 +60,7 @@ function checkApp({ packageName, signatureHash }: TemplateCreate, type: string, 
   }
 }
 
-/** The platform's own words for an OTP, for records and previews: what goes out is the platform's to say. */
+/** The text of an official OTP, for records and previews; the provider sends its own text. */
 export function otpWords({ addSecurityRecommendation, codeExpirationMinutes }: TemplateOtp) {
   const advice = addSecurityRecommendation ? ' For your security, do not share this code.' : ''
   const expiry =

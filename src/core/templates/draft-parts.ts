@@ -6,7 +6,7 @@ import { readSegments } from './draft-text.ts'
 import { placesOf, type Segments } from './placeholders.ts'
 import { type HeaderFile, type TemplateHeader, URL_PLACE } from './spec.ts'
 
-/** Reads header fields; `file` is the stored file that headerAssetId names. */
+/** Reads the header fields; `file` is the stored file of the header, if any. */
 export function readHeader(
   body: TemplateCreate,
   kind: TemplateKind,
@@ -28,7 +28,7 @@ export function readHeader(
   return { header: { type, file }, segments: null }
 }
 
-/** In a chat of our own a file goes beside the template, as the attachment of the send. */
+/** Whether the template can have the header. For web sessions, a file is an attachment of the send instead. */
 function carriesHeader(
   { category, subType, headerType }: TemplateCreate,
   { official }: TemplateKind,
@@ -50,7 +50,7 @@ function readTextHeader({ headerValue }: TemplateCreate, { official }: TemplateK
   return { header: { type: 'text', text: headerValue } as const, segments }
 }
 
-/** Footers are "not used on web-session templates": given there, they are let go. */
+/** Footers are "not used on web-session templates": there they are ignored. */
 export function readFooter(body: TemplateCreate, kind: TemplateKind, faults: Faults): string | null {
   const { footer } = body
   if (footer === undefined) return null
@@ -115,7 +115,7 @@ function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults:
   return { url: url ?? '', ...(example !== undefined && { urlExample: example }) }
 }
 
-/** E.164, in a field of its own or as a tel: address. */
+/** A phone number in E.164, from its own field or a tel: URL. */
 function readPhone({ phoneNumber, url }: TemplateButtonInput, path: string, faults: Faults) {
   const given = (phoneNumber ?? url?.replace(/^tel:/, ''))?.replace(/[ ().-]/g, '')
   if (given === undefined) faults.add(`${path}.phoneNumber`, 'is required for a phone button')

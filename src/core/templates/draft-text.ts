@@ -4,9 +4,9 @@ import { looksLikeHtml } from '../../lib/html.ts'
 import type { TemplateKind } from './draft-kind.ts'
 import { firstGap, isFault, parsePlaceholders, placesOf, type Segments } from './placeholders.ts'
 
-/** The words of a template with their places found. */
+/** The texts of a template, with placeholders parsed. */
 export type DraftText = {
-  /** The field that said them: faults are told there. */
+  /** The field that contains the text, where faults are reported. */
   path: 'body' | 'content'
   body: string | null
   content: string | null
@@ -40,7 +40,7 @@ export function readText(body: TemplateCreate, kind: TemplateKind, faults: Fault
   }
 }
 
-/** The field that is usual for the category; the other one serves as its alias. */
+/** The category's own field; the other one is an alias. */
 function oneText(
   body: TemplateCreate,
   usual: 'body' | 'content',
@@ -54,7 +54,7 @@ function oneText(
   return { text: body[path] || null, path }
 }
 
-/** An official OTP has the platform's own words, and what is bound to has its own at the provider. */
+/** Whether the text may be absent: the provider has the text of official OTPs and of bound templates. */
 function mayBeSilent(body: TemplateCreate, kind: TemplateKind): boolean {
   return kind.official && (kind.manual || body.subType === 'otp')
 }
@@ -87,7 +87,7 @@ function readSubject(body: TemplateCreate, faults: Faults): Segments | null {
   return readSegments(emailSubject, 'emailSubject', faults)
 }
 
-/** The segments of a text; what is wrong with its braces is told under `path`. */
+/** The segments of a text; adds a fault at `path` for invalid placeholders. */
 export function readSegments(text: string, path: string, faults: Faults): Segments {
   const parsed = parsePlaceholders(text)
   if (!isFault(parsed)) return parsed
@@ -95,7 +95,7 @@ export function readSegments(text: string, path: string, faults: Faults): Segmen
   return [text]
 }
 
-/** Counts the places of all texts together; a gap is told under `path`. */
+/** The number of placeholders of all texts together; adds a fault at `path` if a number is missing. */
 export function countPlaces(texts: readonly Segments[], path: string, faults: Faults): number {
   const places = placesOf(...texts)
   const gap = firstGap(places)

@@ -10,14 +10,14 @@ import type { HeaderFile, TemplateDraft, TemplateOtp } from './spec.ts'
 
 const NAME = /^[a-z][a-z_]*$/
 const MAX_NAME = 200
-/** ISO 639, with a country where the provider tells them apart: en, pt_BR, zh_Hant. */
+/** ISO 639, optionally with a country or script: en, pt_BR, zh_Hant. */
 const LANGUAGE = /^[a-z]{2,3}([_-][A-Za-z0-9]{2,8})*$/
 const DEFAULT_LANGUAGE = 'en'
 
 /**
- * Holds the body of a create against every rule, and finds its places. Pure;
- * throws one VALIDATION_ERROR that names every field at fault. `file` is what
- * headerAssetId names, looked up before.
+ * Checks the body of a create against all rules, and parses its placeholders. Pure;
+ * throws one VALIDATION_ERROR that names every field at fault. `file` is the file of the
+ * header, looked up before.
  */
 export function draftTemplate(body: TemplateCreate, file: HeaderFile | null): TemplateDraft {
   const faults = createFaults()
@@ -63,14 +63,14 @@ function checkName(name: string, faults: Faults): void {
   }
 }
 
-/** Official ones always have a language, spelled with an underscore. */
+/** Official templates always have a language; '' for others without one. Spelled with underscores. */
 function readLanguage({ language }: TemplateCreate, { official }: TemplateKind, faults: Faults): string {
   if (language === undefined) return official ? DEFAULT_LANGUAGE : ''
   if (!LANGUAGE.test(language)) faults.add('language', 'must be a language code, as in en or en_US')
   return normalizeLanguage(language)
 }
 
-/** `en-US` and `en_US` are one language. */
+/** `en-US` and `en_US` are the same language. */
 export function normalizeLanguage(language: string): string {
   return language.replaceAll('-', '_')
 }
@@ -101,7 +101,7 @@ function compile(
   }
 }
 
-/** What is bound to has as many places as its owner says, and its body, where it is given, the same. */
+/** The placeholders of a bound template: as many as the owner says, and as in the body if there is one. */
 function boundPlaces(body: TemplateCreate, segments: Segments, field: string, faults: Faults): number {
   const own = countPlaces([segments], field, faults)
   const said = body.manualVariableCount
@@ -111,7 +111,7 @@ function boundPlaces(body: TemplateCreate, segments: Segments, field: string, fa
   return said ?? own
 }
 
-/** An OTP without a place for its code would send none; an official one has exactly that place. */
+/** An OTP needs a placeholder for its code; an official one has exactly that one. */
 function checkOtpPlaces(
   body: TemplateCreate,
   { official }: TemplateKind,
@@ -124,7 +124,7 @@ function checkOtpPlaces(
   else if (official && places > 1) faults.add(field, 'of an official OTP has one place, {{1}}, for the code')
 }
 
-/** The header shares the numbers of the body, or goes on behind them. */
+/** Header and body share one numbering: the header may reuse the body's numbers or continue them. */
 function countHeader(header: Segments, body: Segments, bodyPlaces: number, faults: Faults): number {
   const bodyNumbers: Segments = Array.from({ length: bodyPlaces }, (_, at) => at + 1)
   const places = countPlaces([header, body, bodyNumbers], 'headerValue', faults)

@@ -9,7 +9,7 @@ import type { Standing, TemplateRow } from './store.ts'
 
 type Subject = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
 
-/** Tells whoever listens how an official template stands, within the transaction that changes it. */
+/** Stores the event of an official template's new state, within the transaction that changes it. */
 export type TellTemplate = (
   tx: Db,
   template: Subject,
@@ -19,7 +19,7 @@ export type TellTemplate = (
 
 export function createTemplateTeller({ clock, ids }: { clock: Clock; ids: Ids }): TellTemplate {
   return async (tx, template, { status, reason, subType }, { from, drift }) => {
-    // Nobody listens for the platform; `active` is no official one's.
+    // The platform has no webhooks, and `active` templates are not official.
     if (template.accountId === PLATFORM || status === 'active') return
     const data: TemplateEventData = {
       templateId: template.id,

@@ -6,29 +6,29 @@ import type { Db } from '../../infra/db.ts'
 import { type AccountId, type AssetId, isId } from '../../lib/ids.ts'
 import type { HeaderFile } from './spec.ts'
 
-/** An uploaded file, as far as a header needs it. */
+/** An uploaded file, for a header. */
 export type HeaderAsset = HeaderFile & { mediaType: AttachmentType }
 
-/** The uploaded files, as templates use them. */
+/** The uploaded files, for templates. */
 export type TemplateMedia = {
-  /** The account's own, or the platform's; null where there is none. */
+  /** A file of the account or the platform; null if there is none. */
   find(accountId: AccountId, id: AssetId): Promise<HeaderAsset | null>
-  /** Takes the file behind an address in; a Problem under `path` where it cannot be had. */
+  /** Downloads and stores the file at a URL; throws a Problem at `path` if that fails. */
   takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
-  /** Keeps a file while something is done with it; null when it is gone. */
+  /** Keeps a file from being deleted during `work`; null if it does not exist any more. */
   hold<T>(accountId: AccountId, file: HeaderFile, work: () => Promise<T>): Promise<T | null>
-  /** Keeps a file until the transaction ends; false when it is gone. */
+  /** Keeps a file from being deleted until the transaction ends; false if it does not exist any more. */
   keep(tx: Db, file: HeaderFile): Promise<boolean>
-  /** Takes a file away that nobody needs; never rejects. */
+  /** Deletes a file that is not used; never rejects. */
   discard(file: HeaderFile): Promise<void>
   outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile
-  /** Where a file is shown. */
+  /** A URL that shows the file. */
   previewUrl(file: HeaderFile): string
 }
 
 /**
- * The body of a create and the file that its header shows, of the type that the header says; a file
- * alone says what header it is. Throws a 400 that names the field.
+ * The file of a create's header, and the body with the `headerType` of the file if it has none.
+ * Throws a 400 that names the field, also if `headerType` and file differ.
  */
 export async function readHeaderFile(
   media: Pick<TemplateMedia, 'find' | 'takeIn' | 'discard'>,
@@ -47,7 +47,7 @@ export async function readHeaderFile(
   throw invalid(path, `is of type ${headerType}, not ${body.headerType ?? 'image, video or document'}`)
 }
 
-/** What was fetched for a template that comes to nothing: whoever asks again brings it again. */
+/** Deletes a file that was downloaded for a template that was not created; a new request downloads it again. */
 export async function dropFetched(
   media: Pick<TemplateMedia, 'discard'>,
   { headerMediaUrl }: TemplateCreate,

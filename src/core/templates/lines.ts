@@ -6,37 +6,37 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 
-/** For whom a template is made: an account, or the platform for all of them. */
+/** The owner of a template: an account, or the platform for all accounts. */
 export type TemplateOwner = { accountId: AccountId; mode: KeyMode }
 
-/** What templates need to know of official senders. */
+/** Official senders, for templates. */
 export type OfficialSenders = {
   forAccount(accountId: AccountId): Promise<AccountSenders>
 }
 export type AccountSenders = {
   own: ReadonlyMap<ConnectionId, TemplateSender>
   platform: TemplateSender
-  /** The default that the account chose; null is the platform's, undefined no choice. */
+  /** The default that the account chose; null for the platform's, undefined for no choice. */
   chosen: ConnectionId | null | undefined
 }
 
-/** The connection of an official sender, as a template is bound to it. */
+/** The connection of an official sender, for its templates. */
 export type Line = {
   connectionId: ConnectionId
   onPlatformNumber: boolean
-  /** A carrier that is nobody's: accounts do not get in each other's way there. */
+  /** The sandbox, where accounts may use the same template names. */
   sandbox: boolean
 }
 
 export type LineRequest = {
-  /** The owner of the template; `PLATFORM` for one of everybody's. */
+  /** The owner of the template; `PLATFORM` for a template of all accounts. */
   accountId: AccountId
   mode: KeyMode
-  /** The official sender that was asked for. */
+  /** The requested official sender. */
   asked: string | undefined
-  /** The account's own and the platform's, in the order in which they are tried. */
+  /** The account's and the platform's, in the order in which they are tried. */
   connections: readonly ConnectionSnapshot[]
-  /** What the account chose as its default; null is the platform's number, undefined no choice. */
+  /** The account's default; null for the platform's number, undefined for no choice. */
   chosen: ConnectionId | null | undefined
   sandboxForLive: boolean
 }
@@ -44,9 +44,9 @@ export type LineRequest = {
 const CHANNEL = 'official_chatapp'
 
 /**
- * Whose number a template is put before: the sender that was asked for, else the
- * account's default where it works, else its own first one, else the platform's. A
- * test key knows the sandbox alone. Pure; throws a 400 for a sender that there is not.
+ * The sender for which a template is submitted: the requested one, else the
+ * account's default if it is enabled, else its own first one, else the platform's. With a
+ * test key always the sandbox. Pure; throws a 400 for an unknown or disabled sender.
  */
 export function chooseLine(request: LineRequest): Line {
   const official = request.connections.filter(each => each.channels.includes(CHANNEL))
@@ -61,7 +61,7 @@ export function chooseLine(request: LineRequest): Line {
   return toLine(chosen ?? platformOf(official, request.sandboxForLive) ?? noLine())
 }
 
-/** The account's own connection of that id; undefined where none was asked for, or the platform's. */
+/** The requested connection of the account; undefined if none is requested, or the platform's. */
 function askedFor({ asked }: LineRequest, own: readonly ConnectionSnapshot[]) {
   if (asked === undefined || asked === PLATFORM_SENDER) return undefined
   const found = own.find(each => each.id === asked)
@@ -70,13 +70,13 @@ function askedFor({ asked }: LineRequest, own: readonly ConnectionSnapshot[]) {
   return found
 }
 
-/** The line of that connection, whether it is enabled or not; null for one that is gone. */
+/** The line of a connection, which may be disabled; null if the connection was deleted. */
 export function findLine(connections: readonly ConnectionSnapshot[], id: ConnectionId): Line | null {
   const found = connections.find(each => each.id === id)
   return found ? toLine(found) : null
 }
 
-/** The sandbox stands in only where there is nothing real, as for sends. */
+/** The platform's connection; the sandbox only if there is no real connection, as for sends. */
 function platformOf(official: readonly ConnectionSnapshot[], sandboxForLive: boolean) {
   const real = official.filter(each => each.provider !== SANDBOX)
   if (real.length === 0 && sandboxForLive) return official.find(({ enabled }) => enabled)
@@ -99,13 +99,13 @@ function noLine(): never {
   throw invalid('officialSenderId', 'no connection carries official templates')
 }
 
-/** Letters of an account's id: enough that no two accounts meet on one number. */
+/** Letters of an account's id: enough to tell accounts on one number apart. */
 const MARK_LENGTH = 10
 
 /**
- * What the provider is to call a template. On a number that accounts share, a
- * name of theirs carries their mark, or one account's words would go out for
- * another's.
+ * The name of a template at its provider. On a shared number it gets a suffix
+ * from the account's id, since accounts may use the same name for different
+ * texts.
  */
 export function providerNameOf(name: string, accountId: AccountId, line: Line): string {
   const shared = line.onPlatformNumber && !line.sandbox && accountId !== PLATFORM

@@ -3,7 +3,7 @@ import type { TemplateButton } from '../../contract/template.ts'
 import { placesOf, type Segments } from './placeholders.ts'
 import { examplesOf, type HeaderFile, type TemplateDraft, URL_PLACE } from './spec.ts'
 
-/** A template in the words in which a provider takes it. */
+/** A template in the form in which it is submitted to a provider. */
 export function toOfficial(
   draft: TemplateDraft,
   providerName: string,
@@ -39,7 +39,7 @@ function toHeader(
   }
 }
 
-/** Providers number a header's places apart from the body's. */
+/** Providers number the header's placeholders separately from the body's. */
 function renumber(segments: Segments): string {
   const order = placesOf(segments)
   return segments
@@ -52,7 +52,7 @@ function toButton(button: TemplateButton): OfficialButton {
   switch (type) {
     case 'url': {
       const { url = '', urlExample = null } = button
-      // An example is one of what is filled in.
+      // Only a URL with a placeholder has an example.
       return { type, text, url, urlExample: url.endsWith(URL_PLACE) ? urlExample : null }
     }
     case 'phone':

@@ -4,7 +4,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { Standing, TemplateId } from './store.ts'
 
-/** An official template as its provider's word finds it. */
+/** An official template, for applying a provider's report. */
 export type OfficialRow = {
   id: TemplateId
   accountId: AccountId
@@ -16,7 +16,7 @@ export type OfficialRow = {
   connectionId: ConnectionId
   providerName: string
   providerTemplateId: string | null
-  /** It was bound to by an id of its owner's. */
+  /** It was bound to an existing template by its id. */
   manual: boolean
 }
 
@@ -30,7 +30,7 @@ const COLUMNS = `t.id as uuid, t.account_id as "accountUuid", t.name, t.language
   t.connection_id as "connectionUuid", t.provider_name as "providerName",
   t.provider_template_id as "providerTemplateId", (t.spec ->> 'manual')::boolean as manual`
 
-/** Those that a connection knows by a name and a language: several where accounts share a sandbox. */
+/** The templates of a connection with this name and language; several if accounts share a sandbox. */
 export async function selectOfficial(
   db: Db,
   connectionId: ConnectionId,
@@ -47,8 +47,8 @@ export async function selectOfficial(
 }
 
 /**
- * Adopts the provider's word on a template that this transaction has locked. All of it is written
- * whatever changed: nodes are told of an update that names the status.
+ * Stores a provider's report on a template that this transaction has locked. Writes all columns
+ * even if only one changed: nodes are notified of updates that set the status.
  */
 export async function moveOfficial(
   db: Db,
@@ -66,8 +66,8 @@ export async function moveOfficial(
 }
 
 /**
- * Takes templates whose look is due, the longest overdue first. Nobody else
- * looks at them until `untilMs`; a node that dies between leaves them to others.
+ * Claims templates whose poll is due, the longest overdue first. No other node polls
+ * them until `untilMs`, so if this node dies, others do it after that.
  */
 export async function claimChecks(
   db: Db,
@@ -89,7 +89,7 @@ export async function claimChecks(
   return rows.map(toRow)
 }
 
-/** Notes a look. `atMs` is null where the provider could not be asked. */
+/** Stores the time of a poll and of the next one. `atMs` is null if the provider did not answer. */
 export async function finishCheck(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
@@ -104,10 +104,10 @@ export async function finishCheck(
   })
 }
 
-/** A template's name, as one request takes it. */
+/** A template's name, claimed by a request. */
 export type NameClaim = { accountId: AccountId; name: string; language: string }
 
-/** Takes a name for one request; false while another has it. One older than `lapsedMs` is dead. */
+/** Claims a name for a request; false while another request has it. Claims from before `lapsedMs` have expired. */
 export async function claimName(db: Db, claim: NameClaim, nowMs: number, lapsedMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'template_claim',
@@ -119,7 +119,7 @@ export async function claimName(db: Db, claim: NameClaim, nowMs: number, lapsedM
   return rowCount === 1
 }
 
-/** Lets go of a name that was taken at `sinceMs`: one that lapsed, and is another's by now, stays theirs. */
+/** Releases the claim that was made at `sinceMs`; a later claim of another request stays. */
 export async function dropName(db: Db, claim: NameClaim, sinceMs: number): Promise<void> {
   await db.query({
     name: 'template_unclaim',
@@ -128,7 +128,7 @@ export async function dropName(db: Db, claim: NameClaim, sinceMs: number): Promi
   })
 }
 
-/** Forgets names whose requests died with their node. */
+/** Deletes expired claims, whose requests died with their node. */
 export async function sweepNames(db: Db, lapsedMs: number): Promise<void> {
   await db.query({
     name: 'template_claims_sweep',

@@ -4,36 +4,36 @@ import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { storableWord } from './provider-words.ts'
 
-/** The part of a link that templates need. */
+/** The part of a link that is for templates. */
 export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'findTemplate' | 'deleteTemplate'>
 
-/** Who approves official templates, asked within a time. A failure is a value. */
+/** Template operations at the providers, with time limits. Failures are values. */
 export type Approvers = {
-  /** Null where the connection takes no templates. */
+  /** Null if the connection does not take templates. */
   submit(connectionId: ConnectionId, template: OfficialTemplate): Promise<TemplateOutcome | null>
-  /** `unknown`: the provider has none of that name. `unasked`: nobody could say. */
+  /** `unknown`: the provider has no such template. `unasked`: it did not answer. */
   read(connectionId: ConnectionId, name: string, language: string): Promise<ReadOutcome>
-  /** The same by the provider's own id. */
+  /** `read` by the provider's own id. */
   find(connectionId: ConnectionId, providerTemplateId: string): Promise<ReadOutcome>
-  /** False when nobody could say whether it is gone. */
+  /** False if it is not known whether the template was deleted. */
   remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
 }
 export type ReadOutcome = { kind: 'state'; state: TemplateState } | { kind: 'unknown' } | { kind: 'unasked' }
 
 export type ApproversDeps = {
   clock: Clock
-  /** The open link of a connection; undefined where there is none. */
+  /** The open link of a connection; undefined if there is none. */
   linkOf(id: ConnectionId): TemplateLink | undefined
 }
 
-/** A header's sample goes along, and a review may begin with a look. */
+/** Long, since the header's sample is uploaded and the provider may check the template at once. */
 const SUBMIT_TIMEOUT_MS = 30_000
 const ASK_TIMEOUT_MS = 10_000
-/** When to come back to a provider that did not answer. */
+/** When to repeat a request after the provider did not answer. */
 const COME_BACK_SECONDS = 5
 
 export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
-  /** What the work comes to; null where it failed or took too long. */
+  /** The result of `work`; null if it failed or took too long. */
   async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>) {
     const stop = new AbortController()
     const done = await withinMs(
@@ -83,7 +83,7 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
   }
 }
 
-/** Nothing was stored; the same request may be sent again. `detail` may be a sentence of the provider's, full stop and all. */
+/** Nothing was stored, so the request may be repeated. `detail` may be a provider's sentence with a full stop. */
 export function approverUnavailable(detail: string): Problem {
   const why = detail.replace(/\.$/, '')
   return new Problem('PROVIDER_UNAVAILABLE', `The provider is unavailable: ${why}. Nothing was changed.`, {

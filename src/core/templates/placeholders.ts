@@ -1,22 +1,22 @@
 /**
- * A text with numbered places, parsed once: literal text and, as numbers, the
- * places between. `Dear {{1}}!` is `['Dear ', 1, '!']`. Plain JSON, so that it is
- * stored as it stands.
+ * A text with numbered placeholders, parsed once: literal texts, and the placeholders as
+ * numbers. `Dear {{1}}!` is `['Dear ', 1, '!']`. Plain JSON, which can be
+ * stored as it is.
  */
 export type Segments = readonly (string | number)[]
 
-/** `at` is where it stands in the text, in UTF-16 units. */
+/** `at` is the position in the text, in UTF-16 units. */
 export type PlaceholderFault = { at: number; message: string }
 
-/** As many as a send may give values. */
+/** The most values that a send may have. */
 export const MAX_PLACES = 100
 
 const PLACE = /\{\{([1-9][0-9]{0,2})\}\}/g
-/** Braces that open a place without being one, or that stand closer to one than they should. */
+/** Double braces that do not begin a placeholder, or that are followed by too many closing braces. */
 const STRAY = /\{\{(?![1-9][0-9]{0,2}\}\}(?!\}))/
 const SEEN_LENGTH = 20
 
-/** Finds the places of a text; a fault where braces open that are no numbered place. */
+/** Parses a text; returns a fault for double braces that are not a numbered placeholder. */
 export function parsePlaceholders(text: string): Segments | PlaceholderFault {
   const stray = text.search(STRAY)
   if (stray >= 0) {
@@ -46,7 +46,7 @@ export function placesOf(...texts: readonly Segments[]): number[] {
   return [...new Set(numbers)].sort((a, b) => a - b)
 }
 
-/** The first number missing from a run that begins at 1; null where there is no gap. */
+/** The first number that is missing in a sequence from 1 on; null if there is no gap. */
 export function firstGap(places: readonly number[]): number | null {
   const at = places.findIndex((place, index) => place !== index + 1)
   return at < 0 ? null : at + 1

@@ -14,18 +14,18 @@ export type TemplatePollDeps = {
   states: TemplateStates
 }
 
-/** Looked at in one round, all at once. */
+/** Templates per round, polled concurrently. */
 const AT_ONCE = 10
-/** Longer than any answer takes: then another node may look. */
+/** Longer than any answer takes; after that, another node may poll. */
 const CLAIM_LASTS_MS = 60_000
 const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
-/** When to come back to a provider that could not be asked. */
+/** When to poll again after a provider did not answer. */
 const UNASKED_MS = 60_000
 
 /**
- * Asks providers how their templates stand, as far as a look is due: what a
- * webhook missed is found here. Safe on any number of nodes. Resolves with how
- * many were looked at.
+ * Polls the state of official templates, where that is due, to find changes that
+ * no webhook reported. Safe on any number of nodes. Resolves with how
+ * many were due.
  */
 export function createTemplatePoll({ db, clock, approvers, states }: TemplatePollDeps) {
   return async function pollTemplates(): Promise<number> {
@@ -46,7 +46,7 @@ export function createTemplatePoll({ db, clock, approvers, states }: TemplatePol
   }
 }
 
-/** What was approved and is no longer there cannot be sent by; what waits, waits on. */
+/** The state of a template that the provider does not know: disabled, or still pending if it was. */
 function goneState(row: OfficialRow): TemplateState {
   return {
     providerTemplateId: row.providerTemplateId ?? '',

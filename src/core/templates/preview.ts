@@ -5,7 +5,7 @@ import { examplesOf, fileOf, type HeaderFile, URL_PLACE, valueButtonsOf } from '
 import type { TemplateRow } from './store.ts'
 import { type ButtonValue, readButtonValues, readValues } from './values.ts'
 
-/** What a recipient would see; examples, or the places themselves, stand in where no values are given. */
+/** What a recipient would see. Without values, examples are filled in, or the placeholders are left. */
 export function previewTemplate(
   row: TemplateRow,
   body: TemplatePreviewBody,
@@ -43,7 +43,7 @@ function buttonsOf({ spec }: TemplateRow, body: TemplatePreviewBody): ButtonValu
   return body.buttonVariables ? readButtonValues(body.buttonVariables, valueButtonsOf(spec), '') : []
 }
 
-/** Without values the buttons show their examples. */
+/** Buttons with the given values, else with their examples. */
 function showButtons({ spec }: TemplateRow, values: readonly ButtonValue[]): TemplatePreview['buttons'] {
   return spec.buttons.map((button, at) => {
     const given = values.find(({ index }) => index === at)?.text

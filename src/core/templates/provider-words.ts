@@ -1,11 +1,11 @@
 import type { TemplateWord } from '../../channels/provider.ts'
 import { storable } from '../../lib/storable.ts'
 
-/** More than any provider's id of a template has, and any word of its own on one is worth. */
+/** Longer than any provider's template id; longer reasons are cut. */
 const LONGEST_ID = 200
 const LONGEST_REASON = 500
 
-/** What the store cannot hold would be told again and again, and never be stored. */
+/** A report in a form that can be stored; else storing it would fail, and the provider would send it again and again. */
 export function storableWord<Word extends TemplateWord>(word: Word): Word {
   const { providerTemplateId, name, language, reason } = word
   return {

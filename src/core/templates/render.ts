@@ -3,29 +3,29 @@ import { TEXT_MAX } from '../../contract/send.ts'
 import { escapeHtml } from '../../lib/html.ts'
 import type { Segments } from './placeholders.ts'
 
-/** What of a template changes with each use, ready to be filled in. */
+/** The texts of a template, parsed for filling in values. */
 export type CompiledTemplate = {
-  /** How many values a use gives: those of subject, header and body together. */
+  /** How many values are needed for subject, header and body together. */
   places: number
-  /** How many of them the body takes: 1 to this. */
+  /** How many of them belong to the body: 1 to this. */
   bodyPlaces: number
   body: Segments
-  /** The body is HTML, so that values are escaped. */
+  /** The body is HTML, so values are escaped. */
   html: boolean
-  /** E-mail alone. */
+  /** Only for e-mail. */
   subject: Segments | null
-  /** Of a text header. */
+  /** Only for text headers. */
   header: Segments | null
   footer: string | null
 }
 
-/** What a recipient reads. */
+/** A template with its values. */
 export type RenderedTemplate = { text: string; subject: string | null; header: string | null }
 
 /**
- * Fills values in: those of a send, a preview and an estimate alike. Pure, and
- * as good as free: `npm run bench -- render` holds it to 100,000 a second. A 400
- * at `path` where it comes to more than a text may have.
+ * Fills values in, for sends, previews and estimates. Pure, and cheap:
+ * `npm run bench -- render` requires 100,000 a second. Throws a 400
+ * at `path` if a text becomes longer than `TEXT_MAX`.
  */
 export function renderTemplate(
   template: CompiledTemplate,
@@ -34,19 +34,19 @@ export function renderTemplate(
 ): RenderedTemplate {
   const { body, html, subject, header } = template
   return {
-    // Each value once, however many places it has.
+    // Each value is escaped once, however often it is used.
     text: fill(body, html ? values.map(escapeHtml) : values, path),
     subject: subject && oneLine(fill(subject, values, path)),
     header: header && fill(header, values, path),
   }
 }
 
-/** The whole of what stands in a chat: header, body and footer, one below the other. */
+/** The text of a chat message: header, body and footer, separated by empty lines. */
 export function joinParts(template: CompiledTemplate, { header, text }: RenderedTemplate): string {
   return [header, text, template.footer].filter(part => part !== null && part !== '').join('\n\n')
 }
 
-/** A place may stand in a text as often as its writer likes: a few long values would fill the memory. */
+/** Checks the length as it goes: a placeholder may be repeated often, and long values could fill the memory. */
 function fill(segments: Segments, values: readonly string[], path: string): string {
   let text = ''
   for (const segment of segments) {

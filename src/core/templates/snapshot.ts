@@ -12,20 +12,20 @@ import {
   type TemplateRow,
 } from './store.ts'
 
-/** A template as a send needs it. */
+/** A template, for sends. */
 export type TemplateSnapshot = TemplateRow & { valueButtons: readonly ValueButton[] }
 
-/** The templates that an account may send by: its own and the platform's. */
+/** The templates that an account may use: its own and the platform's. */
 export type TemplatesSnapshot = {
   byId: ReadonlyMap<string, TemplateSnapshot>
-  /** All of one name, the account's own first, the newest of each first. */
+  /** The templates of a name: the account's own first, then the platform's; each with the newest first. */
   byName: ReadonlyMap<string, readonly TemplateSnapshot[]>
-  /** The account's choice, else the platform's. */
+  /** The account's default, else the platform's; null if there is neither. */
   defaultOf(category: TemplateCategory, subType: TemplateSubType): TemplateSnapshot | null
 }
 
 export type TemplateSnapshots = {
-  /** At once when warm. */
+  /** Synchronous when cached. */
   forAccount(accountId: AccountId): TemplatesSnapshot | Promise<TemplatesSnapshot>
 }
 
@@ -56,7 +56,7 @@ function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[])
   }
 }
 
-/** By category and sub type; the account's own come last, and so win over the platform's. */
+/** The default of each category and sub type; the account's own replace the platform's. */
 export function chosenDefaults(defaults: readonly DefaultRow[]): Map<string, TemplateId> {
   const ownLast = defaults.toSorted((a, b) => rank(b) - rank(a))
   return new Map(ownLast.map(each => [`${each.category}/${each.subType}`, each.templateId]))

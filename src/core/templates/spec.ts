@@ -9,7 +9,7 @@ import type {
 import type { AccountId, AssetId } from '../../lib/ids.ts'
 import type { CompiledTemplate } from './render.ts'
 
-/** What a template is, apart from who owns it and how it stands; stored as JSON. */
+/** The definition of a template, without owner and state; stored as JSON. */
 export type TemplateSpec = {
   body: string | null
   content: string | null
@@ -19,23 +19,23 @@ export type TemplateSpec = {
   buttons: readonly TemplateButton[]
   bodyParameters: readonly { index: number; label: string }[] | null
   otp: TemplateOtp | null
-  /** It stood at the provider before, and was bound to by its id there. */
+  /** It was bound to an existing template of the provider by its id. */
   manual: boolean
 }
 
 export type TemplateHeader =
   | { type: 'text'; text: string }
-  /** Without a file where each send brings its own. */
+  /** `file` is null if each send has its own. */
   | { type: Exclude<HeaderType, 'text'>; file: HeaderFile | null }
 
-/** The file that a header shows by itself; null for a text, and where each send brings its own. */
+/** The header's own file; null for a text header, and if each send has its own file. */
 export function fileOf(header: TemplateHeader | null): HeaderFile | null {
   return header === null || header.type === 'text' ? null : header.file
 }
 
-/** The stored file of a header, with what a send needs to know of it without looking it up. */
+/** The stored file of a header, with all that a send needs without a look-up. */
 export type HeaderFile = {
-  /** Whose file it is: the template's owner's, or the platform's. */
+  /** The owner of the file: the template's owner, or the platform. */
   accountId: AccountId
   assetId: AssetId
   mimetype: string
@@ -53,27 +53,27 @@ export type TemplateOtp = {
   zeroTapTermsAccepted: boolean
 }
 
-/** A template that keeps every rule, before it is stored or put before anybody. */
+/** A template that passed all checks, before it is submitted and stored. */
 export type TemplateDraft = {
   name: string
   category: TemplateCategory
   subType: TemplateSubType
-  /** '' where it has none. */
+  /** '' for none. */
   language: string
   provider: TemplateProvider
-  /** What the provider calls it already; for bound ones alone. */
+  /** The provider's id of an existing template; only for bound templates. */
   providerTemplateId: string | null
   spec: TemplateSpec
   compiled: CompiledTemplate
 }
 
-/** A button that wants a value at each send. */
+/** A button that needs a value in each send. */
 export type ValueButton = { index: number; subType: 'url' | 'copy_code'; example: string | null }
 
-/** The place that the address of a button may end in. */
+/** The placeholder at the end of a button's URL. */
 export const URL_PLACE = '{{1}}'
 
-/** The buttons that want a value; those of an OTP are filled with its code by themselves. */
+/** The buttons that need a value; the button of an OTP is filled with the code. */
 export function valueButtonsOf({ buttons }: Pick<TemplateSpec, 'buttons'>): ValueButton[] {
   return buttons.flatMap((button, index): ValueButton[] => {
     if (button.type === 'url' && button.url?.endsWith(URL_PLACE)) {
@@ -84,12 +84,12 @@ export function valueButtonsOf({ buttons }: Pick<TemplateSpec, 'buttons'>): Valu
   })
 }
 
-/** Whether it says a code that comes without any other value, as where nobody names a template. */
+/** Whether the code is the only value, so that it can be used where a send names no template. */
 export function saysCodeAlone({ subType, compiled }: Pick<TemplateDraft, 'subType' | 'compiled'>): boolean {
   return subType === 'otp' && compiled.places === 1
 }
 
-/** An example value for each place; null where nobody gave one. */
+/** An example value for each placeholder; null if none was given. */
 export function examplesOf(spec: Pick<TemplateSpec, 'bodyParameters'>, places: number): (string | null)[] {
   const labels = new Map(spec.bodyParameters?.map(({ index, label }) => [index, label]))
   return Array.from({ length: places }, (_, at) => labels.get(at + 1) ?? null)

@@ -20,23 +20,23 @@ export type TemplateRow = {
   name: string
   category: TemplateCategory
   subType: TemplateSubType
-  /** '' where it has none. */
+  /** '' for none. */
   language: string
   provider: TemplateProvider
   status: TemplateStatus
   reason: string | null
   spec: TemplateSpec
   compiled: CompiledTemplate
-  /** Official ones alone. */
+  /** Only for official templates. */
   official: TemplateBinding | null
   lastCheckedAtMs: number | null
 }
 
-/** Where an official template stands. */
+/** The connection and the provider's names of an official template. */
 export type TemplateBinding = {
   connectionId: ConnectionId
   onPlatformNumber: boolean
-  /** Its name there. */
+  /** Its name at the provider. */
   providerName: string
   providerTemplateId: string | null
 }
@@ -64,7 +64,7 @@ const COLUMNS = `id as uuid, account_id as "accountUuid", name, category, sub_ty
   status, reason, spec, compiled, connection_id as "connectionUuid", on_platform_number as "onPlatformNumber",
   provider_name as "providerName", provider_template_id as "providerTemplateId", last_checked_at as "lastCheckedAt"`
 
-/** All that an account may see, its own and the platform's, the newest first. */
+/** The templates of the account and of the platform, the newest first. */
 export async function selectTemplatesFor(db: Db, accountId: AccountId): Promise<TemplateRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'templates_for_account',
@@ -78,11 +78,11 @@ export type TemplateFilter = {
   category: TemplateCategory | null
   statuses: readonly TemplateStatus[]
   provider: TemplateProvider | null
-  /** A connection, or the platform's number whichever connection that is. */
+  /** A connection, or the platform's number over any connection. */
   sender: ConnectionId | 'platform' | null
 }
 
-/** Of those that an account may see, a page, the newest first; `limit` null for all of them. */
+/** A page of the account's and the platform's templates, the newest first; all of them if `limit` is null. */
 export async function listTemplates(
   db: Db,
   accountId: AccountId,
@@ -115,7 +115,7 @@ export async function listTemplates(
   return rows.map(toRow)
 }
 
-/** One that the account may see; null for another's. */
+/** A template of the account or the platform; null for those of other accounts. */
 export async function selectTemplate(
   db: Db,
   accountId: AccountId,
@@ -129,7 +129,7 @@ export async function selectTemplate(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Whether the account has one of this name, language and provider. */
+/** Whether the account has a template with this name, language and provider. */
 export async function templateExists(
   db: Db,
   { accountId, name, language, provider }: Pick<TemplateRow, 'accountId' | 'name' | 'language' | 'provider'>,
@@ -142,7 +142,7 @@ export async function templateExists(
   return rows.length > 0
 }
 
-/** How many an account has, and what they weigh together, in bytes. */
+/** How many templates an account has, and their size in bytes. */
 export async function weighTemplates(
   db: Db,
   accountId: AccountId,
@@ -156,7 +156,7 @@ export async function weighTemplates(
   return rows[0]!
 }
 
-/** False when the account has one of this name, language and provider. */
+/** False if the account has a template with this name, language and provider. */
 export async function insertTemplate(
   db: Db,
   row: TemplateRow,
@@ -194,10 +194,10 @@ export async function insertTemplate(
   return rowCount === 1
 }
 
-/** What a provider's word may change of a template. */
+/** What a provider's report may change of a template. */
 export type Standing = Pick<TemplateRow, 'status' | 'reason' | 'subType'>
 
-/** How a template stands, which nobody else changes until the transaction ends; null when it is gone. */
+/** The state of a template, locked until the transaction ends; null if it was deleted. */
 export async function lockTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
@@ -211,7 +211,7 @@ export async function lockTemplate(
   return rows[0] ?? null
 }
 
-/** Turns a local one on or off; false when it is gone. */
+/** Enables or disables a template that is not official; false if it was deleted. */
 export async function turnTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
@@ -226,8 +226,8 @@ export async function turnTemplate(
 }
 
 /**
- * False when there was none. What its defaults pointed at is gone with it: also what is chosen at this
- * moment, which holds the template until it is stored, and is found behind it.
+ * Deletes a template and the defaults that refer to it; false if there was none. Choosing a default locks the
+ * template, so one that is chosen concurrently is stored before the second statement, which deletes it.
  */
 export async function deleteTemplate(
   db: Db,
@@ -246,7 +246,7 @@ export async function deleteTemplate(
   return rowCount === 1
 }
 
-/** What an account, or the platform, uses where a send names none. */
+/** The template that is used if a send names none. */
 export type DefaultRow = {
   accountId: AccountId
   category: TemplateCategory
@@ -254,7 +254,7 @@ export type DefaultRow = {
   templateId: TemplateId
 }
 
-/** The account's own choices and the platform's. */
+/** The defaults of the account and of the platform. */
 export async function selectDefaultsFor(db: Db, accountId: AccountId): Promise<DefaultRow[]> {
   const { rows } = await db.query<{
     account: string
@@ -288,7 +288,7 @@ export async function setDefaultTemplate(
   })
 }
 
-/** Takes what was chosen to another sub type, where nothing is chosen for that. */
+/** Moves defaults that refer to the template to another sub type, unless that has a default. */
 export async function moveDefaults(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,

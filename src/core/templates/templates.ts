@@ -41,34 +41,34 @@ import { unknownTemplate, type ViewContext, viewSmsCreated, viewTemplate } from 
 type List = { data: TemplateView[]; nextCursor?: string | null }
 
 /**
- * The templates of an account, as its requests see them: its own and the
- * platform's. What is not there is NOT_FOUND; what the platform made is not an
- * account's to change (FORBIDDEN); what the state forbids is CONFLICT.
+ * The templates of an account: its own and the platform's. Throws NOT_FOUND for
+ * unknown ones, FORBIDDEN if an account would change one of the platform's,
+ * and CONFLICT if the state does not allow the operation.
  */
 export type Templates = {
   create(owner: TemplateOwner, body: TemplateCreate): Promise<TemplateView | SmsTemplateCreated>
-  /** All of them without `limit`, a page with it; the newest first. */
+  /** The newest first: a page with `limit` or `cursor`, else all. */
   list(accountId: AccountId, query: TemplateQuery): Promise<List>
-  /** Those on the platform's own official number. */
+  /** Templates on the platform's official number. */
   listPlatform(accountId: AccountId, query: PlatformTemplateQuery): Promise<List>
   read(accountId: AccountId, id: string): Promise<TemplateView>
   /**
-   * An official one is taken away at its provider first; PROVIDER_UNAVAILABLE leaves it as it is. FORBIDDEN
-   * for a test key, where that is no sandbox.
+   * Deletes a template, an official one first at its provider; PROVIDER_UNAVAILABLE changes nothing. FORBIDDEN
+   * with a test key for official templates outside the sandbox.
    */
   remove(
     caller: Pick<Caller, 'account' | 'mode' | 'keyPrefix'>,
     id: string,
   ): Promise<{ id: string; deleted: true }>
-  /** The same by the operator, of one that is everybody's. */
+  /** Deletes a template of the platform, for the operator. */
   removePlatform(id: string): Promise<{ id: string; deleted: true }>
-  /** Used from here on where a send of its category and sub type names no template. */
+  /** Makes the template the default for sends of its category and sub type that name none. */
   makeDefault(accountId: AccountId, id: string): Promise<TemplateView>
-  /** Local ones alone: of official ones the provider says whether they may be used. Again is no error. */
+  /** Not for official templates, whose provider decides whether they may be used. Idempotent. */
   enable(accountId: AccountId, id: string): Promise<TemplateView>
   disable(accountId: AccountId, id: string): Promise<TemplateView>
   preview(accountId: AccountId, id: string, body: TemplatePreviewBody): Promise<TemplatePreview>
-  /** By the operator, for every account. */
+  /** Creates a template for all accounts, for the operator. */
   createPlatform(body: PlatformTemplateCreate): Promise<TemplateView>
 }
 
@@ -78,9 +78,9 @@ export type TemplatesDeps = {
   approvers: Approvers
   senders: OfficialSenders
   media: Pick<TemplateMedia, 'previewUrl'>
-  /** Where what an account had put before a connection stands; null for a connection that is gone. */
+  /** The line of a connection; null if the connection was deleted. */
   findLine(accountId: AccountId, connectionId: ConnectionId): Promise<Line | null>
-  /** This node works by what was committed. */
+  /** Called after the commit, so that this node uses the change. */
   applied(accountId: AccountId): void
 }
 
@@ -123,7 +123,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   async function list(accountId: AccountId, query: TemplateQuery): Promise<List> {
     const filter = readFilter(query, await deps.senders.forAccount(accountId))
     const before = readIdCursor('tpl', query.cursor)
-    // A cursor alone is a page too.
+    // A cursor without a limit also asks for a page.
     const limit = query.limit ?? (before === null ? null : DEFAULT_LIMIT)
     const rows = await listTemplates(db, accountId, filter, before, limit === null ? null : limit + 1)
     if (limit === null) return { data: await viewAll(accountId, rows) }
@@ -149,7 +149,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     return view(accountId, { ...row, status: to })
   }
 
-  /** A local one is nobody's but ours, and both modes send by it. */
+  /** Whether it is an official template outside the sandbox. Other templates are used in both modes. */
   async function isLive({ accountId, official }: TemplateRow): Promise<boolean> {
     if (official === null) return false
     const line = await deps.findLine(accountId, official.connectionId)
@@ -157,9 +157,9 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   }
 
   async function takeAway({ accountId, official, spec, language }: TemplateRow): Promise<boolean> {
-    // What was bound to by hand stood there before us, and stays.
+    // A bound template existed before and stays at the provider.
     if (!official || spec.manual) return true
-    // Of a connection that is gone nothing can be taken away, nor need it be.
+    // If the connection was deleted, nothing can or need be deleted at the provider.
     if (!(await deps.findLine(accountId, official.connectionId))) return true
     return deps.approvers.remove(official.connectionId, official.providerName, language)
   }
@@ -190,7 +190,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     async makeDefault(accountId, id) {
       const found = await find(accountId, id)
       const row = await db.transaction(async tx => {
-        // Or one that is deleted meanwhile would stand in the way of the platform's.
+        // Locked: otherwise a default could refer to a deleted template, and hide the platform's default.
         const standing = await lockTemplate(tx, found)
         if (!standing) throw unknownTemplate()
         const stands = { ...found, ...standing }
@@ -214,7 +214,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   }
 }
 
-/** A default is used in silence: it must be fit to be used, and an OTP's by the code alone. */
+/** A default must be usable, and for codes the code must be its only value. Throws CONFLICT. */
 function checkDefault(row: TemplateRow): void {
   if (!isUsable(row.status)) {
     throw new Problem('CONFLICT', `The template is ${row.status}: neither approved nor active.`)

@@ -3,34 +3,34 @@ import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 
 /**
- * What the provider's word makes of an official template (docs/states.md). What
- * is pending is decided once; what was approved may be stopped and let go again.
- * A word that leads nowhere from here, such as a late `pending`, changes nothing.
+ * The transitions of an official template by its provider's reports (docs/states.md). A pending
+ * template is decided once; an approved one may be disabled and approved again.
+ * Reports without a transition, such as a late `pending`, change nothing.
  */
 const MOVES: Record<TemplateStatus, readonly TemplateState['status'][]> = {
-  // A pause straight from pending: the approval itself was missed.
+  // `disabled` comes here if the report of the approval was missed.
   pending: ['approved', 'rejected', 'disabled'],
   approved: ['disabled'],
   disabled: ['approved'],
-  // An appeal was heard.
+  // After an appeal.
   rejected: ['approved'],
   active: [],
 }
 
-/** The status after the provider's word, or null where it stays as it is. */
+/** The status after the provider's report; null if it does not change. */
 export function statusAfter(
   current: TemplateStatus,
   told: Pick<TemplateWord, 'status'>,
 ): TemplateStatus | null {
   if (told.status === null) return null
-  // What was approved and is now refused is stopped, whatever the provider calls that.
+  // A rejection after an approval counts as `disabled`.
   const status = told.status === 'rejected' && current === 'approved' ? 'disabled' : told.status
   return MOVES[current].includes(status) ? status : null
 }
 
 /**
- * What the provider made of a template, or null where it stays what it is. A code's has words and values of
- * its own, and `free` is a kind that no provider knows: those stay.
+ * The sub type after the provider's report; null if it does not change. Only utility and marketing change:
+ * OTP templates have fields of their own, and no provider knows `free`.
  */
 export function subTypeAfter(
   current: TemplateSubType,
@@ -40,15 +40,15 @@ export function subTypeAfter(
   return follows && subType !== undefined && subType !== current ? subType : null
 }
 
-/** What a message may be sent by. */
+/** Whether messages may use a template with this status. */
 export function isUsable(status: TemplateStatus): boolean {
   return status === 'active' || status === 'approved'
 }
 
 /**
- * When a template is looked at next, in ms since the epoch. Webhooks are faster;
- * looking finds what they missed. One that waits is asked after as long as half
- * the time that it has waited.
+ * When a template is polled next, in ms since the epoch. Webhooks are faster;
+ * polling finds what they missed. A pending template is polled after half the
+ * time that it has waited so far, at least 5 s and at most 15 min.
  */
 export function nextCheckAt(status: TemplateStatus, createdAtMs: number, nowMs: number): number {
   if (status !== 'pending') return nowMs + HOUR_MS

@@ -2,7 +2,7 @@ import { invalid } from '../../contract/errors.ts'
 import { pathStep } from '../../lib/json-path.ts'
 import type { ValueButton } from './spec.ts'
 
-/** The values that a send or a preview gives a template. */
+/** The values for a template in a send or a preview. */
 export type GivenValues = {
   variablesIndexed?: readonly string[]
   variablesNamed?: Readonly<Record<string, string>>
@@ -12,8 +12,8 @@ type GivenButton = { index: number; subType?: string; text: string }
 export type ButtonValue = { index: number; subType: 'url' | 'copy_code'; text: string }
 
 /**
- * The values for places 1 to `places`, exactly as many. `base` is where they
- * stand in the body, such as `template.`. Throws a 400 that names the field.
+ * The values for the placeholders 1 to `places`, exactly as many. `base` is their path in the
+ * request, such as `template.`. Throws a 400 that names the field.
  */
 export function readValues(given: GivenValues, places: number, base: string): readonly string[] {
   const { variablesIndexed, variablesNamed } = given
@@ -48,10 +48,10 @@ function isPlace(key: string, places: number): boolean {
   return /^[1-9][0-9]{0,2}$/.test(key) && Number(key) <= places
 }
 
-/** Set behind the button's own address it would lead nowhere. */
+/** A whole URL: appended to the button's own URL it would not work. */
 const WHOLE_ADDRESS = /^https?:\/\//i
 
-/** A value for each button that wants one, in the order of the buttons. Throws a 400 that names the field. */
+/** A value for each button that needs one, in the order of the buttons. Throws a 400 that names the field. */
 export function readButtonValues(
   given: readonly GivenButton[] | undefined,
   wanted: readonly ValueButton[],
@@ -79,7 +79,7 @@ export function readButtonValues(
   })
 }
 
-/** Refuses what no provider of official templates takes as a value. `given` is where the values come from. */
+/** Throws a 400 for values that providers of official templates refuse. `given` decides the path of the fault. */
 export function checkOfficialValues(values: readonly string[], given: GivenValues, base: string): void {
   values.forEach((value, at) => {
     const path = given.variablesNamed

@@ -11,16 +11,16 @@ import { PLATFORM } from '../accounts/platform.ts'
 import { examplesOf, fileOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
 import type { TemplateId, TemplateRow } from './store.ts'
 
-/** What a view needs beside the template itself. */
+/** What views of templates need beside the rows. */
 export type ViewContext = {
-  /** The account's default templates, the platform's where it chose none. */
+  /** The account's default templates, and the platform's where it chose none. */
   defaults: ReadonlySet<TemplateId>
-  /** How an official sender shows itself; null for one that is gone. */
+  /** The view of an official sender; null if it was deleted. */
   senderOf(connectionId: ConnectionId, onPlatformNumber: boolean): TemplateSender | null
   previewUrl(file: HeaderFile): string
 }
 
-/** A template as an account that may use it sees it. */
+/** A template, for an account that may use it. */
 export function viewTemplate(row: TemplateRow, context: ViewContext): TemplateView {
   const { spec, compiled, official } = row
   return {
@@ -77,7 +77,7 @@ function viewOtp({ spec: { otp } }: TemplateRow) {
   }
 }
 
-/** An official template with a media header takes another file at each send. */
+/** Whether a send may give another header file: for official templates with a media header. */
 export function allowsHeaderOverride({ official, spec: { header } }: TemplateRow): boolean {
   return official !== null && header !== null && header.type !== 'text'
 }
