@@ -33,17 +33,17 @@ import { webhookUrlOf } from './webhook-address.ts'
 
 export type AccountRooms = ReturnType<typeof createAccountRooms>
 
-/** The far side may take its time; the operator waits. */
+/** Long, since providers may be slow, but the operator waits for it. */
 const LINK_TEST_MS = 10_000
 
-/** The links are opened by the messages' room, which is built on this one: it is asked for when it is needed. */
+/** The links. They belong to the message rooms, which are created after these, hence `late`. */
 export type LinkRoom = {
   links: Links
   syncLinks(): Promise<void>
   stateOf(id: ConnectionId): ConnectionState
 }
 
-/** Who may send, with what money, through whom. */
+/** Accounts, keys, wallets, prices, connections and senders. */
 export function createAccountRooms(
   base: Foundation,
   providers: ReadonlyMap<string, Provider>,
@@ -117,7 +117,7 @@ export function createAccountRooms(
       stateOf: id => late().stateOf(id),
       reconfigured: (tx, { id, accountId }) => forgetIdentity(tx, { accountId, connectionId: id }),
       async applied() {
-        // The platform's stand for everybody's: whoever they belong to, this node reads them anew.
+        // A change of the platform's clears the caches of all accounts, so the owner need not be known here.
         changes.publish('connections', PLATFORM)
         await late().syncLinks()
       },

@@ -23,10 +23,10 @@ import type { Foundation } from './foundation.ts'
 
 export type BotRooms = ReturnType<typeof createBotRooms>
 
-/** The provider of a bot for whose account the operator has made no connection. */
+/** The provider for bots of accounts that have no connection for bots. */
 const USUAL = 'telegram'
 
-/** Bots that accounts bring along, and the chats that started them. */
+/** The bots of accounts, and their subscribers. */
 export function createBotRooms(
   base: Foundation,
   rooms: Pick<AccountRooms, 'connectionAdmin'>,
@@ -112,7 +112,7 @@ function createPlatforms(
   }
 }
 
-/** What a link is given that carries no message: it is asked a question, and closed. */
+/** The `Io` of a link without a connection, which is only used for a request to the provider. */
 function strangerIo({ clock, random, log, ids }: Foundation): Io {
   return {
     connectionId: ids.next('cnn'),
@@ -130,7 +130,7 @@ function strangerIo({ clock, random, log, ids }: Foundation): Io {
 
 const POLL_EVERY_MS = 500
 
-/** Asks for updates from now on; `stop` leaves the bots to other nodes. */
+/** Starts polling for updates; `stop` leaves the bots to other nodes. */
 export function startBots(
   { clock, log, changes }: Foundation,
   { botFeeds }: BotRooms,

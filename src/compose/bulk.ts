@@ -26,7 +26,7 @@ import type { MessageRooms } from './messages.ts'
 
 export type BulkRooms = ReturnType<typeof createBulkRooms>
 
-/** Bulk jobs: taken in, validated, and handed over to the way of every message. */
+/** Bulk jobs: intake, validation, and handing rows over to accept and dispatch. */
 export function createBulkRooms(
   base: Foundation,
   rooms: AccountRooms,
@@ -37,7 +37,7 @@ export function createBulkRooms(
   const { config, db, clock, ids, seal, log, metrics } = base
   const rows: RowDeps = {
     ...planning,
-    // A small cache of their own: nearly every row has another number, which would push those of sends out.
+    // A small cache of their own: nearly every row has a new number, which would evict those of sends.
     phones: createPhones({ cacheSize: PHONES_OF_BULK }),
     faultsOf: createCheck(SingleSendBody),
     seal,
@@ -73,7 +73,7 @@ export function createBulkRooms(
       seal,
       node: lease.id,
       account,
-      // One that is not there is found missing by the row that names it.
+      // A missing file is reported by the validation of the row that names it.
       async keepFile(id, { accountId, id: jobId }) {
         if (isId('ast', id)) await media.use(id, { accountId, id: jobId })
       },
@@ -101,13 +101,13 @@ export function createBulkRooms(
 }
 
 const PHONES_OF_BULK = 200
-/** Each goes to its provider as soon as it hears: more in one turn would keep the event loop from other requests. */
+/** Each row is submitted as soon as it is accepted: more at once would block the event loop for other requests. */
 const ROWS_TOLD_AT_ONCE = 32
 
-/** Without word of a change, validations and lanes are looked for this often; in ms. */
+/** How often validations and lanes are looked for without a notification; in ms. */
 const POLL_EVERY_MS = 250
 
-/** Validates and hands over from now on; `stop` ends both, and leaves what is left to other nodes. */
+/** Starts validating and handing over; `stop` ends both, and leaves the rest to other nodes. */
 export function startBulk(
   { clock, log, changes }: Foundation,
   { bulkPump, bulkValidator, bulkWatch }: BulkRooms,
@@ -147,11 +147,11 @@ export function startBulk(
   }
 }
 
-/** Rows of `bulk_moves` that are counted in one statement; each is of a batch of up to some hundred messages. */
+/** Rows of `bulk_moves` that are counted in one statement; each has the messages of a batch, up to some hundred. */
 const FOLDED_AT_ONCE = 100
 const SWEPT_ROWS = 10_000
 
-/** What jobs need besides: any node may do it at any time. */
+/** The chores of bulk jobs; any node may run them. */
 export function listBulkChores(
   { db, clock, config }: Foundation,
   { bulkIntake, bulkJobs }: BulkRooms,

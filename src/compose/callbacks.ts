@@ -7,12 +7,12 @@ import { type Loop, startLoop } from '../workers/loop.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
 
-/** How often this node looks for what became due, in ms. */
+/** How often this node looks for due deliveries, in ms. */
 const POLL_EVERY_MS = 250
-/** A claimed delivery of which nothing was noted by then is free again: four times the longest attempt. */
+/** A claimed delivery without a stored outcome is freed after this: four times the longest attempt. */
 const CLAIM_LASTS_MS = 60_000
 
-/** The webhook endpoints, and what carries events and decisions to them. */
+/** Webhook endpoints, and the delivery of callbacks to them. */
 export function createCallbackRooms(base: Foundation, lease: NodeLease) {
   const { db, clock, ids, random, seal, log, metrics, guarded } = base
   const webhooks = createWebhooks({ db, clock, ids, random, seal, checkUrl: guarded.check })
@@ -31,12 +31,12 @@ export function createCallbackRooms(base: Foundation, lease: NodeLease) {
 }
 
 export type Courier = {
-  /** Looks at once for what is due. */
+  /** Looks for due deliveries at once. */
   wake(): void
   stop(): Promise<void>
 }
 
-/** Delivers from now on; `stop` takes nothing new, and lets what is under way end. */
+/** Starts delivering; `stop` claims no more, and waits for the attempts in progress. */
 export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): Courier {
   const poll: Loop = startLoop({
     clock,
@@ -54,7 +54,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
   }
 }
 
-/** Frees deliveries that dead nodes held, and those of which nobody noted what became of them. */
+/** Frees deliveries that dead nodes held, and those without a stored outcome. */
 export function freeCallbacks({ db, clock }: Foundation): Chore {
   return {
     name: 'free callbacks',

@@ -19,16 +19,16 @@ import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
 import { VERIFICATIONS_KEEP_MS } from './verification.ts'
 
-/** No receipt comes later than this after its attempt, and no inbound message is told again. */
+/** No receipt comes later than this after its attempt, and no provider repeats an inbound message after it. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
-/** A receipt this young may be for a submit whose answer is just being stored, on another node, by another clock. */
+/** A receipt this recent may belong to a submit whose answer is being stored now, maybe by a node with another clock. */
 const YOUNG_RECEIPT_MS = 5 * MINUTE_MS
 const FEW = 500
 const MANY = 20_000
 
 /**
- * The housekeeping of messages and accounts; other rooms list theirs beside their wiring, and ./work.ts gathers
- * all. Each is idempotent: any node may run it.
+ * The chores of messages and accounts. Other rooms list theirs in their own files here; ./work.ts gathers
+ * all. Each chore is idempotent, and any node may run it.
  */
 export function listChores(
   base: Foundation,
@@ -44,7 +44,7 @@ export function listChores(
   }
   const retention = createRetention({ db, clock, keep })
   return [
-    // Further apart than the longest wait for the database (see createMislaid).
+    // Longer than the longest wait for the database (see createMislaid).
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
     {
       name: 'apply parked receipts',

@@ -12,7 +12,7 @@ import type { Foundation } from './foundation.ts'
 
 export type ConsentRooms = ReturnType<typeof createConsentRooms>
 
-/** Who wants to be written to, and when; and what people write to us. `wake`: there are events to deliver. */
+/** Opt-outs, quiet hours and inbound messages. `wake`: called when there are events to deliver. */
 export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake: () => void) {
   const optOuts = createOptOuts({ db, clock, ids })
   const keepInbound = createKeepInbound({ clock, ids, phones, optOuts })
@@ -32,7 +32,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
   }
 }
 
-/** Opt-outs that providers told of before they had answered the submit. */
+/** Chores for opt-outs that were reported before the submit was answered. */
 export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
   return [
     { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
@@ -40,7 +40,7 @@ export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
   ]
 }
 
-/** Long messages whose other parts never came are kept as far as they are there. */
+/** A chore that stores inbound messages whose missing parts did not come in time, without those. */
 export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
   return { name: 'give up parts', everyMs: 60_000, run: () => sweepAll(giveUpParts, MOST_GIVEN_UP) }
 }

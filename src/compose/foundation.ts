@@ -11,7 +11,7 @@ import { createIds, type Ids } from '../lib/ids.ts'
 import { createPhones, type Phones } from '../lib/phone.ts'
 import type { Random } from '../lib/random.ts'
 
-/** What everything stands on. */
+/** What all rooms share. */
 export type Foundation = {
   config: Config
   log: Logger
@@ -28,10 +28,10 @@ export type Foundation = {
 
 export type DatabaseWaits = Pick<DatabaseOptions, 'connectTimeoutMs' | 'queryTimeoutMs'>
 
-/** The largest file that a message takes from an address, in bytes. */
+/** The largest file that is downloaded for a message, in bytes. */
 const MOST_FILE_BYTES = 100 * 1024 * 1024
 const FILE_TIMEOUT_MS = 20_000
-/** Numbers whose country is remembered: parsing one anew costs about 10 µs. */
+/** Cached phone numbers: parsing one costs about 10 µs. */
 const PHONES_REMEMBERED = 20_000
 
 export function createFoundation(options: {

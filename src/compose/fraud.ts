@@ -13,11 +13,11 @@ import type { Foundation } from './foundation.ts'
 export type FraudRooms = ReturnType<typeof createFraudRooms>
 
 const BLOCKS_KEEP_MS = 90 * DAY_MS
-/** After so many half-lives nothing is left of a count. */
+/** After so many half-lives a count has faded to nothing. */
 const TALLIES_KEEP_MS = 14 * DAY_MS
 const MANY = 20_000
 
-/** What stands between verification codes and those who would pump them, and what is known of how codes fare. */
+/** The fraud guard of verifications, and their totals. */
 export function createFraudRooms(
   { db, clock, ids, phones, changes, metrics, log }: Foundation,
   lease: NodeLease,

@@ -8,7 +8,7 @@ import {
 } from '../core/inbound/media.ts'
 import type { Foundation } from './foundation.ts'
 
-/** The files of inbound messages, from the links or the providers that have them. */
+/** The files of inbound messages, which are read from links or providers. */
 export function createInboundFileRoom(
   { db, log, clock }: Foundation,
   links: Links,
@@ -23,7 +23,7 @@ export function createInboundFileRoom(
 
 type Open = NonNullable<Link['openMedia']>
 
-/** The link that the message came over, else its provider: a web session's link is on one node alone. */
+/** From the link that received the message, else from its provider: a web session's link is open on one node only. */
 function openerOf(links: Links, providers: ReadonlyMap<string, Provider>, io: Pick<Io, 'log' | 'clock'>) {
   return ({ connectionId, provider }: MediaSource): Open | null => {
     const own = links.get(connectionId)?.link.openMedia

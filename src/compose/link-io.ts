@@ -11,7 +11,7 @@ import type { Foundation } from './foundation.ts'
 import type { TemplateRooms } from './templates.ts'
 import { receiptTokenOf, receiptUrlOf } from './webhook-address.ts'
 
-/** What a link may use of ours: time, its log, where receipts go, and whom it tells. */
+/** What a link gets from us: clock, log, the URL for receipts, and callbacks for what the provider sends. */
 export function createIo(
   base: Foundation,
   inbox: Inbox,
@@ -37,7 +37,7 @@ export function createIo(
   }
 }
 
-/** What providers tell us, by its kinds. */
+/** Takes what providers send, by its kind. */
 export type Inbox = {
   /** Resolves once all of it is stored. */
   take(connection: { id: ConnectionId; provider: string }, inbound: readonly Inbound[]): Promise<void>
@@ -57,7 +57,7 @@ export function createInbox(
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
         receipts.take(connection.id, inbound),
-        // By ids as the store has them, since the messages are found by these.
+        // With ids in the form in which they are stored, since messages are found by them.
         optOuts.refusedLater(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
@@ -73,18 +73,18 @@ export function createInbox(
   }
 }
 
-/** Where providers call us. What they tell is stored before they are answered, so that a 200 means that we have it. */
+/** Handles webhooks of providers. A 200 is answered only after all of the content is stored. */
 export function createInboundDoor(
   links: Links,
   inbox: Inbox,
   { botDoor }: BotRooms,
   isWanted: (provider: string, id: ConnectionId) => Promise<boolean>,
 ): InboundDoor {
-  /** Null where there is none. */
+  /** The open link of a connection; null if there is none. */
   async function findLink(provider: string, connectionId: string) {
     if (!isId('cnn', connectionId)) return null
     const open = links.hearing(connectionId)
-    // One that is being opened by this node: the provider comes again.
+    // This node has yet to open the link: a 503 makes the provider call again.
     if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
     return open?.provider === provider ? open : null
   }
@@ -107,5 +107,5 @@ export function createInboundDoor(
   }
 }
 
-/** In the path, in place of a provider's key: `/webhooks/botapp/{botId}`. The bot itself says what its platform is. */
+/** In the path in place of a provider's key: `/webhooks/botapp/{botId}`. The platform follows from the bot. */
 const BOTS = 'botapp'

@@ -13,11 +13,11 @@ import type { Foundation } from './foundation.ts'
 
 export type MediaRooms = ReturnType<typeof createMediaRooms>
 
-/** Below the data directory. */
+/** Name of the folder in the data directory. */
 const DIRECTORY = 'media'
 const SWEEP_EVERY_MS = 10 * MINUTE_MS
 
-/** Uploaded files, and what takes them away again. */
+/** Uploaded files, and the chore that deletes unused ones. */
 export function createMediaRooms(base: Foundation, files: FileStore = chooseFileStore(base.config)) {
   const { db, clock, ids, log, guarded, seal, config } = base
   const previews = createPreviews({ seal, clock, origin: originOf(config) })
@@ -37,14 +37,14 @@ export function createMediaRooms(base: Foundation, files: FileStore = chooseFile
   }
 }
 
-/** Where this node is found by whoever may have an address; '' where nobody can say, and addresses are paths. */
+/** The origin of this node's URLs; '' if it is not known, so that URLs are paths only. */
 export function originOf({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
   if (publicUrl !== undefined) return publicUrl
   if (port === 0 || host === '0.0.0.0' || host === '::') return ''
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-/** A directory is for one machine; nodes that share none share a bucket. */
+/** A bucket if there is one, else a directory, which only works for nodes that share it. */
 function chooseFileStore(config: Config): FileStore {
   return collecting(
     config.mediaBucket

@@ -50,11 +50,11 @@ export type MessageRoomsDeps = {
   bots: BotRooms
   providers: ReadonlyMap<string, Provider>
   lease: NodeLease
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True during shutdown: then operations do not wait for a database that is away. */
   stopping(): boolean
 }
 
-/** The way of a message: accept, dispatch, settle, and what is read of it. */
+/** Messages: accept, dispatch, settle, receipts, and reading them. */
 export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
   const { accounts, consent, media, templates, bots, providers, lease, stopping } = deps
   const { config, db, clock, ids, random, phones, seal, log, metrics } = base
@@ -138,7 +138,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     seal,
     log,
     links,
-    // As with routes: a sandbox that live keys may not use keeps what they have sent until they may.
+    // As in routing: while live keys may not use the sandbox, their messages wait in the outbox.
     takesLive: ({ provider, enabled }) => provider !== SANDBOX || (enabled && config.sandbox),
     waiters,
     circuits,
@@ -206,13 +206,13 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     accept,
     settle,
     links,
-    /** To be told when links came, went, or changed. */
+    /** Sets the listener for links that were opened, closed or changed. */
     onLinks(listener: () => void) {
       linksChanged = listener
     },
     stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
-    /** For links of web sessions, which are opened elsewhere (./sessions.ts), and attached while they are up. */
+    /** For links of web sessions, which are opened in ./sessions.ts and attached while they are up. */
     ioOf: (spec: LinkSpec) => createIo(base, inbox, bots, spec, () => {}),
     dispatcher,
     reconciler,
@@ -245,5 +245,5 @@ function stateOf(links: Links, circuits: Circuits, id: ConnectionId): Connection
   return { link, detail, circuit: circuits.phase(id) }
 }
 
-/** For a connection that was removed while its message was under way. */
+/** For messages whose connection was deleted during the attempt. */
 const POLICY_OF_THE_GONE = { maxAttempts: 3, backoffMs: 5_000 }

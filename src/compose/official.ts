@@ -4,10 +4,10 @@ import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
 
-/** How often this node looks which sender is due; each has its own, longer pace. */
+/** How often this node looks for senders whose check is due; each sender is checked less often. */
 const LOOK_EVERY_MS = 5_000
 
-/** Reads from their providers who the official senders are, and how well they do. */
+/** Updates number, name and rating of official senders from their providers. */
 export function identifyOfficial(
   { db, clock, log }: Foundation,
   { links, onLinks }: Pick<MessageRooms, 'links' | 'onLinks'>,
@@ -20,7 +20,7 @@ export function identifyOfficial(
   return {
     name: 'identify official senders',
     everyMs: LOOK_EVERY_MS,
-    // A sender that is new, or is another by now, is shown as what it is at once.
+    // A new or changed sender is checked at once.
     wokenBy: onLinks,
     run: createOfficialCheck({ db, clock, log, links: identified }),
   }

@@ -8,7 +8,7 @@ import type { MessageRooms } from './messages.ts'
 
 export type OverviewRooms = ReturnType<typeof createOverviewRooms>
 
-/** What the pages of the console look at. */
+/** Statistics and operations, for pages of the console. */
 export function createOverviewRooms(
   { db, clock }: Foundation,
   providers: ReadonlyMap<string, Provider>,

@@ -23,7 +23,7 @@ import type { Foundation } from './foundation.ts'
 
 export type PeopleRooms = ReturnType<typeof createPeopleRooms>
 
-/** People, how they come in, and what everybody changes. */
+/** People, their sign-in and sessions, invitations, and the audit log. */
 export function createPeopleRooms(
   base: Foundation,
   rooms: AccountRooms,
@@ -68,8 +68,8 @@ export function createPeopleRooms(
 }
 
 /**
- * Links leave like a code of the account's: their words are sealed, and stand in no list. Never by
- * the sandbox, in whose inbox whoever has any key of the account could read and follow them.
+ * Mails with links are sent as OTP messages of the account: their text is sealed, and not in lists. Never over
+ * the sandbox, since test keys of the account can read its inbox, and could open the links.
  */
 function createMail({ ids, log }: Foundation, { connections }: AccountRooms, send: Send) {
   return async (
@@ -104,7 +104,7 @@ function createMail({ ids, log }: Foundation, { connections }: AccountRooms, sen
   }
 }
 
-/** What people leave behind. */
+/** The chores of people, sessions and the audit log. */
 export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog }: PeopleRooms): Chore[] {
   return [
     { name: 'note session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },

@@ -26,11 +26,11 @@ export type PlanningDeps = {
   bots: BotRooms
   providers: ReadonlyMap<string, Provider>
   links: Links
-  /** Whether a connection's circuit lets messages through at the moment. */
+  /** Whether a connection's circuit lets messages through now. */
   circuitReady(id: ConnectionId): boolean
 }
 
-/** What every send, batch, estimate and bulk row is resolved with. */
+/** The dependencies with which sends, batches, estimates and bulk rows are resolved. */
 export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDeps {
   const { accounts, consent, media, templates, bots, providers, links, circuitReady } = deps
   return {
@@ -56,7 +56,7 @@ export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDep
   }
 }
 
-/** What a send depends on; at once when the caches are warm. */
+/** The data that a send depends on; synchronous when all of it is cached. */
 function worldOf(
   rooms: AccountRooms,
   { templateSnapshots }: TemplateRooms,
@@ -87,7 +87,7 @@ function worldOf(
   )
 }
 
-/** Uploaded files are looked up where a body names them: few do, and they may be gone. */
+/** Uploaded files are looked up only if a body names some: few bodies do, and files may be deleted. */
 async function findAssets(
   world: World | Promise<World>,
   media: Media,
@@ -108,7 +108,7 @@ function withAssets(
   return ids.length === 0 ? world : findAssets(world, media, account.id, ids)
 }
 
-/** So are bots and their chats, of which there may be millions: one look-up, for those who name one. */
+/** The same for bots and their chats, of which there may be millions: one look-up if a body names one. */
 async function findNamed(
   world: World | Promise<World>,
   { findConversation }: BotRooms,
@@ -129,9 +129,9 @@ function withConversation(
   return named?.moduleType === 'botapp_bot' ? findNamed(world, bots, account.id, named) : world
 }
 
-/** The channels on which not everybody who has a number can be reached. */
+/** The channels that do not reach every phone number. */
 const CHECKED: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
-/** A provider that does not say by then is asked by the send itself. */
+/** Without an answer by then, the submit will show whether the recipient is reached. */
 const REACHES_TIMEOUT_MS = 2_000
 
 async function reaches(base: Foundation, links: Links, planned: Planned): Promise<boolean | null> {
@@ -153,7 +153,7 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
   return inTime ? inTime.answer : null
 }
 
-/** Web sessions by their defaults: what the operator's own connection would say otherwise. */
+/** A connection with the defaults of web sessions, for accounts without a connection of that provider. */
 function bareSessionsOf(providers: ReadonlyMap<string, Provider>): ConnectionSnapshot {
   const { key, channels, policy } = providers.get(WHATSAPP_WEB)!
   return {

@@ -26,13 +26,13 @@ export type RoomsDeps = {
   providers: ReadonlyMap<string, Provider>
   lease: NodeLease
   operatorToken: OperatorToken
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True during shutdown: then operations do not wait for a database that is away. */
   stopping(): boolean
-  /** There are events to deliver: the courier need not wait for its next poll. */
+  /** Makes the courier look for events at once rather than at its next poll. */
   wakeCourier(): void
 }
 
-/** Everything that is built on accounts. Nothing works by itself yet (./work.ts). */
+/** All rooms that depend on accounts. Background work is started separately (./work.ts). */
 export function createRooms(base: Foundation, deps: RoomsDeps) {
   const { accounts, mediaRooms, providers, lease, operatorToken, stopping } = deps
   const { media } = mediaRooms
@@ -78,7 +78,7 @@ export function createRooms(base: Foundation, deps: RoomsDeps) {
   }
 }
 
-/** Takes back what may have been stored although its sender was told that it was not. */
+/** Withdraws messages that may be stored although their accept was reported as failed. */
 export async function withdrawUnconfirmed({ messages, verification }: Rooms): Promise<void> {
   await messages.accept.withdrawUnconfirmed()
   await verification.withdrawUnconfirmed()

@@ -21,7 +21,7 @@ import type { MessageRooms } from './messages.ts'
 
 export type SessionRooms = ReturnType<typeof createSessionRooms>
 
-/** Web sessions: what accounts do with them, and the node that holds each. */
+/** Web sessions: the operations of accounts, and the keeper of those that this node holds. */
 export function createSessionRooms(
   base: Foundation,
   rooms: AccountRooms,
@@ -34,7 +34,7 @@ export function createSessionRooms(
   const supplier = providers.get(WHATSAPP_WEB)!
   const standings = createStandings({ db, clock, ids, seal })
 
-  /** What the operator says of web sessions: the account's own connection, else the platform's, else the defaults. */
+  /** Settings from an enabled connection if there is one, the account's or the platform's; else the defaults. */
   async function settingsOf(accountId: AccountId) {
     const all = await rooms.connections.forAccount(accountId)
     const connections = all.filter(each => each.provider === WHATSAPP_WEB)
@@ -110,10 +110,10 @@ export function createSessionRooms(
 const DISABLED = 'the operator has disabled web sessions'
 const UP = () => ({ state: 'up', detail: '' }) as const
 
-/** Without word of a change, sessions are looked for this often; in ms. */
+/** How often sessions are looked for without a notification; in ms. */
 const LOOK_EVERY_MS = 2_000
 
-/** Holds sessions from now on; `stop` closes them and leaves them to other nodes. */
+/** Starts to claim and hold sessions; `stop` closes them, and leaves them to other nodes. */
 export function startSessions(
   { clock, log, changes }: Foundation,
   { keeper }: SessionRooms,

@@ -17,7 +17,7 @@ import type { Foundation } from './foundation.ts'
 
 export type TemplateRooms = ReturnType<typeof createTemplateRooms>
 
-/** Templates, who approves them, and what sends know of them. */
+/** Templates, their approval by providers, and the snapshots for sends. */
 export function createTemplateRooms(
   base: Foundation,
   rooms: AccountRooms,
@@ -61,17 +61,17 @@ export function createTemplateRooms(
   }
 }
 
-/** How often this node looks for templates to ask about; each has its own, longer pace. */
+/** How often this node looks for templates whose poll is due; each template is polled less often. */
 const POLL_EVERY_MS = 1_000
 
-/** Finds what providers decided on templates where nobody told us. */
+/** A chore that finds decisions of providers that no webhook reported. */
 export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
   return { name: 'ask about templates', everyMs: POLL_EVERY_MS, run }
 }
 
 const SWEEP_EVERY_MS = HOUR_MS
 
-/** What requests left behind that died with their node. */
+/** A chore that deletes expired claims of names, whose requests died with their node. */
 export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
   return {
     name: 'sweep template names',
@@ -81,7 +81,7 @@ export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
   }
 }
 
-/** The uploaded files, as a header shows them. */
+/** The uploaded files, for headers of templates. */
 function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedia {
   type Found = Awaited<ReturnType<Media['take']>>
   const toHeader = ({ id, accountId, mediaType, mimetype, fileName, size }: Found) => ({
@@ -99,7 +99,7 @@ function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedi
     },
     takeIn: async (accountId, url, path) => toHeader(await media.fetch(accountId, { path, url })),
     async hold(accountId, { assetId }, work) {
-      // As a message does that has not been accepted yet: what a crash leaves of it is swept.
+      // Recorded like the use of a message that is being accepted, so that it is swept after a crash.
       const id = ids.next('msg')
       if (!(await media.use(assetId, { accountId, id }))) return null
       try {

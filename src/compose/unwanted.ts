@@ -5,7 +5,7 @@ import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { findVoidCodes } from '../core/verification/void-store.ts'
 import type { Foundation } from './foundation.ts'
 
-/** Which messages that waited must not leave any more: their recipients decided meanwhile, or their codes ran out. */
+/** Finds waiting messages that must not be sent any more: the recipient has opted out, or the code is void. */
 export function createUnwanted({ db, clock }: Pick<Foundation, 'db' | 'clock'>, suppressedOn: SuppressedOn) {
   return async <Item extends OutboxItem>(items: readonly Item[]): Promise<Map<Item, Unwanted>> => {
     const codes = items.filter(item => item.messageType === 'otp')

@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts'
 import type { FraudRooms } from './fraud.ts'
 import type { MessageRooms } from './messages.ts'
 
-/** Codes: sent over the way of every message, and what is kept of them until they come back. */
+/** Verifications: starting, resending and checking codes, and learning which channels work. */
 export function createVerificationRooms(
   base: Foundation,
   { planning, acceptMessage, waiters }: MessageRooms,
@@ -76,12 +76,12 @@ export function createVerificationRooms(
   }
 }
 
-/** The verifications themselves go by the month (core/outbox/retention.ts). */
+/** Verifications are dropped by months (core/outbox/retention.ts). */
 export const VERIFICATIONS_KEEP_MS = 30 * DAY_MS
 
-/** After so many half-lives nothing is left of what was learned. */
+/** After so many half-lives the learned counts have faded to nothing. */
 const LEARNED_KEEP_MS = 90 * DAY_MS
-/** How old what is known of channels may be. */
+/** How often what was learned of channels is read again. */
 const REFRESH_EVERY_MS = 20_000
 
 export function listVerificationChores(

@@ -18,21 +18,21 @@ import { pollTemplates, sweepTemplateClaims } from './templates.ts'
 import { listVerificationChores } from './verification.ts'
 
 export type Work = {
-  /** There are events to deliver: the courier need not wait for its next poll. */
+  /** Makes the courier look for events at once rather than at its next poll. */
   wakeCourier(): void
   /**
-   * Takes nothing new, and resolves when what is under way has ended. What hands messages over stops before
-   * what carries them.
+   * Takes on no more work, and resolves when all in progress has ended. Parts that hand messages over stop before
+   * those that send them.
    */
   finish(): Promise<void>
-  /** The housekeeping goes on while the rest ends. */
+  /** Stops the chores, which still run during `finish`. */
   stopChores(): Promise<void>
 }
 
-/** How often this node looks for messages that became due, in ms. */
+/** How often this node looks for due messages, in ms. */
 const POLL_EVERY_MS = 250
 
-/** What this node does by itself, from now on. */
+/** Starts all background work of this node. */
 export function startWork(base: Foundation, rooms: Rooms): Work {
   const { dispatcher, reconciler } = rooms.messages
   const poll = startPoll(base, rooms)
@@ -43,7 +43,7 @@ export function startWork(base: Foundation, rooms: Rooms): Work {
   const chores = startChores(listAllChores(base, rooms), {
     clock: base.clock,
     log: base.log,
-    // A test's clock is where the test wants it: the machine's own is what may be wrong.
+    // The machine's clock, not the injected one: only the machine's can be wrong.
     checkClock: createClockCheck({ db: base.db, clock: systemClock }),
   })
   return {
@@ -65,7 +65,7 @@ function startPoll({ clock, log }: Foundation, rooms: Rooms): Loop {
     clock,
     everyMs: POLL_EVERY_MS,
     async round() {
-      // First, so that nothing is found due of which the sender was told that it was not accepted.
+      // First, so that no message is sent whose accept was reported as failed.
       await withdrawUnconfirmed(rooms)
       return (await dispatcher.poll()) > 0 ? 'again' : undefined
     },

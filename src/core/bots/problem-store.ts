@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
 
-/** A bot as far as it matters for whether its updates come to us. */
+/** What of a bot decides whether we receive its updates. */
 export type Watched = {
   accountId: AccountId
   botId: BotId
@@ -23,8 +23,8 @@ type Raw = {
 const COLUMNS = 'f.account_id, f.bot_id, b.mode, f.problem, f.taken_back_at'
 
 /**
- * Bots whose updates come by webhook and that nobody has looked at since `before`, the longest ago first; noted as
- * looked at, so that the nodes share them. One that somebody else is at comes the next time.
+ * Claims webhook bots that were not checked since `beforeMs`, the longest ago first: they are marked as checked at once,
+ * so that nodes share them. Skips rows that another node has locked.
  */
 export async function claimLooks(
   db: Db,
@@ -52,7 +52,7 @@ export async function claimLooks(
   return rows.map(toWatched)
 }
 
-/** One of them; null where it is gone, or nothing is heard of it anyhow. */
+/** One bot; null if it was removed, its token is invalid, or its mode is not settled. */
 export async function selectWatched(db: Db, accountId: AccountId, botId: BotId): Promise<Watched | null> {
   const { rows } = await db.query<Raw>({
     name: 'bot_watched',
@@ -66,14 +66,14 @@ export async function selectWatched(db: Db, accountId: AccountId, botId: BotId):
 export type ProblemChange = {
   accountId: AccountId
   botId: BotId
-  /** Whoever asks for its updates names the claim by which; null for a look. */
+  /** The fence of the poller's claim; null for a check of a webhook. */
   fence: number | null
   problem: { code: BotProblemCode; detail: string } | null
   takenBackAtMs: number | null
   atMs: number
 }
 
-/** Notes what keeps a bot from being heard; null where that was known, or the bot is not heard of by this claim any more. */
+/** Stores a change of a bot's problem; null if it is the same as before, or the claim is no longer valid. */
 export async function writeProblem(
   db: Db,
   { accountId, botId, fence, problem, takenBackAtMs, atMs }: ProblemChange,

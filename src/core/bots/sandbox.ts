@@ -5,7 +5,7 @@ import type { BotRow } from './store.ts'
 import type { Subscriber } from './subscriber.ts'
 import { putChats } from './subscriber-store.ts'
 
-/** What a test key's token stands for: a bot that no platform knows. */
+/** The bot of a test key's token, which exists on no platform. */
 export function sandboxBot(accountId: AccountId, id: BotId, platformId: string): BotRow {
   return {
     accountId,
@@ -23,12 +23,12 @@ export function sandboxBot(accountId: AccountId, id: BotId, platformId: string):
 }
 
 /**
- * Chats whose endings show what the sandbox does (docs/sandbox.md): taken, refused, undelivered,
- * unknown. Listed in this order: who takes the first one to try has their message taken.
+ * Chats whose last digits choose the outcome in the sandbox (docs/sandbox.md): accepted, rejected, undelivered,
+ * unknown. Listed in this order, so that a message to the first one succeeds.
  */
 const CHATS = ['7000001000', '7000000002', '7000000004', '7000000005']
 
-/** Nobody can start a bot of the sandbox, and so it is born with subscribers. */
+/** Adds subscribers, since nobody can start a bot of the sandbox. */
 export async function addSandboxSubscribers(
   tx: Db,
   { accountId, id: botId }: Pick<BotRow, 'accountId' | 'id'>,

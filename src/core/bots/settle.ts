@@ -11,19 +11,19 @@ import { type BotRow, findBot, listUnsettled, markUnauthorized, selectBot, settl
 import type { BotTokens, KnownBot } from './tokens.ts'
 
 export type BotSettling = {
-  /** Settles with the platform how the updates of a bot come, as far as it can be reached now. */
+  /** Sets up with the platform how a bot's updates come (webhook or polling), if it can be reached now. */
   settle(bot: Pick<BotRow, 'id'>): Promise<void>
-  /** Makes the platform tell us again, and nobody else, in the way that was settled. */
+  /** Makes the platform send updates to us again rather than to another receiver, in the given mode. */
   retake(bot: KnownBot, mode: BotMode): Promise<PlatformAnswer<true>>
-  /** Where the platform calls us for a bot; null where nobody can reach us. */
+  /** The webhook URL of a bot; null if this server has no public URL. */
   addressOf(id: BotId): string | null
-  /** What tells the platform, once a bot is removed, that nobody listens any more; a platform that is away finds out by itself. */
+  /** Returns a function that removes the webhook at the platform, to be called after the bot is removed; it may fail. */
   leaving(bot: BotRow): Promise<() => Promise<void>>
-  /** Somebody was told that a bot's token is not valid any more: asks, and marks the bot if so. */
+  /** Checks a bot's token, which was reported as invalid, and marks the bot if it is. */
   verify(id: string): Promise<void>
-  /** The same as `settle` for bots whose turn never came, or came under another public address; for a chore. */
+  /** `settle` for bots that have no mode yet, or whose mode was settled with another public URL; for a chore. */
   round(): Promise<void>
-  /** The secret that the platform repeats with each call for a bot; the same on every node and after a restart. */
+  /** The secret that the platform sends with each call for a bot; the same on every node and after a restart. */
   secretOf(id: BotId): string
 }
 
@@ -35,11 +35,11 @@ export type BotSettlingDeps = {
   log: Log
   platforms: Platforms
   tokens: BotTokens
-  /** Where the platform may call us; null where nobody can reach us. */
+  /** The public URL of this server; null without one. */
   publicUrl: string | null
 }
 
-/** Somebody waits for it. */
+/** Short, since a request waits for it. */
 const ASK_MS = 5_000
 const MOST_A_ROUND = 50
 
@@ -58,7 +58,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     if (answer.kind === 'unauthorized') return end(bot)
     if (answer.kind === 'answer') return write(bot, webhook ? 'webhook' : 'polling')
     if (answer.kind !== 'refused' || !webhook) return
-    // An address that the platform refuses, such as one without https: then we ask.
+    // The platform refuses the URL, such as one without https: poll instead.
     log.warn(
       { reason: answer.detail },
       'the bot platform refuses our public address; a bot is polled instead',
@@ -82,7 +82,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
 
   async function listen(bot: KnownBot, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
     const answer = await tell(bot, webhook)
-    // Removed meanwhile: whoever did may have told the platform before us.
+    // The bot was removed meanwhile, and its webhook maybe before this call set it: remove it again.
     if (webhook && !(await findBot(db, bot.id))) await tell(bot, null)
     return answer
   }
@@ -93,7 +93,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     return within(clock, ASK_MS, signal => platform.bots.listen(bot.token, webhook, signal))
   }
 
-  /** Nobody can speak for a bot whose token does not open: that is no reason to keep it, nor to let others wait. */
+  /** Null if the bot's sealed token cannot be opened: such a bot can still be removed, and does not block others. */
   async function unlessBroken<T>(botId: BotId, work: T | Promise<T>): Promise<T | null> {
     try {
       return await work
@@ -104,7 +104,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     }
   }
 
-  /** A token that was replaced meanwhile is another one. */
+  /** Marks a bot as unauthorized and stores the event, unless its token was replaced meanwhile. */
   async function end({ accountId, id, sealed }: KnownBot): Promise<void> {
     await db.transaction(async tx => {
       if (!(await markUnauthorized(tx, { accountId, id, token: sealed }))) return
@@ -126,7 +126,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     retake: (bot, mode) => listen(bot, mode === 'webhook' ? webhookOf(bot.id) : null),
     addressOf,
     async leaving({ id, mode }) {
-      // Before it is settled a webhook may be set all the same: the answer was lost, or has not come yet.
+      // Also without a settled mode: a webhook may be set whose answer was lost, or has not come yet.
       const bot = mode === 'polling' ? null : await unlessBroken(id, tokens.find(id))
       return async () => void (bot && (await listen(bot, null)))
     },

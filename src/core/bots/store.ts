@@ -15,11 +15,11 @@ export type BotRow = {
   token: Buffer | null
   state: BotState
   mode: BotMode | null
-  /** The public address that `mode` was settled by. */
+  /** The public URL with which `mode` was settled. */
   publicUrl: string | null
 }
 
-/** A bot with what changes by each update. */
+/** A bot with what its updates change. */
 export type BotWithFeed = BotRow & {
   subscribers: number
   lastUpdateAtMs: number | null
@@ -52,7 +52,7 @@ const COLUMNS = `b.account_id, b.id, b.connection_id, b.sandbox, b.platform_id, 
 const WITH_FEED = `${COLUMNS}, f.subscribers, f.last_update_at, f.problem, f.problem_detail, f.problem_at
   from bots b join bot_feeds f on f.account_id = b.account_id and f.bot_id = b.id`
 
-/** The newest first; `before` is the last id of the page before. */
+/** The newest first; `before` is the last id of the previous page. */
 export async function listBots(
   db: Db,
   accountId: AccountId,
@@ -76,7 +76,7 @@ export async function selectBot(db: Db, accountId: AccountId, id: BotId): Promis
   return rows[0] ? toRowWithFeed(rows[0]) : null
 }
 
-/** Whoever's it is: the platform names a bot alone. */
+/** A bot of any account: the platform's calls contain only the bot's id. */
 export async function findBot(db: Db, id: BotId): Promise<BotRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'bot_of_anybody',
@@ -86,10 +86,10 @@ export async function findBot(db: Db, id: BotId): Promise<BotRow | null> {
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** What a settled way, or another token, leaves nothing of: how well the updates came before. */
+/** SQL that clears the problem of a bot, after its mode was settled or its token replaced. */
 const UNTROUBLED = 'problem = null, problem_detail = null, problem_at = null, looked_at = null'
 
-/** The bot of a platform's number, whoever's it is, and whether somebody else has taken it; in the sandbox the account's own. */
+/** The bot with a platform id, of any account; in the sandbox, of this one. `taken`: another receiver has its updates. */
 export async function findByPlatformId(
   db: Db,
   { accountId, sandbox, platformId }: Pick<BotRow, 'accountId' | 'sandbox' | 'platformId'>,
@@ -105,7 +105,7 @@ export async function findByPlatformId(
   return rows[0] ? { ...toRow(rows[0]), taken: rows[0].taken } : null
 }
 
-/** How the updates of these bots come is to be settled, or was by another public address. */
+/** Bots without a settled mode, or whose mode was settled with another public URL. */
 export async function listUnsettled(db: Db, publicUrl: string | null, limit: number): Promise<BotRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'bots_unsettled',
@@ -126,7 +126,7 @@ export async function countSandboxBots(db: Db, accountId: AccountId): Promise<nu
   return rows[0]!.n
 }
 
-/** False when the platform's number is taken. */
+/** False if the platform id is taken. */
 export async function insertBot(db: Db, bot: BotRow): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'bot_insert',
@@ -151,7 +151,7 @@ export async function insertBot(db: Db, bot: BotRow): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Another token of the same bot: whatever was settled is settled anew. */
+/** Replaces the token of a bot, and resets its mode, which is to be settled again. */
 export async function replaceToken(
   db: Db,
   bot: Pick<BotRow, 'accountId' | 'id' | 'connectionId' | 'username' | 'name' | 'token'>,
@@ -174,7 +174,7 @@ export async function replaceToken(
   })
 }
 
-/** How updates come from now on. A token that was replaced meanwhile has its own way to be settled. */
+/** Stores how a bot's updates come, unless its token was replaced meanwhile. */
 export async function settleMode(
   db: Db,
   { accountId, id, token }: Pick<BotRow, 'accountId' | 'id' | 'token'>,
@@ -192,7 +192,7 @@ export async function settleMode(
   })
 }
 
-/** Ends the use of a token that opens nothing; false where that is known, or another token has come. */
+/** Marks a bot as unauthorized; false if it is already, or its token was replaced. */
 export async function markUnauthorized(
   db: Db,
   { accountId, id, token }: Pick<BotRow, 'accountId' | 'id' | 'token'>,
@@ -209,7 +209,7 @@ export async function markUnauthorized(
   return rowCount === 1
 }
 
-/** Its subscribers follow piece by piece. False when there is none. */
+/** Deletes a bot; a chore deletes its subscribers later. False if there is none. */
 export async function deleteBot(db: Db, accountId: AccountId, id: BotId): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'bot_delete',

@@ -3,7 +3,7 @@ import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { Subscriber } from './subscriber.ts'
 
-/** One chat of one bot. */
+/** A chat of a bot. */
 export type ChatRef = { accountId: AccountId; botId: BotId; chatId: string }
 export type SubscriberRow = Subscriber & { accountId: AccountId; botId: BotId }
 
@@ -41,7 +41,7 @@ const FIELDS = [
 const COLUMNS = FIELDS.map(field => `s.${field}`).join(', ')
 const OF_THE_CHAT = FIELDS.slice(3)
 
-/** Those of these chats that are there, those that have moved included. */
+/** The known ones of these chats, including those that have moved. */
 export async function selectChats(db: Db, refs: readonly ChatRef[]): Promise<SubscriberRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'bot_chats',
@@ -53,7 +53,7 @@ export async function selectChats(db: Db, refs: readonly ChatRef[]): Promise<Sub
   return rows.map(toRow)
 }
 
-/** Stores chats as they are now; of feeds that this transaction has locked. */
+/** Inserts or replaces chats; this transaction has locked their feeds. */
 export async function putChats(db: Db, rows: readonly SubscriberRow[]): Promise<void> {
   if (rows.length === 0) return
   await db.query({
@@ -95,10 +95,10 @@ export async function listSubscribers(
   return rows.map(toRow)
 }
 
-/** A search reads all subscribers of a bot: some two seconds for a million, and more on a busy machine. */
+/** A search reads all subscribers of a bot: about two seconds for a million, more on a busy machine. */
 const SEARCH_TIMEOUT_MS = 15_000
 
-/** The same of those in whom `q` is found, and how many they are. */
+/** A page of the subscribers that contain `q`, and how many there are. */
 export async function searchSubscribers(
   db: Db,
   { accountId, id }: { accountId: AccountId; id: BotId },
@@ -108,7 +108,7 @@ export async function searchSubscribers(
   const { rows } = await db.query<Raw & { total: number }>({
     name: 'bot_subscribers_search',
     timeoutMs: SEARCH_TIMEOUT_MS,
-    // Of those that are found no more is kept and sorted than their places; only the page is read whole.
+    // Collects and sorts only keys; whole rows are read for the page alone.
     text: `with found as materialized (
              select s.chat_id, s.started_at from bot_subscribers s
               where s.account_id = $1 and s.bot_id = $2 and s.moved_to is null
@@ -127,14 +127,14 @@ export async function searchSubscribers(
   return { rows: rows.filter(row => row.chat_id !== null).map(toRow), total: rows[0]!.total }
 }
 
-/** What a send must know of the bot and the chat that it names. */
+/** The bot and the chat of a conversation, for sends. */
 export type Found = {
   bot: { sandbox: boolean; connectionId: string | null; state: 'active' | 'unauthorized' }
-  /** Null where the chat never started the bot; where it has moved, the one that it has become. */
+  /** Null if the chat never started the bot. If the chat has moved, the new one. */
   chat: { chatId: string; blocked: boolean } | null
 }
 
-/** Of each of these, in their order; null where the account has no such bot. By primary keys alone, one query for all. */
+/** One per ref, in their order; null if the account has no such bot. One query by primary keys for all. */
 export async function findConversations(db: Db, refs: readonly ChatRef[]): Promise<(Found | null)[]> {
   const { rows } = await db.query<{
     n: number
@@ -164,7 +164,7 @@ export async function findConversations(db: Db, refs: readonly ChatRef[]): Promi
   return found
 }
 
-/** Removes subscribers of bots that are gone, at most `limit` of one bot; false when there was nothing to remove. */
+/** Deletes subscribers of a removed bot, at most `limit`; false if no removed bot is left. */
 export async function sweepSubscribers(db: Db, limit: number): Promise<boolean> {
   const { rows } = await db.query<{ swept: number; bots: number }>({
     name: 'bot_subscribers_sweep',

@@ -11,8 +11,8 @@ import { viewSubscriber } from './view.ts'
 
 export type BotSubscribers = {
   /**
-   * Who started a bot, the newest first. NOT_FOUND for a bot that is not the account's, RATE_LIMITED while
-   * too many searches of the account are under way on this node.
+   * The subscribers of a bot, the newest first. NOT_FOUND for a bot that is not the account's, RATE_LIMITED while
+   * too many searches of the account are running on this node.
    */
   list(caller: Caller, botId: string, query: SubscriberQuery): Promise<SubscriberPage>
 }
@@ -21,11 +21,11 @@ type Place = { offset: number; limit: number }
 type Search = { bot: BotWithFeed; words: string; place: Place }
 
 /**
- * On this node: each reads all subscribers of its bot, two seconds for a million, and with one for each
- * connection to the store nothing else would be done, no send either.
+ * Concurrent searches on this node: each reads all subscribers of its bot, two seconds for a million, and searches
+ * on all database connections would block everything else, including sends.
  */
 const SEARCHES_AT_ONCE = 2
-/** Of one account, those that wait included. */
+/** Searches of one account, running or waiting. */
 const MOST_OF_ONE = 20
 
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
@@ -55,7 +55,7 @@ export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
 
   async function read(bot: BotWithFeed, { q = '', page, limit }: SubscriberQuery) {
     const place = { offset: (page - 1) * limit, limit }
-    // No name has a NUL in it, and no text of the store could.
+    // PostgreSQL texts cannot contain NUL, so nothing would be found.
     const words = q.trim()
     if (words.includes('\0')) return { rows: [], total: 0 }
     if (words !== '') return search({ bot, words, place })

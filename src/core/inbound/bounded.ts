@@ -1,6 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream'
 
-/** The same bytes; fails where there are more than `mostBytes`, or when `signal` aborts. */
+/** Passes the bytes through; fails if there are more than `mostBytes`, or when `signal` aborts. */
 export function bounded(source: NodeJS.ReadableStream, mostBytes: number, signal: AbortSignal): Readable {
   let left = mostBytes
   const gate = new Transform({
@@ -13,7 +13,7 @@ export function bounded(source: NodeJS.ReadableStream, mostBytes: number, signal
   const stop = () => gate.destroy(new Error('the file did not come in time'))
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
-  // Whoever reads hears of a failure by the gate.
+  // The reader gets failures from the gate.
   pipeline(source, gate, () => signal.removeEventListener('abort', stop))
   return gate
 }

@@ -11,12 +11,12 @@ import type { Keyword } from '../consent/keywords.ts'
 export type InboundId = Id<'inb'>
 
 export type InboundRow = {
-  /** `PLATFORM` where the number is nobody's, or several accounts'. */
+  /** `PLATFORM` if the number belongs to no account, or to several. */
   accountId: AccountId
   id: InboundId
   connectionId: ConnectionId
   provider: string
-  /** The provider's id of it. */
+  /** The provider's id of the message. */
   providerId: string
   channel: Channel
   from: string
@@ -27,17 +27,17 @@ export type InboundRow = {
   media: readonly InboundMedia[]
   location: InboundLocation | null
   contacts: readonly InboundCard[]
-  /** The provider's id of the message that this one answers. */
+  /** The provider's id of the message that this one replies to; null for none. */
   replyTo: string | null
   contact: InboundContact | null
-  /** Null where the channel has no conversations. */
+  /** Null if the channel has no conversations. */
   conversation: Conversation | null
   keyword: Keyword | null
   sentAtMs: number | null
 }
 
 export type Conversation = {
-  /** Of the context: the session, bot or official sender. */
+  /** `accountId` of the conversation context: the session, bot or official sender. */
   accountId: string
   chatId: string
   key: string
@@ -72,10 +72,10 @@ const COLUMNS = `account_id, id, connection_id, provider, provider_id, channel, 
   media, reply_to, contact_id, contact_name, context_account, chat_id, conversation_key, keyword, sent_at,
   location, contacts`
 
-/** Nobody waits for it. */
+/** Long, since no request waits for a sweep. */
 const SWEEP_TIMEOUT_MS = 60_000
 
-/** Which of these nobody has told before, by their places; in the order of their keys, so that two who do never wait in a circle. */
+/** Claims provider ids; returns the indexes of new ones. In the order of keys, so that two nodes cannot deadlock. */
 export async function claimRefs(
   db: Db,
   nowMs: number,
@@ -95,7 +95,7 @@ export async function claimRefs(
     ],
   })
   const fresh = new Set(rows.map(row => `${fromUuid('cnn', row.connection_id)} ${row.provider_id}`))
-  // Of two of the same call the first is the new one.
+  // If an id occurs twice in the call, its first occurrence is the new one.
   const places = refs.flatMap((ref, at) =>
     fresh.delete(`${ref.connectionId} ${ref.providerId}`) ? [at] : [],
   )
@@ -139,7 +139,7 @@ export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promis
   })
 }
 
-/** Null when the account has none of this id. */
+/** Null if the account has no message with this id. */
 export async function selectInbound(db: Db, accountId: AccountId, id: InboundId): Promise<InboundRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'inbound_one',
@@ -153,14 +153,14 @@ export type InboundFilter = {
   from?: string
   to?: string
   channel?: Channel
-  /** Of the conversation. */
+  /** `accountId` of the conversation context. */
   contextAccount?: string
   conversationKey?: string
   createdAfterMs?: number
   createdBeforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the page before, `downTo` the last that is looked at. */
+/** The newest first; `before` is the last id of the previous page, `downTo` the last one that is looked at. */
 export async function listInbound(
   db: Db,
   accountId: AccountId,
@@ -178,7 +178,7 @@ export async function listInbound(
   return rows.map(toRow)
 }
 
-/** How far down one statement looks; null when it is to the end. */
+/** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
 export async function endOfInboundLook(
   db: Db,
   accountId: AccountId,
@@ -194,10 +194,10 @@ export async function endOfInboundLook(
   return rows.length === 2 ? fromUuid('inb', rows[0]!.id) : null
 }
 
-/** What has an index of its own, the narrowest first. */
+/** Filters with an index of their own, the most selective first. */
 const WAYS = ['conversationKey', 'from', 'contextAccount', 'to'] as const
 
-/** What of a filter leads to its rows; the others are looked for along it. */
+/** The part of a filter that an index serves; the other conditions are checked on the rows that it finds. */
 function wayOf({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): InboundFilter {
   const way = WAYS.find(field => fields[field] !== undefined)
   return {
@@ -207,12 +207,12 @@ function wayOf({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): I
   }
 }
 
-/** Whether it passes over rows on its way. */
+/** Whether the filter may skip rows that its index finds. */
 export function isSelective(filter: InboundFilter): boolean {
   return Object.keys(filter).length > Object.keys(wayOf(filter)).length
 }
 
-/** Each set of filters is a statement of its own, told by its `shape`: one for all would be planned for none. */
+/** Each set of filters is a statement of its own, named by `shape`, since one generic plan would suit none of them. */
 function conditionsOf(
   accountId: AccountId,
   filter: InboundFilter,
@@ -239,7 +239,7 @@ function conditionsOf(
   return { shape, where: wheres.join(' and '), values }
 }
 
-/** Of each account the ids of what came since its time, the newest first, at most `limit` of each. */
+/** For each account the ids of messages since its time, the newest first, at most `limit`. */
 export async function selectInboundSince(
   db: Db,
   accounts: readonly { accountId: AccountId; sinceMs: number }[],
@@ -261,7 +261,7 @@ export async function selectInboundSince(
   )
 }
 
-/** Of one account, the oldest first. */
+/** Messages of an account by their ids, the oldest first. */
 export async function selectInboundOf(
   db: Db,
   accountId: AccountId,
@@ -275,7 +275,7 @@ export async function selectInboundOf(
   return rows.map(toRow)
 }
 
-/** Forgets the ids of what came before a time: no provider tells it again. At most `limit`; how many. */
+/** Deletes provider ids from before a time, after which no message is repeated; at most `limit`. Returns how many. */
 export async function sweepInboundRefs(db: Db, receivedBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'inbound_sweep_refs',

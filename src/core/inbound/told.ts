@@ -6,32 +6,32 @@ import { storable, storableTime } from '../../lib/storable.ts'
 import { readFileName } from '../media/file-name.ts'
 import type { InboundRow } from './store.ts'
 
-/** A whole message as its provider told it. */
+/** A complete inbound message, as reported by its provider. */
 export type Told = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 'conversation'> & {
-  /** Where the provider knows whose it is; null where that follows from the connection, or the number. */
+  /** The owner if the provider knows it; null if it follows from the connection or the number. */
   accountId: AccountId | null
-  /** The chat that an answer belongs into, where that is not `from`. */
+  /** The chat to reply to; null if that is `from`. */
   chatId: string | null
 }
 
-/** More than any SMS has; what else comes is cut to it. */
+/** Longer than any SMS; other texts are cut. */
 export const LONGEST_TEXT = 40_000
 const LONGEST_ADDRESS = 100
 const LONGEST_ID = 200
 const LONGEST_NAME = 255
-/** A reference that was cut would open nothing. */
+/** Longer references are dropped, since a cut one would not work. */
 const LONGEST_REFERENCE = 4_000
 const MOST_MEDIA = 10
 const LONGEST_PLACE = 500
 const MOST_CARDS = 20
-/** Of a card, each of its phones and of its e-mail addresses. */
+/** Phones per contact card, and e-mail addresses. */
 const MOST_ADDRESSES = 10
-/** With what people write between digits. */
+/** Includes separators between digits. */
 const LONGEST_PHONE = 40
 /** RFC 5321. */
 const LONGEST_EMAIL = 254
 
-/** A message in the bounds of what is stored. */
+/** A provider's message, cut to the limits of what is stored. */
 export function toTold(connection: { id: ConnectionId; provider: string }, message: InboundMessage): Told {
   return {
     accountId: (message.accountId as AccountId | undefined) ?? null,
@@ -54,7 +54,7 @@ export function toTold(connection: { id: ConnectionId; provider: string }, messa
   }
 }
 
-/** One that is too long ends in its hash: those that begin alike are not one message. */
+/** A long id is cut and ends in its hash, so that ids with the same beginning stay different. */
 function idOf(id: string): string {
   const whole = storable(id)
   if (whole.length <= LONGEST_ID) return whole
@@ -77,9 +77,9 @@ function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedi
   }
 }
 
-/** Null for a place that is nowhere: what was written beside it is not to be lost for that. */
+/** Null for invalid coordinates, so that the rest of the message is still stored. */
 function locationOf({ latitude, longitude, name, address }: InboundLocation): InboundLocation | null {
-  // NaN is within no bounds.
+  // Negated, so that NaN is refused, too.
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return null
   return {
     latitude,
@@ -100,7 +100,7 @@ function cardOf({ id, name, phones, emails }: InboundCard): InboundCard | null {
   return isEmpty ? null : card
 }
 
-/** One that was cut would be another's. */
+/** Drops addresses that are too long, since a cut one could be another person's. */
 function addressesOf(addresses: readonly string[], longest: number): string[] {
   const whole = addresses.map(each => storable(each)).filter(each => each !== '' && each.length <= longest)
   return whole.slice(0, MOST_ADDRESSES)

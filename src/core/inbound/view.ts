@@ -4,7 +4,7 @@ import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { InboundRow } from './store.ts'
 
-/** An inbound message as lists and events show it. */
+/** An inbound message in lists and events. */
 export function viewInbound(row: InboundRow): InboundMessageView {
   return {
     id: row.id,
@@ -39,7 +39,7 @@ function viewMedia({ id, media }: InboundRow): InboundMessageView['media'] {
   }))
 }
 
-/** As a send takes it: its `to` is the `chatId`. */
+/** The context for a reply: a send with it has the `chatId` as `to`. */
 function viewContext({
   channel,
   conversation,

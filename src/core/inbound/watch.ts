@@ -14,11 +14,11 @@ export type InboundNews = ListNews<InboundMessageView>
 
 export type InboundWatch = {
   /**
-   * What people write to the account, from now on or from `mark` on, until whoever follows is `gone`. Throws
-   * RATE_LIMITED when too many watch.
+   * Yields the account's inbound messages from now on, or from `mark` on, until `gone` is aborted. Throws
+   * RATE_LIMITED if too many streams are open.
    */
   follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>>
-  /** Ends all that follow, since the server goes. */
+  /** Ends all streams, at shutdown. */
   close(): void
 }
 
@@ -28,30 +28,30 @@ export type InboundWatcher = {
   mark: string | undefined
 }
 
-/** One look a second serves all who watch on this node, whatever their number. */
+/** How often new messages are looked for, with one query for all streams of this node. */
 const LOOK_EVERY_MS = 1_000
-/** A message is numbered, by its node's clock, before it is stored: it may be seen so much later than others of its time. */
+/** A message gets its id, by its node's clock, before it is stored; so it may become visible this much later. */
 const LATE_MS = 15_000
-/** A mark that is older is no place to go on from: the list tells more in one answer. */
+/** Older marks cannot be resumed from; reading the list is cheaper then. */
 const RESUME_WITHIN_MS = 60_000
-/** Of one account and look; where more came, its watchers read their lists anew. */
+/** New messages of an account per look; if there are more, its streams get a reset, and read the list again. */
 const MOST_MESSAGES = 300
-/** Of an account within the time in which some may be late. */
+/** Messages of an account that are remembered while others may still come late. */
 const MOST_IN_SIGHT = 5_000
-/** What waits for a slow reader. */
+/** News that may wait for a slow reader. */
 const MOST_WAITING = 300
 
 type Watching = Follower<InboundWatcher, InboundNews>
-/** What of an account's messages was told. */
+/** Which of an account's messages were sent to its streams. */
 type Tail = {
   accountId: AccountId
-  /** When the last look began that told all that it found. */
+  /** When the last complete look began. */
   lookedMs: number
-  /** Of those that a look may find again. */
+  /** Messages that were sent, as far as a look may find them again. */
   seen: Set<InboundId>
 }
 
-/** A message is stored once and never changes: what is to tell is what was not there at the look before. */
+/** Inbound messages never change, so each look sends those that the looks before did not find. */
 export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): InboundWatch {
   const tails = new Map<AccountId, Tail>()
   const followers = createFollowers<InboundWatcher, InboundNews>({
@@ -77,7 +77,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     return withBeats(follower, ({ account }) => standingOf(account.id))
   }
 
-  /** Their first word says where they stand: behind their mark, or at the list as it is now. */
+  /** The first item says where the stream begins: after its mark, or at the list as it is now (`reset`). */
   async function begin(follower: Watching): Promise<void> {
     const { account, mark } = follower.subject
     const nowMs = clock.now()
@@ -97,7 +97,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
 
   async function catchUp(follower: Watching, tail: Tail, sinceMs: number): Promise<void> {
     const { accountId } = tail
-    // Until all of it is told, whoever breaks off goes on from where they were.
+    // Until all of it is sent, a reader that breaks off resumes from its old mark.
     follower.tell({ kind: 'beat', mark: String(sinceMs) })
     const since = [{ accountId, sinceMs: sinceMs - LATE_MS }]
     const ids = (await selectInboundSince(db, since, MOST_MESSAGES + 1)).get(accountId) ?? []
@@ -125,7 +125,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     }
   }
 
-  /** Tells of what was not told yet, and goes on behind it. */
+  /** Sends messages that were not sent yet, and moves the tail on. */
   async function take(
     tail: Tail,
     inSight: readonly InboundId[],
@@ -162,14 +162,14 @@ function markOf({ lookedMs }: Tail): string {
   return String(lookedMs)
 }
 
-/** Null for what is none, too old, or of a time that has not come. */
+/** A mark in ms since the epoch; null if it is invalid, too old, or in the future. */
 function readMark(text: string | undefined, nowMs: number): number | null {
   if (text === undefined || !/^\d{1,15}$/.test(text)) return null
   const atMs = Number(text)
   return atMs >= nowMs - RESUME_WITHIN_MS && atMs <= nowMs + LATE_MS ? atMs : null
 }
 
-/** When it becomes too much, none but that it did. */
+/** Beyond `MOST_WAITING`, a `reset` replaces all waiting items. */
 function queue(waiting: readonly InboundNews[], next: InboundNews): InboundNews[] {
   if (next.kind === 'reset') return [next]
   return waiting.length >= MOST_WAITING ? [{ kind: 'reset', mark: next.mark }] : [...waiting, next]

@@ -5,7 +5,7 @@ import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
 export type WindowEnd = WindowKey & { untilMs: number }
 
-/** Keeps each window open until then, or for longer where it is already; a recipient stands there once. */
+/** Opens windows until the given times, unless they are open for longer. No recipient may occur twice. */
 export async function openWindows(db: Db, ends: readonly WindowEnd[]): Promise<void> {
   await db.query({
     name: 'windows_open',
@@ -26,7 +26,7 @@ export async function openWindows(db: Db, ends: readonly WindowEnd[]): Promise<v
 
 export type WindowKey = { connectionId: ConnectionId; recipient: string }
 
-/** Until when each is open, in ms since the epoch; null for one that is not there. */
+/** Until when each window is open, in ms since the epoch; null if there is none. */
 export async function findWindows(db: Db, keys: readonly WindowKey[]): Promise<(number | null)[]> {
   const { rows } = await db.query<{ item: number; open_until: Date }>({
     name: 'windows_find',
@@ -46,7 +46,7 @@ export async function findWindows(db: Db, keys: readonly WindowKey[]): Promise<(
   return ends
 }
 
-/** Forgets windows that closed before then, but for those that somebody opens anew; returns how many. */
+/** Deletes windows that closed before a time, at most `limit`; skips rows that are locked. Returns how many. */
 export async function sweepWindows(db: Db, beforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'windows_sweep',

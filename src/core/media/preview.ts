@@ -5,16 +5,16 @@ import { HOUR_MS } from '../../lib/durations.ts'
 import { type AssetId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { AssetRef } from './store.ts'
 
-/** Addresses that show a file to whoever has one: an image in a page can send no key. */
+/** URLs with a token, which show a file without an API key, as images in web pages need. */
 export type Previews = {
-  /** Good for a day or an hour more; the same within an hour, so that a browser keeps what it has. */
+  /** Valid for 24 to 25 hours. The URL is the same within an hour, so that browsers can cache the file. */
   urlOf(asset: AssetRef): string
-  /** Whose file a token opens now; null for one that is made up, of another file, or too old. */
+  /** The asset of a token; null if the token is invalid, of another file, or expired. */
   read(id: AssetId, token: string): AssetRef | null
 }
 
 const VALID_HOURS = 24
-// account (16) · hours since the epoch until which it is good (4) · MAC (16)
+// account (16 bytes) · expiry in hours since the epoch (4) · MAC (16)
 const HOURS_AT = 16
 const MAC_AT = 20
 const MAC_BYTES = 16
@@ -23,7 +23,7 @@ const TOKEN = /^[\w-]{48}$/
 export function createPreviews(options: {
   seal: Pick<Seal, 'hashSecret'>
   clock: Clock
-  /** In front of the path; '', and addresses have no host. */
+  /** Prefix of the path; with '' the URLs have no host. */
   origin: string
 }): Previews {
   const { seal, clock, origin } = options

@@ -1,16 +1,16 @@
-/** The beginning that tells what a file is; an archive shows its first names within it. */
+/** The size of the beginning by which files are recognized; the first names of an archive are in it. */
 export const HEAD_BYTES = 64 * 1024
-/** The end in which an archive lists what it holds. */
+/** The size of the end, in which an archive has its table of contents. */
 export const TAIL_BYTES = 64 * 1024
 
-/** What is written in letters to its end, or may be, and yet is another kind of file than text. */
+/** File types that consist of text, or may, but are not plain text. */
 const WRITTEN =
   /^(?:text\/|application\/(?:pdf|rtf|xml|.+\+xml|postscript|eps|pgp-encrypted|x-ms-regedit)$)|^image\/svg/
 
 /**
- * What the beginning of a file looks like, as a media type; null for nothing
- * known. The recogniser is loaded at the first file. It goes by the first letters,
- * by which a table whose first column is called BMI would be a picture.
+ * The media type of a file by its beginning; null if unknown. The library is
+ * loaded at the first file. It looks at the first bytes, by which a CSV that begins
+ * with "BMI" would be a bitmap: so a text is `text/plain`, unless its type is `WRITTEN`.
  */
 export async function looksLike(head: Buffer): Promise<string | null> {
   const { fileTypeFromBuffer } = await import('file-type')
@@ -19,13 +19,13 @@ export async function looksLike(head: Buffer): Promise<string | null> {
   return isText(head) ? 'text/plain' : found
 }
 
-/** The beginning may end within a letter, hence no last word on that. */
+/** Does not end the decoder, since `head` may be cut within a character. */
 function isText(head: Buffer): boolean {
   const reader = createTextReader()
   return head.length > 0 && reader.add(head)
 }
 
-/** Reads a file as UTF-8 text, chunk by chunk, and says whether it still is. */
+/** Decodes a file chunk by chunk; `add` and `end` return false once it is not UTF-8 text. */
 export function createTextReader(): { add(chunk: Buffer): boolean; end(): boolean } {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const read = (chunk: Buffer | undefined, stream: boolean) => {
@@ -38,7 +38,7 @@ export function createTextReader(): { add(chunk: Buffer): boolean; end(): boolea
   return { add: chunk => read(chunk, true), end: () => read(undefined, false) }
 }
 
-/** Line ends, tabs, form feeds and escapes stand in real texts; the rest does not. */
+/** Control characters that texts do not contain: all but line ends, tabs, form feeds and escapes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
@@ -46,13 +46,13 @@ const ENTRY_SIGNATURE = Buffer.from('PK\x01\x02', 'latin1')
 const NAME_LENGTH_AT = 28
 const NAME_AT = 46
 
-/** Whether an archive that ends with `tail` lists its types and a file below `folder`, as office documents do. */
+/** Whether the archive that ends with `tail` is an office document with a file in `folder`. */
 export function listsFolder(tail: Buffer, folder: string): boolean {
   const names = entryNames(tail)
   return names.includes('[Content_Types].xml') && names.some(name => name.startsWith(folder))
 }
 
-/** The names in an archive's table of contents (APPNOTE 4.3.12), as far as it lies in `tail`. */
+/** The names in a ZIP archive's table of contents (APPNOTE 4.3.12), as far as it is in `tail`. */
 function entryNames(tail: Buffer): string[] {
   const names: string[] = []
   for (let at = tail.indexOf(ENTRY_SIGNATURE); at !== -1; at = tail.indexOf(ENTRY_SIGNATURE, at + 4)) {

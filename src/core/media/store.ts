@@ -8,7 +8,7 @@ import type { Asset } from './asset.ts'
 
 export type AssetRef = { accountId: AccountId; id: AssetId }
 
-/** Who needs an asset: a message that is to carry it, or a bulk job whose rows name it. */
+/** A user of an asset: a message that is to carry it, or a bulk job whose rows name it. */
 export type AssetUser = { accountId: AccountId; id: MessageId | Id<'job'> }
 
 type Stored = {
@@ -24,12 +24,12 @@ type Stored = {
 const COLUMNS = `account_id as account, id as uuid, media_type as "mediaType", mimetype,
   file_name as "fileName", size, sha256`
 
-/** A file takes up more than its bytes, and their number is to stay bounded too. */
+/** The least that a file counts against the account's limit, which so also bounds the number of files. */
 const LEAST_BYTES = 65_536
-/** A sweep may meet a lot; nobody waits for it. */
+/** Long, since a sweep may have much to do and no request waits for it. */
 const SWEEP_TIMEOUT_MS = 30_000
 
-/** Says that bytes are on their way, of a file that has no name before it is whole: from here on they are not forgotten, whatever happens. */
+/** Records that an upload has begun, so that its bytes are deleted if it fails. */
 export async function insertStoring(db: Db, ref: AssetRef, nowMs: number): Promise<void> {
   await db.query({
     name: 'media_insert',
@@ -38,7 +38,7 @@ export async function insertStoring(db: Db, ref: AssetRef, nowMs: number): Promi
   })
 }
 
-/** In bytes, what all files of an account come to, each with the least that one takes up. */
+/** The size of an account's files in bytes, each counted with at least `LEAST_BYTES`. */
 export async function weighAssets(db: Db, accountId: AccountId): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>({
     name: 'media_weigh',
@@ -49,7 +49,7 @@ export async function weighAssets(db: Db, accountId: AccountId): Promise<number>
   return rows[0]!.bytes
 }
 
-/** Shows the asset; false when it was taken for a dead upload's meanwhile. */
+/** Makes an uploaded asset visible; false if its upload was given up meanwhile. */
 export async function markStored(db: Db, asset: Asset, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'media_stored',
@@ -70,7 +70,7 @@ export async function markStored(db: Db, asset: Asset, nowMs: number): Promise<b
   return rowCount === 1
 }
 
-/** Those of the ids that the account may use: its own, and the platform's. */
+/** The assets with these ids that the account may use: its own and the platform's. */
 export async function selectAssets(
   db: Db,
   accountId: AccountId,
@@ -86,8 +86,8 @@ export async function selectAssets(
 }
 
 /**
- * Lists a message, or a bulk job, as a user of an asset of its account's or the platform's, once however
- * often it is said; false when that is gone, or about to go.
+ * Records a message or bulk job as user of an asset of its account or the platform. Idempotent; false
+ * if the asset is deleted or being deleted.
  */
 export async function insertUse(db: Db, id: AssetId, user: AssetUser): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -109,7 +109,7 @@ export async function deleteUses(db: Db, messageId: MessageId): Promise<void> {
   })
 }
 
-/** Keeps an asset from leaving until the transaction ends; false when it is gone, or about to go. */
+/** Keeps an asset from being deleted until the transaction ends; false if it is deleted or being deleted. */
 export async function shareAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_share',
@@ -119,7 +119,7 @@ export async function shareAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Takes hold of an asset alone, until the transaction ends; false when there is none to be seen. */
+/** Locks an asset exclusively until the transaction ends; false if there is no visible one. */
 export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_lock',
@@ -131,13 +131,13 @@ export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
 
 const NOT_SHOWN = 'not exists (select 1 from templates t where t.header_asset_id = m.id)'
 
-/** Nobody needs it, nor has the sweep to end a use first: no template that shows it, no message that is to carry it. */
+/** SQL condition: no template shows the asset, and no use is recorded, not even one that has ended. */
 const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.account_id and u.asset_id = m.id)
   and ${NOT_SHOWN}`
 
 /**
- * The same by what there is now, whether the sweep has come by or not. A use whose message is in no table is
- * one that is being accepted.
+ * SQL condition: `UNUSED`, but uses do not count that have ended and were not swept yet. A use whose message is in
+ * no table is of one that is being accepted, and counts.
  */
 const UNNEEDED = `not exists (
     select 1 from media_uses u
@@ -151,8 +151,8 @@ const UNNEEDED = `not exists (
   and ${NOT_SHOWN}`
 
 /**
- * Hides an asset that nobody needs; false where somebody does. A statement of its
- * own after the lock: one that began before a user came would not see it.
+ * Hides an asset, which is then deleted; false if it is used. A separate statement
+ * after the lock, since the locking statement itself would not see a use that was added while it waited.
  */
 export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -163,7 +163,7 @@ export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-/** The same for whoever asks that it goes: uses that are over, and wait for the sweep, do not keep it. */
+/** `markLeaving` for a request to delete: uses that have ended and were not swept yet do not count. */
 export async function markRemoved(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_remove',
@@ -173,7 +173,7 @@ export async function markRemoved(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Hides an asset that nobody has heard of. */
+/** Hides an asset whose id was not given to anybody yet. */
 export async function hideAsset(db: Db, ref: AssetRef): Promise<void> {
   await db.query({
     name: 'media_hide',
@@ -182,7 +182,7 @@ export async function hideAsset(db: Db, ref: AssetRef): Promise<void> {
   })
 }
 
-/** Forgets an asset whose bytes are gone. */
+/** Deletes the row of an asset whose bytes were deleted. */
 export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
   await db.query({
     name: 'media_delete',
@@ -191,7 +191,7 @@ export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
   })
 }
 
-/** Hides what began before `beganBeforeMs` and never ended: its node died. */
+/** Hides uploads that began before a time and did not end, because their node died; returns how many. */
 export async function giveUpStoring(db: Db, beganBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'media_give_up',
@@ -202,7 +202,7 @@ export async function giveUpStoring(db: Db, beganBeforeMs: number): Promise<numb
   return rowCount ?? 0
 }
 
-/** What is to go, the longest waiting first. */
+/** Assets whose bytes are to be deleted, the longest waiting first. */
 export async function selectLeaving(db: Db, limit: number): Promise<AssetRef[]> {
   const { rows } = await db.query<{ account: string; uuid: string }>({
     name: 'media_leaving',
@@ -213,7 +213,7 @@ export async function selectLeaving(db: Db, limit: number): Promise<AssetRef[]> 
   return rows.map(toRef)
 }
 
-/** Stored before `usedBeforeMs`, and of no use since; to be looked at again under a lock. */
+/** Assets that are unused since before `usedBeforeMs`; check them again under a lock. */
 export async function selectIdle(db: Db, usedBeforeMs: number, limit: number): Promise<AssetRef[]> {
   const { rows } = await db.query<{ account: string; uuid: string }>({
     name: 'media_idle',
@@ -225,7 +225,7 @@ export async function selectIdle(db: Db, usedBeforeMs: number, limit: number): P
   return rows.map(toRef)
 }
 
-/** Ends the uses of messages and bulk jobs that are done, and notes that their assets had a use until now. */
+/** Deletes uses of messages and bulk jobs that have ended, and sets the last use of their assets; returns how many. */
 export async function sweepUses(
   db: Db,
   acceptedBeforeMs: number,

@@ -5,29 +5,28 @@ import { HOUR_MS } from '../../lib/durations.ts'
 import { bury } from './media.ts'
 import { giveUpStoring, lockAsset, markLeaving, selectIdle, selectLeaving, sweepUses } from './store.ts'
 
-/** No upload takes longer: a request has five minutes, a fetch one. */
+/** No upload takes longer: a request has five minutes, a download one. */
 const LONGEST_UPLOAD_MS = HOUR_MS
-/** A message is accepted long before, or never. */
+/** A message that uses a file is accepted long before this, or never. */
 const ACCEPTED_AFTER_MS = HOUR_MS
 const MANY_USES = 20_000
-/** Files at a time: each costs the file store a call or two. */
+/** Files per batch: each needs a call or two to the file store. */
 const SOME_FILES = 50
-/** Of those, one after the other: more than one file a second, and over before a stop grows impatient. */
+/** Batches per run: enough for more than one file a second, and few enough not to delay a shutdown. */
 const MOST_ROUNDS = 20
 
 export type MediaSweepDeps = {
   db: Database
   clock: Clock
   files: FileStore
-  /** How long an asset stays that nobody needs, in ms. */
+  /** How long an unused asset is kept, in ms. */
   keepMs: number
 }
 
 /**
- * Takes away what nobody needs any more, and what crashes left. Each step hides
- * first and removes then, and repeats what another node may be doing without
- * harm.
- * @returns how many assets went.
+ * Deletes unused assets, and what crashes left. An asset is hidden first and
+ * deleted then; all steps are idempotent, so nodes may do the same concurrently.
+ * @returns how many assets were deleted.
  */
 export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): () => Promise<number> {
   async function hideIdle(): Promise<void> {
@@ -36,7 +35,7 @@ export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): 
     }
   }
 
-  /** One file that cannot be removed keeps nothing else from going. */
+  /** Deletes hidden assets. A file that cannot be deleted does not keep the others from being deleted. */
   async function buryLeaving(): Promise<number> {
     const leaving = await selectLeaving(db, SOME_FILES)
     const ended = await Promise.allSettled(leaving.map(ref => bury({ db, files }, ref)))

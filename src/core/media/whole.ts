@@ -2,10 +2,10 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { FileStoreUnavailable } from '../../infra/file-store.ts'
 
 /**
- * The same bytes; fails where they end before there are `lengthBytes` of them, and lets none through behind those.
- * A disk may lose the end of a file, and what is left of it must not go out as the whole, nor keep a reader waiting
- * for the rest. A store may have another file under the name, or overlook that a part was asked for: what is too
- * much of an answer would be taken for the beginning of the next on its connection.
+ * Passes the bytes through; fails if there are fewer than `lengthBytes`, and cuts what is beyond them.
+ * A disk may lose the end of a file: the rest must not be sent as the whole file, nor make a reader wait
+ * for more. A file store may have a larger file under the name, or ignore a range: surplus bytes of an HTTP
+ * answer would be taken for the beginning of the next answer on the connection.
  */
 export function whole(source: Readable, lengthBytes: number): Readable {
   let left = lengthBytes
@@ -19,7 +19,7 @@ export function whole(source: Readable, lengthBytes: number): Readable {
       done(left > 0 ? new FileStoreUnavailable(new Error(`${left} bytes are missing`)) : null)
     },
   })
-  // Whoever reads hears of a failure by the gate.
+  // The reader gets failures from the gate.
   pipeline(source, gate, () => {})
   return gate
 }

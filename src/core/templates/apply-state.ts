@@ -23,7 +23,7 @@ export type TemplateStatesDeps = {
 }
 
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
-  /** Applies the transitions of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
+  /** Applies the moves of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
   async function apply(row: OfficialRow, word: TemplateWord, drift: boolean): Promise<boolean> {
     if (!moves(row, word)) return false
     const moved = await deps.db.transaction(async tx => {
