@@ -1,12 +1,12 @@
 drop function if exists accept_bulk;
 
--- Accepts rows of bulk jobs: the messages by accept_sends, and with each of them that
--- this row is this message. Only the node that holds the account's lane may, only for a
--- job that goes on, and only a row that has no outcome yet: so no row is ever sent twice,
--- whoever believes what. Verdicts beside those of accept_sends:
---   'stale'  this row must not go from here
+-- Accepts rows of bulk jobs: the messages by accept_sends, and for each an outcome that
+-- links row and message. Requires that the node holds the account's lane (by its fence), that
+-- the job has not ended, and that the row has no outcome yet: so no row is sent twice, even if
+-- a node has lost its lane without noticing. Verdicts beside those of accept_sends:
+--   'stale'  this node may not send the row
 --   'over'   its job has ended
---   'later'  nothing was done with it, because another one of the batch must not go
+--   'later'  not tried, because another item of the batch is refused
 create function accept_bulk(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -24,7 +24,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
--- A batch has rows of as many accounts as there is room for: to remember what was looked up costs more.
+-- The rows of a batch are of many accounts, so caching look-ups costs more than it saves.
 set enable_memoize = off
 set jit = off
 as $$
@@ -47,7 +47,7 @@ begin
      and not exists (select 1 from bulk_outcomes o
                       where o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at] and o.message_id = i.id);
 
-  -- That a row has no outcome is the rule, and a plain insert costs less than one that looks first.
+  -- Nearly always no row has an outcome: a plain insert is cheaper than `on conflict`.
   if v_refused is null then
     begin
       insert into bulk_outcomes (account_id, job_id, n, state, message_id)
@@ -87,7 +87,7 @@ begin
     return next;
   end loop;
 
-  -- The words of an OTP are the message's from here on; of its row the recipient is left.
+  -- The message has the sealed text of an OTP from here on; its row keeps only the recipient.
   if exists (select 1 from unnest(p_secret) as s (secret) where s.secret is not null) then
     update bulk_rows r
        set body = json_build_array(case when r.body like '[%' then r.body::json -> 0 else r.body::json -> 'to' end)::text

@@ -1,11 +1,11 @@
 drop function if exists accept_resend;
 
 -- Accepts the first message of one resend (accept_sends, with arrays of one item), and
--- with it the new code, which voids the one before. Returns what accept_sends returns, or
---   'stale'  the verification is no longer as the caller read it: p_resends resends, its
---            code open; nothing has changed
---   'late', 'watched'  as accept_verifications does; `p_at` is when the code was sent
--- so that of racing resends exactly one is made. The wallet is locked first, as a start does.
+-- stores the new code, which voids the one before. Returns what accept_sends returns, or
+--   'stale'  the verification has changed since the caller read it (p_resends resends, its
+--            code still valid); nothing was stored
+--   'late', 'watched'  as in accept_verifications; `p_at` is the time of the resend
+-- so that of concurrent resends exactly one succeeds. Locks the wallet first, as accept_verifications does.
 create function accept_resend(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -32,7 +32,7 @@ as $$
 declare
   v verifications;
   v_accepted boolean := true;
-  -- Null where there is a turn, or none is asked for: what was accepted before is among those that are counted.
+  -- Null if the limit allows the code, or is not checked: a code that was accepted before is counted already.
   v_late boolean;
 begin
   if p_live[1] then
@@ -55,7 +55,7 @@ begin
   if v.id is null or (v.message_id <> p_id[1] and (
       v.status <> 'pending' or v.resends <> p_resends
       or exists (select 1 from verifications x
-                  -- Months are ranges of ids. Accounts are compared as no index can (check_codes).
+                  -- Partitions are ranges of ids. `is not distinct from`: see check_codes.
                   where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
                     and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, p_oldest, p_newest)))) then
     item := 1; verdict := 'stale';

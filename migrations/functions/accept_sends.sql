@@ -2,10 +2,10 @@ drop function if exists accept_sends;
 
 -- Accepts sends: claims idempotency keys, holds money, stores messages and outbox
 -- rows. Returns a row for each item that was not simply accepted:
---   'exists'        the key is taken; the row that holds it follows
---   'again'         this very message was accepted before (a repeated flush)
+--   'exists'        the idempotency key is taken; with the stored key in the other columns
+--   'again'         this message was accepted before (a repeated call, p_repeated)
 --   'insufficient'  neither pool nor wallet covers it
--- Those for which `p_take` is false are passed over. `p_bulk_row` names the rows of bulk jobs that they are.
+-- Items with a false `p_take` are skipped. `p_bulk_row`: the numbers of their rows, for rows of bulk jobs.
 create function accept_sends(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -46,8 +46,8 @@ begin
     end loop;
   end if;
 
-  -- Keys. All new is the rule, and a plain insert costs a third less than one that
-  -- looks first; only where it fails is it worth finding out which are not new.
+  -- Keys. Nearly always all are new, and a plain insert costs a third less than
+  -- `on conflict`; only if it fails, the keys that are taken are looked for.
   begin
     insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
       select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
@@ -62,7 +62,7 @@ begin
       on conflict do nothing;
       for r in
         select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
-         -- Each by its key, whatever the plan of an empty table thinks of all of them.
+         -- `offset 0` forces look-ups by key, also with a plan that was made while the table was empty.
          cross join lateral (
            select * from idempotency f where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key offset 0) k
          where k.message_id is distinct from i.id or k.status is not null
@@ -75,7 +75,7 @@ begin
           return next;
         end if;
       end loop;
-      -- One that was given back in between is free, and claimed anew.
+      -- A key that was released between the two statements is free now: claim it again.
       exit when not exists (
         select 1 from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
          where i.key is not null and v_take[i.n] and not exists (
@@ -84,9 +84,9 @@ begin
     end loop;
   end;
 
-  -- Money. A wallet that covers all of its items pays them at once. Accounts with a
-  -- pool in play, or too little, are paid item by item behind that: then the wallets
-  -- are locked first, so that they still are locked in the order of accounts.
+  -- Money. A wallet that covers all items of its account pays them in one update. Accounts with
+  -- items for a pool, or with too little money, are paid item by item after that: then all wallets
+  -- are locked first, to keep the order of locks by account.
   v_locked := true = any (p_pooled);
   loop
     begin
@@ -108,7 +108,7 @@ begin
       select array_agg(need.account_id order by need.account_id) into v_hard
         from need where not exists (select 1 from paid where paid.account_id = need.account_id);
       exit when v_locked or v_hard is null;
-      -- Undoes the payments, and with them their locks.
+      -- Rolls the payments back, and releases their locks.
       raise sqlstate 'PHDRY';
     exception when sqlstate 'PHDRY' then
       v_locked := true;
@@ -130,7 +130,7 @@ begin
         return next;
       end if;
     end loop;
-    -- The status says it all: the answer's words follow from it and the message's id.
+    -- The status is enough: the body of the answer follows from it and the message's id.
     update idempotency k set status = 402
       from unnest(p_account, p_id, p_key, v_funding) as i (account_id, id, key, funding)
      where i.funding is null and k.account_id = i.account_id and k.operation = p_operation and k.key = i.key

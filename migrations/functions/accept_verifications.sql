@@ -1,18 +1,18 @@
 drop function if exists accept_verifications;
 
--- Accepts the messages of new verifications (accept_sends), and with each that was
--- accepted its verification, which supersedes the recipient's earlier one by its higher
--- number. A refused item changes nothing: the earlier code still counts. Of several items
--- for one recipient the last one stays. A verification has the id of its first message;
--- `p_messages` is null for those that have no other. Returns what accept_sends returns, or, where codes to a
--- recipient are limited (`p_person`, of which there are no two the same; null where none is limited):
---   'late'     the recipient has had as many as there may be (find_late), until `free_at`
---   'watched'  accepted, and more than there should be
+-- Accepts the messages of new verifications (accept_sends), and stores the verification of
+-- each accepted one. It supersedes the recipient's earlier verification by its higher
+-- accept_no. A refused item changes nothing: the earlier code stays valid. Of several items
+-- for one recipient the last one counts. A verification has the id of its first message;
+-- `p_messages` is null if it has no others. Returns what accept_sends returns, or, if codes per
+-- recipient are limited (`p_person`, which differs between the items of a call; null without limits):
+--   'late'     the recipient's limit is reached (find_late) until `free_at`
+--   'watched'  accepted, although over a limit in monitor mode
 --
--- It looks for listeners once a call, and keeps neither a row of totals for each verification nor one that says
--- which verification counts: together these took a third of the time.
+-- It checks for webhooks once per call, and stores neither a row of totals per verification nor one for
+-- which verification counts: these would take a third of the time.
 --
--- Order of locks: wallets, then what accept_sends locks. An account's starts follow one another by its wallet.
+-- Order of locks: wallets, then what accept_sends locks. The lock of the wallet serializes an account's starts.
 create function accept_verifications(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -38,7 +38,7 @@ as $$
 #variable_conflict use_column
 declare
   c_look_after constant interval := interval '20 minutes';
-  -- Nobody listens, mostly.
+  -- Mostly no account has webhooks.
   v_heard constant boolean := exists (select 1 from accounts c where c.event_types <> '{}');
   v_take boolean[] := array_fill(true, array[cardinality(p_id)]);
   v_person text[] := p_person;
@@ -53,7 +53,7 @@ begin
     order by w.account_id for update;
   if p_person is not null then
     if p_repeated then
-      -- What was accepted before is among those that are counted.
+      -- A code that was accepted before is counted already.
       for r in
         select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
           join messages m on m.account_id = i.account_id and m.id = i.id
@@ -79,7 +79,7 @@ begin
       p_recipient, p_country, p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata,
       p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer, v_take) s
   loop
-    -- 'again' too: what was stored before was stored with its verification.
+    -- Also for 'again': that call stored the verification, too.
     v_take[r.item] := false;
     item := r.item; verdict := r.verdict;
     key_hash := r.key_hash; key_message := r.key_message; key_status := r.key_status;
@@ -95,7 +95,7 @@ begin
     end if;
   end loop;
 
-  -- Test keys pay nothing, and so nothing keeps their starts apart: who is told of them is told of each that is superseded.
+  -- Test keys lock no wallet. Their starts are serialized here, so that every superseded verification gets its event.
   if v_heard and false = any (p_live) then
     perform pg_advisory_xact_lock(hashtext('posthorn_verifications'), hashtext(a.account_id::text)) from (
       select distinct p_account[n] as account_id from unnest(p_live) with ordinality as l (live, n)
@@ -113,7 +113,7 @@ begin
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 
-  -- For the totals: one row for all of them, to be looked at when hardly any of them can still change.
+  -- For the totals: one row for the whole batch, due when hardly any of them can still change.
   if not false = any (v_take) then
     insert into verification_looks (id, accounts, ids, started_at, look_at)
       values (p_id[1], p_account, p_id, p_now, p_now + c_look_after);
@@ -126,7 +126,7 @@ begin
   if v_heard then
     perform tell_verifications(p_now, 'verification.sent', p_account,
       array(select case when v_take[n] then i.id end from unnest(p_id) with ordinality as i (id, n) order by n), null);
-    -- The one that counted until then, be it a neighbour here.
+    -- The verification that counted until then, which may be of the same batch.
     select array_agg(p_account[i.n]), array_agg(b.id) into v_account, v_previous
       from unnest(p_id) with ordinality as i (id, n)
      cross join lateral (select x.accept_no from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v

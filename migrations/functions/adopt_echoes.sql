@@ -1,15 +1,15 @@
 drop function if exists adopt_echoes;
 
--- Parked receipts that name our own id of an attempt which is unknown: what the provider calls the
--- message is known from then on, and apply_parked finds it. Where the provider has ids for parts alone, and
--- the message has several, the receipts of all of them together speak for it (join_parts), and it goes by
--- the first id with a comma and dots.
--- An attempt that its provider had said it did not take, and of which it tells as taken while the message waits
--- for the next one, ends that wait: it is unknown again, by that attempt, and nothing more leaves. Not where the
--- message has changed its channel meanwhile, and with it its price. Returns how many messages were found.
+-- Takes the provider's message id from parked receipts that name our id of an unknown attempt;
+-- apply_parked then applies the receipts. If the provider has ids only for parts, and the message has
+-- several, join_parts combines the receipts of all parts, and the message's provider id is
+-- the first part's id followed by ',…'.
+-- If a provider reports an attempt as accepted that it had refused before, and the message waits for its next
+-- attempt, that wait ends: the message becomes unknown with that attempt, and is not sent again. Not if a
+-- failover has changed its channel, and so its price. Returns how many messages were found.
 --
--- Each is found from its receipt, by its own key, whatever a plan that is older than the tables thinks of them: told
--- from the other end each look read all that are unknown, and their messages (22,000: 330 ms a second).
+-- Each message is found from its receipt by key, also with a plan that was made while the tables were empty. Starting
+-- from the unknown messages would read all of them in each call (22,000: 330 ms, once a second).
 create function adopt_echoes(p_now timestamptz default now()) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -73,7 +73,7 @@ begin
              select 1 from jsonb_array_elements(m.past_attempts) as l (attempt)
               where l.attempt -> 'left' ->> 'channel' <> m.channel)
          limit 1000
-           -- What somebody works on at this moment is passed over: should it leave, it has left.
+           -- Skips messages that are locked: one that is being submitted now can no longer be stopped.
            for update of o, m skip locked) t;
 
     with taken as (
@@ -86,7 +86,7 @@ begin
       on conflict (connection_id, provider_id) do nothing
       returning *
     ), out_of_hand as (
-      -- Whoever holds it begins it no more. Taken is what it counts as, should its receipt not be applied in time.
+      -- The node that holds it will not begin it. It counts as sent at `due_at` if its receipt is not applied before.
       update outbox o set begun = true, owner = null, connection_id = n.connection_id, secret = null,
              due_at = p_now + interval '1 minute', asks = 0, ask_at = '-infinity'
         from named n where o.account_id = n.account_id and o.message_id = n.message_id
@@ -120,7 +120,7 @@ begin
     select distinct on (f.account_id, f.id) f.account_id, f.id, f.connection_id, f.provider_id || ',…' as whole_id
       from pieces f where f.whole_id is null order by f.account_id, f.id, f.nth
   ), named as (
-    -- Of two nodes at once the second finds the name that the first one gave, the next time.
+    -- If two nodes do this at once, the second one changes nothing, and finds the first one's id in its next call.
     update messages m set provider_id = f.whole_id
       from firsts f
      where m.account_id = f.account_id and m.id = f.id and m.status = 'unknown'

@@ -1,9 +1,9 @@
 drop function if exists apply_parked;
 
--- Gives parked receipts to messages whose submit has been answered meanwhile, the
--- oldest first: those that came since p_since, or say which attempt they are of. Most of
--- the others are for nobody, and each look at them all costs the more the more there are
--- (400,000: 2.7 s). Returns how many found theirs.
+-- Applies parked receipts of messages whose submit has been answered meanwhile, the
+-- oldest first: those that came since p_since, or name their attempt. Most of the
+-- others belong to no message, and looking at all of them costs the more the more there are
+-- (400,000: 2.7 s). Returns how many were applied.
 create function apply_parked(p_now timestamptz, p_since timestamptz default '-infinity') returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -21,7 +21,7 @@ begin
   )
   select array_agg(f.id) into v_ids from (
     select p.id from looked_at l join parked_receipts p on p.id = l.id
-     -- Each by its own key, whatever the plan of an empty table thinks of all of them.
+     -- `limit 1` forces look-ups by key, also with a plan that was made while the table was empty.
      cross join lateral (
        select 1 from provider_refs r where r.connection_id = p.connection_id and r.provider_id = p.provider_id limit 1) r
      order by p.id limit 1000 for update of p skip locked) f;

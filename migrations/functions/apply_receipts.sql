@@ -1,9 +1,9 @@
 drop function if exists apply_receipts;
 
 -- Applies delivery receipts, in any order and any number of times: statuses only
--- move forward. A receipt for an id that nobody knows yet is parked. One that says
--- `failed` has an error code: the message was refused after all, and what was held
--- or captured for it is given back.
+-- move forward. A receipt with an unknown provider id is parked. A receipt
+-- `failed` has an error code: the provider refused the message after all, and its money
+-- is released, or refunded if it was captured.
 create function apply_receipts(
   p_now timestamptz, p_connection uuid[], p_provider_id text[], p_status text[], p_at timestamptz[],
   p_provider_code text[], p_error_code text[], p_detail text[], p_event uuid[]
@@ -24,7 +24,7 @@ declare
   v_id uuid[];
   v_moved_account uuid[];
   v_moved uuid[];
-  -- Whose messages they are of, and which; from the lowest id to the highest.
+  -- The items whose message is known, and its key; v_ids are the message ids, sorted.
   v_known integer[];
   v_of_account uuid[];
   v_of uuid[];
@@ -32,14 +32,14 @@ declare
   v_low uuid;
   v_high uuid;
 begin
-  -- In the order in which everybody locks messages.
+  -- In the order in which all functions lock messages.
   select array_agg(i.n::integer order by r.account_id, r.message_id), array_agg(r.account_id order by r.account_id, r.message_id),
          array_agg(r.message_id order by r.account_id, r.message_id), array_agg(r.message_id order by r.message_id)
     into v_known, v_of_account, v_of, v_ids
     from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
     join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;
-  -- Also what became known since this look: whoever made it known may have seen nothing parked, and
-  -- apply_parked finds it.
+  -- Also receipts whose id became known after the look-up above: the function that stored the id may have found
+  -- nothing parked yet, but apply_parked will.
   if v_known is null or cardinality(v_known) < cardinality(p_connection) then
     insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
       select i.connection, i.provider_id, p_status[n], p_at[n], p_provider_code[n], p_error_code[n], p_detail[n], p_now
@@ -49,12 +49,12 @@ begin
   if v_known is null then
     return;
   end if;
-  -- Months are ranges of ids: without bounds each call would open all that are stored.
+  -- Partitions are ranges of ids: without bounds each call would open all of them.
   v_low := v_ids[1];
   v_high := v_ids[cardinality(v_ids)];
 
-  -- A wallet is held against its bounds as it was when the statement below began: what somebody captures
-  -- meanwhile, and this gives back, was not in it.
+  -- Locked in a statement of its own, so that the statement below sees wallets with all captures that it
+  -- refunds: a capture that is committed while it waits would violate the wallet's checks (see the README).
   if 'failed' = any (p_status) then
     perform 1 from unnest(v_of_account) with ordinality as i (account_id, place)
       join messages m on m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
@@ -73,7 +73,7 @@ begin
                    when i.status = 'failed' then 'released' else 'captured' end,
       money_at = case when m.money = 'held' or (m.money = 'captured' and i.status = 'failed') then p_now
                       else m.money_at end,
-      -- Of a message that failed it says whether it was paid for until then.
+      -- For a failed message, it tells whether the message was captured before.
       sent_at = case when i.status = 'failed' then m.sent_at else coalesce(m.sent_at, p_now) end,
       delivered_at = case when i.status in ('delivered', 'read') then coalesce(m.delivered_at, i.at) else m.delivered_at end,
       read_at = case when i.status = 'read' then i.at else m.read_at end,
@@ -84,7 +84,7 @@ begin
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
     where m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
-      -- Of a connection that the message has left, it speaks of an attempt that was not taken.
+      -- After a failover, receipts of the earlier connection belong to an attempt that was not accepted.
       and m.connection_id = p_connection[n] and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
               m.bulk_job_id, i.event, i.n
@@ -94,7 +94,7 @@ begin
         from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   ), settled as (
-    -- Only an unknown message still has a row here: the receipt says that it was taken, or refused.
+    -- Only an unknown message still has an outbox row: the receipt settles it.
     delete from outbox o using applied a
      where o.account_id = a.account_id and o.message_id = a.id and o.begun
     returning o.account_id, o.message_id, a.bulk_job_id, o.bulk_row, a.status
@@ -140,7 +140,7 @@ begin
     into v_item, v_status, v_account, v_id, v_moved_account, v_moved from applied a;
   return query select * from unnest(v_item, v_status);
 
-  -- Rare: it costs nothing when no item asks for it.
+  -- Rare, and skipped where no item needs it.
   if v_id is not null then
     update pools p set used = greatest(0, p.used - s.n)
       from (
@@ -151,7 +151,7 @@ begin
          where in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
          group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id
       ) s
-     -- Begun anew meanwhile it has nothing of theirs.
+     -- If the pool was reset meanwhile, it does not contain their usage.
      where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
   end if;
   if exists (select 1 from watched_accounts) then

@@ -1,11 +1,11 @@
 drop function if exists begin_attempts;
 
 -- Records attempts before the provider is called. Returns the items that this node
--- may submit: it still holds them, and nobody cancelled them meanwhile. A repeated
+-- may submit: it still holds them, and they were not cancelled meanwhile. A repeated
 -- call (its answer was lost) has the same p_now, and returns what the first one began.
--- Months are ranges of ids: without the bounds p_low and p_high of p_id each call would
--- open all that are stored, a third of its time with two years of them. They are
--- arguments, since the plan is made before a statement could find them out.
+-- Partitions are ranges of ids: without p_low and p_high, the bounds of p_id, each call would
+-- open all of them, which takes a third of its time with two years of partitions. The bounds are
+-- arguments, since the plan needs them before it runs.
 create function begin_attempts(
   p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid[], p_id uuid[], p_low uuid, p_high uuid)
 returns table (item integer, attempt smallint)

@@ -1,15 +1,15 @@
 drop function if exists check_codes;
 
 -- Checks codes, each by the id of its verification, by its recipient, or by both. One
--- conditional update per item decides, under the row's lock: a right code verifies, once;
--- a wrong one takes a try, of which there are five. Returns a row for each item:
---   'right', 'wrong'  counted; a repeated call (its answer was lost) recognises its own
+-- conditional update per item decides under the row's lock: the right code verifies, once;
+-- a wrong code uses one of five tries. Returns a row for each item:
+--   'right', 'wrong'  counted; a repeated call (its answer was lost) gets the same by p_check
 --   'used', 'expired', 'exhausted'
---   'missing'    nobody's, another key mode's, superseded, or never sent
---   'disagrees'  the recipient that was named is not the verification's
---   'later'      another item of this call is about the same verification: to be asked again
--- Codes are compared as hashes of keyed marks, so that how long a comparison takes says
--- nothing about their digits: whoever guesses cannot know what a guess hashes to.
+--   'missing'    unknown, of the other key mode, superseded, or never sent
+--   'disagrees'  the verification has another recipient than the given one
+--   'later'      another item of this call is about the same verification: check it again
+-- Compares hashes of keyed marks of codes, so that the time of a comparison reveals
+-- nothing about the digits: an attacker cannot know the hash of a guess.
 create function check_codes(
   p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_code_mark bytea[], p_check uuid[]
 ) returns table (
@@ -33,16 +33,16 @@ declare
   v_exhausted uuid[];
   v_right_account uuid[];
   v_right uuid[];
-  -- Months are ranges of ids: without bounds each call would open all that are stored.
+  -- Partitions are ranges of ids: without bounds each call would open all of them.
   v_low uuid;
   v_high uuid;
   v_since uuid;
-  -- What was accepted by now has no later id, by the clock of any node.
+  -- No verification that was accepted by now has a later id, with the clock of any node.
   v_until constant uuid := first_uuid_at(p_now + interval '1 day');
   r record;
 begin
-  -- By recipient: whichever counts for it now, which nearly always is a young one. Accounts are compared
-  -- as no index can: on an empty table all that an account has look as good as what its recipient has.
+  -- By recipient: the verification that counts now, which is nearly always a recent one. `is not distinct from`
+  -- keeps the plan from using the index by account, which looks as good as that by recipient while the table is empty.
   foreach v_since in array array[first_uuid_at(p_now - interval '1 day'), '00000000-0000-0000-0000-000000000000'] loop
     exit when array_position(v_id, null) is null;
     for r in
@@ -59,12 +59,12 @@ begin
   end loop;
   select ids[1], ids[cardinality(ids)] into v_low, v_high
     from (select array_agg(i order by i) as ids from unnest(v_id) as i where i is not null) as sorted;
-  -- Whatever supersedes one of them has no earlier id than this, by the clock of any node.
+  -- No verification that supersedes one of them has an earlier id than this, with the clock of any node.
   v_since := first_uuid_at(greatest('epoch',
     to_timestamp(('x' || left(replace(v_low::text, '-', ''), 12))::bit(48)::bigint / 1000.0) - interval '1 day'));
 
   with asked as (
-    -- In the order of their ids, so that nodes never wait for each other in a circle.
+    -- In the order of ids, so that nodes cannot deadlock.
     select distinct on (i.account_id, i.id) i.account_id, i.id, i.n
       from unnest(p_account, v_id) with ordinality as i (account_id, id, n)
      where i.id is not null
@@ -96,7 +96,7 @@ begin
     perform tell_verifications(p_now, 'verification.failed', v_exhausted_account, v_exhausted, 'attempts_exhausted');
   end if;
 
-  -- Why the others were not counted: superseded they may be since whenever.
+  -- Finds out why the others were not counted: first, which are superseded.
   if v_counted < cardinality(v_id) then
     select array_agg(v.id) into v_superseded
       from unnest(p_account, v_id) as i (account_id, id)

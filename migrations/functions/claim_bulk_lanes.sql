@@ -1,9 +1,9 @@
 drop function if exists claim_bulk_lanes;
 
--- Takes lanes that no living node holds and whose account has something to send; those
--- too that are this node's by the store alone, since an answer was lost. `p_held` are the
--- lanes that it knows of. Waits for nobody: a lane in which a dead node's last statement
--- is still at work is taken later.
+-- Claims lanes that no live node holds and whose account has jobs to send; also
+-- lanes that are stored as this node's but not in p_held, the ones that it knows of, because an
+-- answer was lost. Does not wait: a lane in which a dead node's last statement
+-- is still running is claimed later.
 create function claim_bulk_lanes(p_node bigint, p_limit integer, p_held uuid[])
 returns table (account_id uuid, fence bigint)
 language plpgsql

@@ -1,18 +1,18 @@
 drop function if exists claim_deliveries;
 
--- Takes due deliveries for this node, of each target at most p_room. One whose
--- line has an earlier one pending stays, and is put off: until that one is due,
--- or, where it is in somebody's hands, until it is surely out of them. Its end
--- wakes the next of its line (finish_deliveries). So lines that wait for a slow
--- or dead receiver are not looked through at every turn, nor do they hide the
--- others. Waits for nobody: what somebody else has locked is left for next time.
+-- Claims due deliveries for this node, for each target at most p_room. Deliveries with the same
+-- order_key are made in their order: one with an earlier pending one is put off until
+-- that one is due, or, if a node holds that one, until its attempt is surely over. The end of
+-- a delivery makes the next one due (finish_deliveries). So deliveries that wait for a slow
+-- or dead receiver are not looked at in every call, and do not hide
+-- the others. Skips rows that are locked; they are left for the next call.
 --
--- Rows are found again by their target and seq beside their key. On an empty table
--- nothing tells the planner which of two indexes that begin with the account is
--- the better one, and the plan stays: by the key's account alone it read the whole
--- list of the endpoint for each row (6,000 rows: 59 ms a call instead of 2).
+-- Rows are found again by target and seq beside their key. While the table is empty,
+-- the planner cannot tell which of two indexes that begin with the account is
+-- better, and the plan stays in use: with the key alone it read all deliveries of
+-- the endpoint for each row (6,000 rows: 59 ms a call instead of 2).
 --
--- What locks rows is a statement of its own, for the reason that the README has.
+-- Locking is a statement of its own, for the reason in the README.
 create function claim_deliveries(
   p_node bigint, p_now timestamptz, p_account uuid[], p_target uuid[], p_room integer[])
 returns table (
@@ -44,12 +44,12 @@ begin
            select q.* from deliveries q
             where q.status = 'pending' and q.owner is null and q.account_id = l.account_id
               and q.target_id = l.target_id and q.due_at <= p_now
-            -- More than the room, or those who wait in a line could hide those who need not.
+            -- More than the room: otherwise deliveries that wait for an earlier one could hide those that need not.
             order by q.due_at, q.seq limit l.room + 100 for update skip locked
          ) d;
   if s_id is null then return; end if;
 
-  -- The one ahead is locked, so that it ends before this or after it; in between its end would wake nobody.
+  -- Locks the earlier delivery, so that it ends before or after this call: otherwise its end could miss the waiting one.
   select array_agg(s.account_id), array_agg(s.target_id), array_agg(s.seq), array_agg(s.id),
          array_agg(case when a.owner is null then a.due_at else p_now + interval '20 seconds' end)
     into l_account, l_target, l_seq, l_id, l_until
@@ -79,7 +79,7 @@ begin
          e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
          w.previous_secret, w.previous_until,
          m.id, m.live, m.channel, m.message_type, m.recipient, m.country,
-         -- On the official chat app the connection is the sender.
+         -- The sender of the official chat app is its connection.
          case when m.channel = 'official_chatapp' and m.sender is null then official_name(m.account_id, m.connection_id) else m.sender end,
          m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency, m.content -> 'context'
     from taken t

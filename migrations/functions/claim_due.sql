@@ -1,12 +1,12 @@
 drop function if exists claim_due;
 
--- Takes rows that are due and that nobody holds: scheduled, retried, left by a dead
--- node. Each connection gives at most its own limit, so that a resting one never
--- stands before the others. What is begun stays: it may have left already.
--- A message of a bulk job is left to the node that holds its account's lane, if one does, and names its job until
--- that has ended. Over a web session it is taken by the node that has the session open: where the lane is another node's, it
--- names no job, and waits while its job is paused.
--- A connection of p_tests_only, the sandbox that live keys may not use, gives those of test keys alone; the others wait.
+-- Claims rows that are due and that no node holds: scheduled, to be retried, or freed from a dead
+-- node. At most p_limit for each connection, so that a paused connection does not block
+-- the others. Begun rows are not claimed: they may have been submitted.
+-- A message of a bulk job is left to the node that holds its account's lane, if there is one, and is returned with its
+-- job until that has ended. Over a web session it is claimed by the node that has the session open: if another node has the
+-- lane, it is returned without its job, and is not claimed while the job is paused.
+-- Of connections in p_tests_only, a sandbox that live keys may not use, only messages of test keys are claimed.
 create function claim_due(
   p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[], p_tests_only uuid[] default '{}')
 returns table (

@@ -1,9 +1,9 @@
 drop function if exists claim_lookups;
 
--- Takes unknown messages whose provider is to be asked, of each connection at most its limit, and
--- plans their next time before they are asked: a crash in between puts the question off, no more.
--- A message that is seen for the first time is only planned. p_waits_ms are the pauses before
--- each question, the last one again and again.
+-- Claims unknown messages whose look-up at the provider is due, at most p_limit for each connection, and
+-- schedules their next look-up before this one is made: a crash in between only delays it.
+-- The first call for a message only schedules its first look-up. p_waits_ms are the pauses before
+-- each look-up; the last one repeats.
 create function claim_lookups(p_now timestamptz, p_connection uuid[], p_limit integer[], p_waits_ms integer[])
 returns table (account_id uuid, id uuid, connection_id uuid, attempt smallint, asks smallint)
 language plpgsql

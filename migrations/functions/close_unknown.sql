@@ -1,6 +1,6 @@
 drop function if exists close_unknown;
 
--- Unknown messages whose deadline is over count as sent: their money is captured.
+-- Marks unknown messages as sent after their deadline, and captures their money. At most p_limit; returns how many.
 create function close_unknown(p_now timestamptz, p_limit integer) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,9 +1,9 @@
 drop function if exists count_due_verifications;
 
--- Looks at the verifications that are due, at most `p_limit` rows of those that were accepted
--- together, passing over what another node looks at: counts what became of them, learns from
--- them at the first look, and says when to look at those again of which something may still
--- change: each time after twice its age. Returns how many rows it took.
+-- Counts verifications that are due, in up to `p_limit` rows of verification_looks, each with the
+-- verifications that were accepted together; skips rows that another node has locked. Adds their outcomes to the
+-- totals, learns from them the first time, and schedules another look at those that may
+-- still change: each time after twice their age. Returns how many rows it took.
 create function count_due_verifications(p_now timestamptz, p_limit integer, p_half_life_hours double precision)
 returns integer
 language plpgsql
@@ -14,7 +14,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  -- No receipt comes later.
+  -- No receipt comes later than this.
   c_longest constant interval := interval '8 days';
   v_rows uuid[];
   v_row uuid[];

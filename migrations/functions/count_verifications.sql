@@ -1,11 +1,11 @@
 drop function if exists count_verifications;
 
--- Adds to the totals what is true now of these verifications and their messages beyond
--- what was counted of them before. Codes count on the channel that they went over in the
--- end, the verification itself on that of the code that counts; what the plan includes costs
--- nothing. Each difference is added once, whoever counts at the same time: what was counted
--- is changed only from what it was found to be. Returns the places of those of which
--- something may still change, or which somebody else counted at this moment.
+-- Adds to the totals how these verifications and their messages differ from what was
+-- counted before. Codes count on the channel of their last attempt, the verification
+-- itself on the channel of its current code; what a pool pays costs nothing.
+-- Each difference is added once, even if nodes count concurrently: `counted`
+-- is updated only if it still has the value that was read. Returns the indexes of verifications
+-- that may still change, or that another node counted concurrently.
 --
 -- Order of locks: verifications, then totals, each in the order of their keys.
 create function count_verifications(p_now timestamptz, p_account uuid[], p_id uuid[]) returns integer[]
@@ -22,11 +22,11 @@ begin
   with looked as (
     select i.n::integer as n, v.account_id, v.id, v.live, (v.started_at at time zone 'UTC')::date as day,
            coalesce(v.country, '') as country, v.counted as before, c.counts,
-           -- Until it can neither be confirmed nor resent.
+           -- Open until it can neither be verified nor resent.
            not c.ended or (v.status = 'pending' and v.expires_at + make_interval(mins => v.validity_minutes) > p_now)
              as open
       from unnest(p_id) with ordinality as i (id, n)
-      -- Each by its whole key: without statistics the planner thinks the account alone is as good.
+      -- `limit 1` forces look-ups by the whole key: without statistics, the account alone looks as good to the planner.
      cross join lateral (select * from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v
      cross join lateral (
        select bool_and(m.ended) as ended,
@@ -67,7 +67,7 @@ begin
       started = t.started + excluded.started, sent = t.sent + excluded.sent, delivered = t.delivered + excluded.delivered,
       verified = t.verified + excluded.verified, cost = t.cost + excluded.cost
   )
-  -- Who counted one of them at this moment may have read it before it came to its end.
+  -- A node that counted one concurrently may have read it before it ended.
   select array_agg(l.n) filter (where l.open is not false
       or (l.counts is distinct from l.before and not exists (select 1 from changed c where c.n = l.n)))
     into v_open from looked l;

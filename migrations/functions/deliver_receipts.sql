@@ -1,8 +1,8 @@
 drop function if exists deliver_receipts;
 
--- Applies receipts one at a time: several of one message must apply in their order. All that they will
--- change is locked first, messages before wallets before pools and each in one order, so that whoever
--- settles the same ones meanwhile is not waited for in a circle.
+-- Applies receipts one by one, since several receipts of one message must be applied in their order. Locks all
+-- that they will change first, messages before wallets before pools, each in the usual order, so that this
+-- cannot deadlock with nodes that settle the same messages.
 create function deliver_receipts(
   p_now timestamptz, p_connection uuid[], p_provider_id text[], p_status text[], p_at timestamptz[],
   p_provider_code text[], p_error_code text[], p_detail text[])
@@ -30,7 +30,7 @@ begin
     join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;
   v_low := v_ids[1];
   v_high := v_ids[cardinality(v_ids)];
-  -- Only what moves money locks where it is.
+  -- Wallets and pools are only locked for receipts that move money.
   select array_agg(l.account_id) filter (where l.funding = 'wallet' and (l.unknown or l.status = 'failed')),
          array_agg(l.account_id) filter (where l.funding = 'pool' and l.status = 'failed')
     into v_wallets, v_pools

@@ -1,6 +1,6 @@
 drop function if exists end_bulk_jobs;
 
--- Ends those of these jobs whose last row is settled.
+-- Ends those of the given jobs whose rows are all settled.
 create function end_bulk_jobs(p_now timestamptz, p_account uuid[], p_job uuid[]) returns void
 language sql
 set plan_cache_mode = force_generic_plan

@@ -1,6 +1,6 @@
 drop function if exists end_verifications;
 
--- Ends verifications of which nothing was sent, and whose senders are told so: what each
+-- Marks verifications as failed whose code was not sent, and stores their events. The one that each
 -- superseded counts again, unless there is a later one.
 create function end_verifications(p_now timestamptz, p_account uuid[], p_id uuid[]) returns void
 language plpgsql

@@ -1,7 +1,7 @@
 drop function if exists fail_bulk_rows;
 
--- Rows that cannot become messages any more, because what they name has changed since
--- they were validated. As careful as accept_bulk; returns the items that must not go from here.
+-- Marks rows as failed that cannot become messages any more, because something that they name has changed since
+-- the validation. Checks lane and job like accept_bulk; returns the items that this node may not change.
 create function fail_bulk_rows(
   p_node bigint, p_now timestamptz, p_account uuid[], p_job uuid[], p_row integer[], p_fence bigint[],
   p_code text[], p_message text[]

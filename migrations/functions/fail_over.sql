@@ -1,12 +1,12 @@
 drop function if exists fail_over;
 
--- Takes a message to another connection after an attempt that was not taken, be that
--- known at once or only after nobody knew. One statement: the attempt joins the past
--- ones, the money moves where the channel changes, and the outbox row is this node's,
--- due now and not begun. Where it says something else over there, p_content has its new
--- words, else null; p_secret has those that must not be read at rest, sealed, if it has such. Returns
+-- Moves a message to another connection after an attempt that the provider did not accept, even if
+-- it was unknown in between. In one transaction: the attempt is added to the past
+-- ones, the money is held anew if the channel changes, and this node holds the outbox row,
+-- due now and not begun. p_content is the content if it differs on the new channel, else null;
+-- p_secret is its sealed part, if any. Returns
 --   'moved'
---   'uncovered'  neither pool nor wallet covers it over there; nothing has changed
+--   'uncovered'  neither pool nor wallet covers the new channel; nothing has changed
 --   'stale'      the attempt is no longer the message's open one; nothing has changed
 -- A repeated call (its answer was lost) has the same p_now.
 create function fail_over(
@@ -38,7 +38,7 @@ begin
   if v_moves_money then
     begin
       perform 1 from wallets where account_id = p_account for update;
-      -- As fund_one_by_one does, before the first of them changes.
+      -- All of them before the first change, as in fund_one_by_one.
       perform 1 from pools where account_id = p_account order by id for update;
       if m.funding = 'wallet' then
         update wallets set held = held - m.amount, balance = balance + m.amount where account_id = p_account;
@@ -51,7 +51,7 @@ begin
       if v_funding is null then
         raise sqlstate 'PHDRY';
       end if;
-    -- Puts the old hold back as it was.
+    -- Rolls back to the old hold.
     exception when sqlstate 'PHDRY' then
       return 'uncovered';
     end;
@@ -61,7 +61,7 @@ begin
       status = 'queued',
       connection_id = p_connection, provider = p_provider, channel = p_channel,
       sender = p_sender, sender_source = p_source, parts = p_parts,
-      -- What is held is not moved within a channel, though the price list may have changed meanwhile.
+      -- Within a channel the hold stays as it is, even if prices have changed.
       amount = case when m.channel = p_channel then m.amount else p_amount end,
       funding = v_funding, pool_id = v_pool, pool_until = v_pool_until,
       content = coalesce(p_content, m.content),
@@ -70,7 +70,7 @@ begin
       past_attempts = coalesce(m.past_attempts, '[]') || jsonb_build_object(
         'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id, 'counted', true,
         'providerCode', p_provider_code, 'detail', p_detail,
-        -- What only the last attempt over a connection has.
+        -- Only the last attempt over a connection has `left`.
         'left', jsonb_build_object('outcome', p_outcome, 'code', p_code, 'provider', m.provider, 'channel', m.channel)),
       past_holds = case when v_moves_money
         then coalesce(m.past_holds, '[]') || jsonb_build_object('amount', m.amount, 'funding', m.funding, 'until', p_now)

@@ -1,12 +1,12 @@
 drop function if exists find_late;
 
--- Which codes are beyond what their recipients may have: of each item that names one in
--- `p_person` the codes that were sent to it within the window, resends included, of verifications
--- whose ids are between `p_oldest` and `p_newest`: months are ranges of ids. The caller has the
--- accounts' wallets locked, so that nobody else adds to them. Returns a row for each item for
--- which there was no turn:
---   late     whether it is refused, since its limit is strict
---   free_at  when there is a turn again
+-- Finds codes that exceed the limit of their recipient. For each item with a `p_person` it
+-- counts the codes that were sent to it within the window, including resends, of verifications
+-- with ids between `p_oldest` and `p_newest` (partitions are ranges of ids). The caller has locked
+-- the accounts' wallets, so that no codes are added concurrently. Returns a row for each item
+-- over its limit:
+--   late     whether it is refused; false in monitor mode
+--   free_at  when the limit allows a code again
 create function find_late(
   p_account uuid[], p_at timestamptz[],
   p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[], p_oldest uuid, p_newest uuid
@@ -21,7 +21,7 @@ as $$
 declare
   v_known integer[];
 begin
-  -- To most recipients nothing was sent of late: that is one look into an index.
+  -- Most recipients had no recent code: that takes one look-up in an index.
   v_known := array(
     select i.n::integer from unnest(p_person) with ordinality as i (person, n)
       left join lateral (
@@ -32,7 +32,7 @@ begin
     return;
   end if;
 
-  -- By the recipient, whatever the statistics say: equality would let the account's own index be taken, for all of it.
+  -- `is not distinct from` makes the plan use the index by recipient: with `=` it could read all of the account's rows.
   return query
     select i.n, p_strict[i.n], c.first_at + p_window_minutes[i.n] * interval '1 minute'
       from (select p_person[k] as person, k as n from unnest(v_known) as k) i

@@ -1,9 +1,9 @@
 drop function if exists find_suppressed;
 
--- The channels ('*' is every one) on which these recipients are suppressed, for
--- whoever writes to them by p_connection as p_sender. What recipients said to a
--- number that accounts share holds unless the sender is the account's own: one that
--- it has asked for is not yet.
+-- The channels ('*' for all) on which these recipients are suppressed, for
+-- messages over p_connection from p_sender. Opt-outs sent to a number that
+-- accounts share (stored for the platform) apply unless the sender is the account's own and
+-- approved.
 create function find_suppressed(p_account uuid[], p_key text[], p_connection uuid[], p_sender text[])
 returns table (item integer, channel text)
 language sql stable

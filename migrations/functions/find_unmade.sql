@@ -1,7 +1,7 @@
 drop function if exists find_unmade;
 
--- Which of these messages have their first attempt recorded, and either nobody made it or nobody knows how it ended.
--- They are locked in the order in which they are given.
+-- Returns which of these messages are `sending` or `unknown` with their first attempt, which may not have been made.
+-- Locks them in the given order.
 create function find_unmade(p_account uuid[], p_id uuid[]) returns setof uuid
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,14 +1,14 @@
 drop function if exists finish_deliveries;
 
--- Writes down what came of attempts: 'delivered', 'failed' (for good), or
--- 'pending', due again at p_due. Only for whoever still holds the delivery by the
--- claim that it names. The end of one wakes the next of its line. Returns how
--- the endpoints of these attempts stand: since when they have been failing.
+-- Stores the outcomes of attempts: 'delivered', 'failed' (final), or
+-- 'pending', due again at p_due. Only if the node still holds the delivery by the
+-- given claim. The end of a delivery makes the next one with its order_key due. Returns
+-- since when the endpoints of these attempts have been failing; null if they are not.
 -- Rows are found by target and seq beside their key, and not by their owner: see
 -- claim_deliveries.
 --
--- Its status is compared in a way that no index serves: by the index of what is pending, the smallest one while
--- nothing waits, each delivery that ended would be looked for among all that wait for its target.
+-- `is not distinct from` keeps the partial index of pending deliveries from being used: it is the smallest one while
+-- nothing waits, but with it each row would be looked for among all that wait for its target.
 create function finish_deliveries(
   p_now timestamptz, p_account uuid[], p_target uuid[], p_seq bigint[], p_id uuid[], p_node bigint[], p_claimed timestamptz[], p_kind text[],
   p_due timestamptz[], p_status smallint[], p_error text[])
@@ -48,7 +48,7 @@ begin
            order by x.seq limit 1) f
          where done.status <> 'pending'
       ) next
-     -- Also where it seems to be due: it may be put off at this moment, by whoever then is waited for here.
+     -- Also if it is due already: claim_deliveries may be putting it off now, and this update waits for that.
      where n.account_id = next.account_id and n.target_id = next.target_id and n.seq = next.seq and n.id = next.id
        and n.owner is null
   ), health as (
@@ -60,7 +60,7 @@ begin
          array_agg(h.well order by h.account_id, h.target_id)
     into v_account, v_endpoint, v_well from health h;
 
-  -- An endpoint that is as it was is not touched: this runs for every attempt.
+  -- Updates an endpoint only if it changes, since this runs for every attempt.
   update webhook_endpoints e set failing_since = case when not i.well then p_now end
     from unnest(v_account, v_endpoint, v_well) as i (account_id, id, well)
    where e.account_id = i.account_id and e.id = i.id and (e.failing_since is null) <> i.well;

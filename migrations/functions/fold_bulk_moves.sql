@@ -1,8 +1,8 @@
 drop function if exists fold_bulk_moves;
 
--- Counts what became of messages of bulk jobs, once, from up to p_limit words of it; how many there were. A row
--- is sent when a provider took it, whatever a receipt says later. Nodes that do it at once take different
--- words, and lock the jobs in the same order.
+-- Adds outcomes of messages to the counts of their bulk jobs, each once, from up to p_limit rows of bulk_moves; returns
+-- how many rows. A message counts as sent once a provider accepted it, whatever receipts say later. Concurrent nodes take
+-- different rows, and lock the jobs in the same order.
 create function fold_bulk_moves(p_now timestamptz, p_limit integer) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,6 +1,6 @@
 drop function if exists fold_message_deltas;
 
--- Adds up to p_limit deltas to the totals; how many there were. Nodes that do it at once take
+-- Adds up to p_limit deltas to the totals; returns how many. Concurrent nodes take
 -- different rows, and lock the totals in the same order.
 create function fold_message_deltas(p_limit integer) returns integer
 language plpgsql

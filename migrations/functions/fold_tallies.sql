@@ -1,9 +1,9 @@
 drop function if exists fold_tallies;
 
--- Adds what one node counted to what all have counted, says of what, and returns the sums. Counts
--- fade as core/fraud/tally.ts has it: pressures by `p_leak` an hour that is not held, and never below
--- nothing, sends and verified by half in every `p_half_life` hours. Of holds the longest stands.
--- The caller sorts by account and key, so that nodes never wait for each other in a circle.
+-- Adds the counts of one node to those of all nodes, notes the changed keys in fraud_words, and returns the sums. Counts
+-- fade as in core/fraud/tally.ts: pressures by `p_leak` per hour without a hold, not below
+-- zero; sends and verified by half in every `p_half_life` hours. The longest hold wins.
+-- The caller sorts by account and key, so that nodes cannot deadlock.
 create function fold_tallies(
   p_node bigint, p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
   p_fresh double precision[], p_settled double precision[], p_sends double precision[], p_verified double precision[],
@@ -18,7 +18,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- Since each was folded last, and how much of it was not held.
+  -- Hours since each key was folded last, and how many of them were without a hold.
   v_hours double precision[];
   v_free_hours double precision[];
 begin
@@ -30,7 +30,7 @@ begin
         join fraud_tallies t on t.account_id = p_account[n] and t.key = i.key
        order by n for update of t) l;
     exit when cardinality(v_hours) = cardinality(p_key);
-    -- Mostly there are none.
+    -- Inserts missing keys; rare.
     insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds)
       select p_account[n], i.key, p_now, 0, 0, 0, 0, 0 from unnest(p_key) with ordinality as i (key, n) order by n
     on conflict do nothing;

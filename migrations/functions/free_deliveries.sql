@@ -1,8 +1,8 @@
 drop function if exists free_deliveries;
 
--- Frees deliveries that dead nodes held, and those that were taken before p_claimed_before and of which nothing
--- was heard. Those in somebody's hands are few, and found by their index: nobody who has not counted the rows would
--- think so, and reads all that were ever told. Returns how many.
+-- Frees deliveries that dead nodes held, and those that were claimed before p_claimed_before and are not
+-- finished. Deliveries with an owner are few, and have an index; without statistics the planner
+-- would rather read all deliveries, hence the settings. Returns how many.
 create function free_deliveries(p_claimed_before timestamptz) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,9 +1,9 @@
 drop function if exists in_pool_month;
 
--- Whether a message is counted in the month of its pool that ends at p_resets_at: what
--- an earlier month counted is not given back to this one. p_until says which one did. What was
--- accepted before that was noted goes by when it was accepted, or when a failover took it to the
--- channel that it has: then the hold before ended at that moment. Months are those of UTC, whatever
+-- Whether a message was counted in the month of its pool that ends at p_resets_at: usage of
+-- an earlier month is not given back to this one. p_until is the end of the month that counted it. Messages
+-- from before that was stored have a null there: for them the time of the accept decides, or of the last failover to
+-- another channel, when their last past hold ended. Months are in UTC, whatever
 -- the session's time zone.
 create function in_pool_month(p_id uuid, p_past_holds jsonb, p_resets_at timestamptz, p_until timestamptz default null)
 returns boolean

@@ -1,6 +1,7 @@
 drop function if exists is_live;
 
--- Whether a message was sent by a live key. A function of its own, so that who asks it of few does not open every month for all.
+-- Whether a message was sent with a live key. A function, so that a query that needs it for few rows does not open all
+-- partitions.
 create function is_live(p_account uuid, p_message uuid) returns boolean
 language plpgsql stable
 set plan_cache_mode = force_generic_plan

@@ -1,9 +1,9 @@
 drop function if exists join_parts;
 
--- What the receipts of parts make of their message: delivered when all its parts are, undelivered with the
--- first that was not. They name no message, and so are parked; here they are taken from there. Called behind
--- the commit that parks one, and behind the one that notes parts: whichever is later sees what both wrote.
--- Returns the places of those ids that are parts.
+-- Combines receipts of parts into receipts of their messages: delivered when all parts are, undelivered with the
+-- first part that is not. Receipts of parts do not have a message's id, and so are parked; this takes them from
+-- there. Called after the commit that parks a receipt, and after the one that stores parts: the later of the two
+-- calls sees both. Returns the indexes of the ids that are parts.
 create function join_parts(p_now timestamptz, p_connection uuid[], p_part_id text[]) returns setof integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -17,7 +17,7 @@ declare
   v_at timestamptz;
   v_code text;
   v_detail text;
-  -- What there is to say of the whole ones.
+  -- The receipts of whole messages.
   v_connection uuid[] := '{}';
   v_whole text[] := '{}';
   v_statuses text[] := '{}';
@@ -37,7 +37,7 @@ begin
       join message_parts m on m.connection_id = i.connection and m.part_id = i.part_id
      order by m.connection_id, m.whole_id
   loop
-    -- Of two nodes that hear of parts of one message the second waits here, and sees what the first one did.
+    -- If two nodes get receipts for parts of one message, the second waits here, and then sees the first one's changes.
     perform 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
       order by m.part_id for update;
     with gone as (

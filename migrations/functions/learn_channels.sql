@@ -1,10 +1,10 @@
 drop function if exists learn_channels;
 
--- Learns how the first codes of these verifications fared, by account, country and channel,
--- and over all accounts under the platform's id: confirmed by that very code, without
--- another; delivered, and after how long. What went over several channels at once, or over
--- none, teaches nothing of any. Accounts that have never confirmed a code say nothing to
--- others: they may be confirming elsewhere.
+-- Learns from the first codes of these verifications, by account, country and channel,
+-- and for all accounts together under the platform's id: whether they were verified without a
+-- resend, and whether and how soon they were delivered. Codes that were sent over several channels at once, or
+-- over none, are ignored. Accounts without any verified code do not count for
+-- the platform: they may check their codes elsewhere.
 create function learn_channels(
   p_now timestamptz, p_half_life_hours double precision, p_account uuid[], p_id uuid[]
 ) returns void
@@ -25,7 +25,7 @@ begin
             from unnest(p_account, p_id) as i (account_id, id)
            cross join lateral (
              select * from verifications x where x.account_id = i.account_id and x.id = i.id limit 1) v
-            -- Its first message has its id.
+            -- The first message has the verification's id.
            cross join lateral (select * from messages x where x.account_id = i.account_id and x.id = i.id limit 1) m
            where v.live and v.country is not null and v.started_with = 1 and v.status <> 'failed'
              and m.status not in ('cancelled', 'expired')) c

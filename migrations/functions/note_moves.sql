@@ -1,8 +1,8 @@
 drop function if exists note_moves;
 
--- Notes that these messages may have moved, for the accounts among theirs that somebody watches.
--- Called only where anybody watches anything, so that all others pay for one look. One that has
--- not moved after all does no harm: whoever reads this looks at the message itself.
+-- Notes that these messages may have changed, for accounts with open streams (watched_accounts).
+-- Called only if there are any, so that otherwise it costs one look-up. A message that has not
+-- changed does no harm: readers look at the message itself.
 create function note_moves(p_now timestamptz, p_account uuid[], p_id uuid[]) returns void
 language sql
 set plan_cache_mode = force_generic_plan

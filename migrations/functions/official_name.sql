@@ -1,7 +1,7 @@
 drop function if exists official_name;
 
--- Who messages come from that left over a connection of the official chat app: its number, or its name
--- where the number is not known or the platform's; null for one that is gone. As lists of messages say it
+-- The sender of messages that were sent over a connection of the official chat app: its number, or its name
+-- if the number is unknown or the platform's; null for a deleted connection. The same as in lists of messages
 -- (namesFor in core/senders/official.ts).
 create function official_name(p_account uuid, p_connection uuid) returns text
 language sql stable

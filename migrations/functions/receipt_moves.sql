@@ -1,7 +1,7 @@
 drop function if exists receipt_moves;
 
--- Whether a receipt may move a message: forward only, and never one that is still
--- on its way out of here. docs/states.md draws it.
+-- Whether a receipt may change a message's status: only forward, and not while the message is
+-- still to be submitted. See docs/states.md.
 create function receipt_moves(from_status text, to_status text) returns boolean language sql immutable parallel safe as $$
   select case to_status
     when 'sent' then from_status = 'unknown'

@@ -1,6 +1,6 @@
 drop function if exists reclaim_from_dead;
 
--- What nodes that no longer live have left, p_limit of it at most: unbegun rows are free
+-- Frees rows that dead nodes held, at most p_limit: rows that are not begun can be claimed
 -- again, begun attempts become unknown. Returns how many of each.
 create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz, p_limit integer)
 returns table (freed integer, unknown integer)
@@ -11,8 +11,8 @@ declare
   v_id uuid[];
   v_begun boolean[];
 begin
-  -- What somebody works on at this moment is passed over: it comes to its end there,
-  -- or is found the next time. So this waits for nobody, in whatever order it goes.
+  -- Skips rows that are locked: they are being settled, or are found in the next call.
+  -- So this never waits, and its order of locks does not matter.
   select array_agg(d.account_id), array_agg(d.message_id), array_agg(d.begun) into v_account, v_id, v_begun from (
     select o.account_id, o.message_id, o.begun
       from outbox o, lateral (

@@ -1,19 +1,19 @@
 drop function if exists settle_attempts;
 
--- Settles attempts. What the outcome makes of a message was decided by the caller
--- (core/messages/transitions.ts) and arrives as:
---   'sent'     taken: capture
---   'failed'   refused for good: release
---   'queued'   not taken: due again at p_due
---   'unknown'  nobody knows: the hold stays until p_due
+-- Settles attempts. The caller has decided the message's status by the outcome
+-- (core/messages/transitions.ts):
+--   'sent'     accepted by the provider: capture
+--   'failed'   rejected: release
+--   'queued'   not accepted: due again at p_due
+--   'unknown'  maybe accepted: the hold stays until p_due
 -- An item whose attempt is no longer the message's current one changes nothing.
--- `p_secret` has the sealed words of what is due again where the outbox has none.
--- `p_uncounted` marks throttled attempts, which are no tries. Nothing bounds how many follow each other, so
--- of those in a row the first and the latest are kept. `p_forget_key` names
--- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
--- A repeated call (its answer was lost) has the same p_now: what the first one
--- settled, and what has begun since, is left alone.
--- Returns, per item that applied: what the sender is to be told.
+-- `p_secret` is the sealed content of a message that is due again, if the outbox has none.
+-- `p_uncounted` marks throttled attempts, which do not count. Any number of them may follow each other, so
+-- of a sequence only the first and the latest are kept. `p_forget_key` is
+-- the idempotency key of an answer that must not be replayed (a 5xx); it is deleted.
+-- A repeated call (its answer was lost) has the same p_now: what the first call
+-- settled, and attempts that began since, are left alone.
+-- Returns for each applied item the answer to its request.
 create function settle_attempts(
   p_now timestamptz, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
@@ -31,7 +31,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- What is still to be done of each item, which of them applied, and of which somebody wants to hear.
+  -- What is still to be done for each item; the applied items, their answers, and those that have events.
   v_kind text[] := p_kind;
   v_item integer[];
   v_answer text[];
@@ -41,8 +41,8 @@ declare
   v_high uuid;
   v_done integer;
 begin
-  -- Months are ranges of ids: without these bounds each call would open all that are stored, which with
-  -- two years of them costs half as much again.
+  -- Partitions are ranges of ids: without these bounds each call would open all of them, which with
+  -- two years of partitions costs half as much again.
   select ids[1], ids[cardinality(ids)] into v_low, v_high
     from (select array_agg(i order by i) as ids from unnest(p_id) as i) as sorted;
 
@@ -51,7 +51,7 @@ begin
       select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
         join messages m on m.account_id = i.account_id and m.id = i.id
        where (m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown'))
-          -- Throttled once more since: the attempt under way has the same number, and is another one.
+          -- A throttled message was tried again since: the new attempt has the same number.
           or m.attempt_at > p_now
     loop
       v_kind[v_done] := null;
@@ -121,7 +121,7 @@ begin
     into v_item, v_answer, v_heard from applied a;
   return query select * from unnest(v_item, v_answer);
 
-  -- A provider gives new ids, as a rule: a plain insert spares looking first.
+  -- Nearly always the provider's ids are new: a plain insert is cheaper than `on conflict`.
   begin
     insert into provider_refs (connection_id, provider_id, account_id, message_id)
       select p_connection[n], p_provider_id[n], p_account[n], p_id[n]
@@ -134,7 +134,7 @@ begin
       set account_id = excluded.account_id, message_id = excluded.message_id;
   end;
 
-  -- Everything below is rare: it costs nothing when no item asks for it.
+  -- All below is rare, and skipped where no item needs it.
   if v_heard is not null then
     insert into events (account_id, id, type, message_id, at)
       select p_account[n], p_event[n], 'message.' || p_kind[n], p_id[n], p_now from unnest(v_heard) as n;
@@ -147,7 +147,7 @@ begin
        and o.account_id = i.account_id and o.message_id = i.id and o.begun;
   end if;
   if exists (select 1 from parked_receipts) then
-    -- Those of this batch alone: many may be parked for nobody.
+    -- Only those of this batch: many others may be parked that belong to no message.
     select array_agg(f.id) into v_parked from (
       select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
         join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
@@ -155,7 +155,7 @@ begin
   end if;
   if 'failed' = any (p_kind) then
     if v_parked is not null then
-      -- They may give back to plans too, behind this: all of those in one order.
+      -- Parked receipts may give usage back to pools, too, after this: lock all pools in one order.
       perform 1 from pools where account_id = any (p_account) order by account_id, id for update;
     end if;
     update pools p set used = greatest(0, p.used - s.n)
@@ -168,7 +168,7 @@ begin
            and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
          group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id
       ) s
-     -- Begun anew meanwhile it has nothing of theirs.
+     -- If the pool was reset meanwhile, it does not contain their usage.
      where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
   end if;
   if array_remove(p_forget_key, null) <> '{}' then

@@ -1,8 +1,8 @@
 drop function if exists sweep_bulk_rows;
 
--- Removes rows of one job that was not taken in, p_limit at most, and forgets the job with its last ones. Returns 0
--- where there is none, or else one more than were removed. The job comes first and by itself: as part of the same
--- statement it left no month out, and each page read all rows that are kept.
+-- Deletes rows of one job that was refused or interrupted, at most p_limit, and with the last of them its row of
+-- bulk_sweeps. Returns 0 if there is no such job, else one more than the deleted rows. The job is selected in a
+-- statement of its own: within one statement no partition could be left out, and each call read all rows.
 create function sweep_bulk_rows(p_limit integer) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,8 +1,8 @@
 drop function if exists tell_verifications;
 
--- Stores an event of each verification for those who listen; null ids are passed over.
--- The first message has its verification's id, and so the event stands in the line of
--- what happens to that message. A superseded attempt is told of only while its code counts.
+-- Stores an event of each verification for accounts with webhooks for it; skips null ids.
+-- The event's message_id is the verification's id, which is that of its first message, so it is delivered in order
+-- with that message's events. `verification.superseded` only if the code was still valid.
 create function tell_verifications(p_now timestamptz, p_type text, p_account uuid[], p_id uuid[], p_reason text)
 returns void
 language plpgsql
@@ -13,7 +13,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  -- Nobody listens, mostly.
+  -- Mostly no account has webhooks for it.
   if not exists (select 1 from accounts c where c.id = any (p_account) and p_type = any (c.event_types)) then
     return;
   end if;

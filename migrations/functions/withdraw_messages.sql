@@ -1,10 +1,10 @@
 drop function if exists withdraw_messages;
 
--- Ends messages that have not left, as p_end: cancelled by the sender, taken back
--- because the sender was never told that they were accepted, failed for want of a
--- connection, or expired with the code that they carry. p_begun names those that have not left although their attempt is
--- recorded. With p_unvouched those stay of which somebody was told meanwhile (vouched). Money goes back where it
--- came from. Returns the ids that were ended.
+-- Ends messages that were not submitted, with the status p_end: cancelled by the account, withdrawn
+-- because their accept was reported as failed, failed for lack of a
+-- connection, or expired with their code. p_begun marks messages that were not submitted although their attempt is
+-- recorded. With p_unvouched, messages are kept that a later answer has confirmed (vouched). Releases the
+-- money. Returns the ended messages.
 create function withdraw_messages(
   p_now timestamptz, p_account uuid[], p_id uuid[], p_begun boolean[],
   p_end text, p_error_code text, p_error_detail text, p_unvouched boolean default false)
@@ -21,7 +21,7 @@ declare
   v_id uuid[];
 begin
   if p_unvouched then
-    -- Who vouches for one at this moment is waited for, or finds it ended.
+    -- The locks make a concurrent vouchFor either finish first, or find the message ended.
     for n in 1 .. cardinality(p_id) loop
       perform 1 from outbox o
         where o.account_id = p_account[n] and o.message_id = p_id[n] and (p_begun[n] or not o.begun) for update;
@@ -30,7 +30,7 @@ begin
       end if;
     end loop;
   else
-    -- What waited here for one that began, and went elsewhere meanwhile, would see its old hold beside its new amount.
+    -- Locks the rows first: after waiting for a failover, the statement below would see the old hold with the new amount.
     perform 1 from unnest(p_account, p_id, p_begun) as i (account_id, id, begun)
       join outbox o on o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun) for update of o;
   end if;
@@ -71,7 +71,7 @@ begin
   )
   select array_agg(e.account_id), array_agg(e.id) into v_account, v_id from ended e;
 
-  -- After the wallets, as everywhere.
+  -- After the wallets, as in all functions.
   update pools p set used = greatest(0, p.used - s.n)
     from (select m.account_id, m.pool_id, q.resets_at, count(*) as n
             from unnest(v_account, v_id) as i (account_id, id)
@@ -79,7 +79,7 @@ begin
             join pools q on q.account_id = m.account_id and q.id = m.pool_id
            where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
            group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id) s
-   -- Begun anew meanwhile it has nothing of theirs.
+   -- If the pool was reset meanwhile, it does not contain their usage.
    where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, v_account, v_id);

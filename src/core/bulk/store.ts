@@ -136,7 +136,7 @@ export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]
   return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), id: fromUuid('job', row.id) }))
 }
 
-/** Counts outcomes of messages in their jobs (migrations/functions/fold_bulk_moves.sql); returns the rows that it took. */
+/** Counts outcomes of messages in their jobs (migrations/functions/fold_bulk_moves.sql); returns the rows it took. */
 export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ folded: number }>({
     name: 'fold_bulk_moves',

@@ -2,7 +2,7 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { FileStoreUnavailable } from '../../infra/file-store.ts'
 
 /**
- * Passes the bytes through; fails if there are fewer than `lengthBytes`, and cuts what is beyond them.
+ * Passes the bytes through; fails if there are fewer or more than `lengthBytes`, and passes none beyond them.
  * A disk may lose the end of a file: the rest must not be sent as the whole file, nor make a reader wait
  * for more. A file store may have a larger file under the name, or ignore a range: surplus bytes of an HTTP
  * answer would be taken for the beginning of the next answer on the connection.
