@@ -113,7 +113,7 @@ export async function pageKeys(
   return rows.map(toRow)
 }
 
-/** `lock` keeps other changes of the key out until the transaction ends. */
+/** `lock` holds off other changes of the key until the transaction ends. */
 export async function selectKey(
   db: Db,
   accountId: AccountId,

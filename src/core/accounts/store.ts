@@ -191,7 +191,7 @@ export async function selectAccount(db: Db, id: AccountId, lock = false): Promis
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The newest first; `before` is the last id of the page before. */
+/** The newest first; `before` is the last id of the previous page. */
 export async function listAccounts(db: Db, before: AccountId | null, limit: number): Promise<AccountRow[]> {
   const { rows } = await db.query<Whole>({
     name: 'accounts_list',

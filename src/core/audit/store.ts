@@ -64,7 +64,7 @@ export async function insertEntry(db: Db, row: AuditRow): Promise<void> {
   })
 }
 
-/** The newest first, below `before` and not below `downTo`. Ids sort by time, so times are ranges of the key. */
+/** The newest first, from `before` (exclusive) down to `downTo`. Ids sort by time, so a time range is a range of ids. */
 export async function listEntries(
   db: Db,
   filter: AuditFilter,

@@ -22,7 +22,7 @@ export type Usage = {
   pastHolds: PastHold[] | null
 }
 
-/** A part of the history: ids from `from` up to `upTo`, both included (null: open), of one source or of both. */
+/** A part of the history: ids from `from` to `upTo`, both inclusive; null for no bound, and for all sources. */
 export type LedgerSpan = { from: string | null; upTo: string | null; source: LedgerSource | null }
 
 /** `until` is ISO 8601. */

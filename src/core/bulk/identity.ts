@@ -13,7 +13,7 @@ export function createIdentity(): Identity {
   const rows = createHash('sha256')
   return {
     add(texts) {
-      // Canonical JSON has no line breaks: this spelling is unique.
+      // Canonical JSON has no line breaks, so no two lists of rows give the same text.
       rows.update(`${texts.join('\n')}\n`)
     },
     of: (name, perSecond) =>

@@ -9,7 +9,7 @@ export type WindowEnd = WindowKey & { untilMs: number }
 export async function openWindows(db: Db, ends: readonly WindowEnd[]): Promise<void> {
   await db.query({
     name: 'windows_open',
-    // In one order, so that two who do never wait in a circle.
+    // In one order, so that two nodes cannot deadlock.
     text: `insert into conversation_windows as w (connection_id, recipient, open_until)
       select connection_id, recipient, until
         from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as i (connection_id, recipient, until)

@@ -49,7 +49,7 @@ export type Media = {
   open(asset: StoredFile, range?: ByteRange): Promise<Readable>
   /** The account's own. Throws NOT_FOUND, and CONFLICT while a template or a waiting message needs it. */
   remove(caller: Caller, id: string): Promise<void>
-  /** Takes an asset back that a refused request brought, unless somebody needs it; never rejects. */
+  /** Deletes an asset that came with a refused request, unless it is used; never rejects. */
   discard(asset: AssetRef): Promise<void>
   /** In the transaction that makes a template name it: it stays meanwhile. False when it is gone. */
   keep(tx: Db, asset: AssetRef): Promise<boolean>
@@ -98,7 +98,7 @@ export function createMedia(deps: MediaDeps): Media {
         const fileName = nameInUrl(url) ?? undefined
         return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
       } finally {
-        // Where the account has no room, nobody has begun to read.
+        // If the account has no room, the body was not read: this closes its connection.
         response.body.destroy()
       }
     } catch (error) {

@@ -20,7 +20,7 @@ export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[])
   const parts = wholes.flatMap(whole => whole.partIds.map(partId => ({ ...whole, partId })))
   await db.query({
     name: 'message_parts_note',
-    // In one order, so that two who do it never wait in a circle.
+    // In one order, so that two nodes cannot deadlock.
     text: `with noted as (
              insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
              select distinct on (i.connection_id, i.part_id) i.connection_id, i.part_id, i.whole_id, i.total, $5::timestamptz
@@ -64,7 +64,7 @@ export async function joinParkedParts(db: Db, nowMs: number, sinceMs: number): P
   await db.query({
     name: 'join_parked_parts',
     timeoutMs: SWEEP_TIMEOUT_MS,
-    // Row by row, whatever the planner thinks: the parts of a week are more than what is parked.
+    // `limit 1` forces look-ups row by row: a week has more parts than there are parked receipts.
     text: `select join_parts($1, array_agg(f.connection_id), array_agg(f.provider_id))
              from (select p.connection_id, p.provider_id from parked_receipts p
                     cross join lateral (select 1 from message_parts m

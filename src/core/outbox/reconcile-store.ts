@@ -85,7 +85,7 @@ export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void>
 export async function applyParked(db: Db, nowMs: number, sinceMs = 0): Promise<number> {
   await db.query({
     name: 'adopt_echoes',
-    // By its index, whatever the planner thinks: an `exists` reads all of them to find that none does.
+    // `order by` makes the plan use the index: an `exists` could read all parked receipts to find none.
     text: `select case when (select message_id from parked_receipts where message_id is not null order by message_id limit 1)
              is not null then adopt_echoes($1) end`,
     values: [toIso(nowMs)],

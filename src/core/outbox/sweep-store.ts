@@ -18,7 +18,7 @@ export async function sweepProviderRefs(
   const { rows } = await db.query<{ more: boolean }>({
     name: 'sweep_provider_refs',
     timeoutMs: SWEEP_TIMEOUT_MS,
-    // By place: an index by age would be written with every message.
+    // Walks the table's pages by ctid, since an index by age would have to be written for every message.
     text: `with gone as (
              delete from provider_refs where ctid = any (array(
                select r.ctid from provider_refs r

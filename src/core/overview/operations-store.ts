@@ -60,7 +60,7 @@ export async function listQueues(db: Db, nowMs: number): Promise<QueueRow[]> {
   const waits = 'o.owner is null and not o.begun'
   const { rows } = await db.query<Omit<QueueRow, 'connectionId'> & { uuid: string }>({
     name: 'queues_list',
-    // From one connection to the next in the index: what waits is never read to learn whose it is.
+    // Jumps from one connection to the next in the index, rather than reading all waiting rows to find their connections.
     text: `with recursive waited as (
         (select connection_id as id from outbox where owner is null and not begun order by connection_id limit 1)
         union all

@@ -19,7 +19,7 @@ export type SandboxMessages = {
    * since one-time codes are in the clear here. VALIDATION_ERROR for an invalid cursor.
    */
   list(caller: Caller, query: SandboxQuery): Promise<SandboxPage>
-  /** Deletes what is older than seven days or beyond the newest 10,000 of its account; returns how many messages. */
+  /** Deletes messages that are older than seven days, or beyond the newest 10,000 of their account; returns how many. */
   sweep(nowMs: number): Promise<number>
 }
 

@@ -120,7 +120,7 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
   }
 }
 
-/** A cursor is an offset: the list is short and rarely changes. */
+/** A cursor is an offset, which is enough for a short list that only the operator changes. */
 function isPlace(words: readonly string[]): boolean {
   return words.length === 1 && /^[1-9]\d{0,8}$/.test(words[0]!)
 }

@@ -132,7 +132,7 @@ export async function markRemoved(
   return rows[0] ? fromUuid('cnn', rows[0].id) : null
 }
 
-/** Claims sessions that no live node holds, at most `limit`. */
+/** Claims live sessions that should be held, or removed, and that no running node holds; at most `limit`. */
 export async function claimSessions(db: Db, node: number, limit: number): Promise<SessionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'web_sessions_claim',
