@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
 
-/** Deeper values are refused; a body is bounded to far less before it gets here. */
+/** Deeper values are refused. Request bodies have a far lower limit before they get here. */
 const MAX_DEPTH = 128
 
 /**
- * One spelling per JSON value, as RFC 8785 (JCS) says: keys sorted by UTF-16
- * code units, no white space, numbers and strings as ECMAScript writes them.
- * A member whose value is `undefined` is absent.
+ * The canonical form of a JSON value by RFC 8785 (JCS): keys sorted by UTF-16 code units, no white space,
+ * numbers and strings as ECMAScript writes them. A member whose value is `undefined` is left out.
  *
- * Throws a RangeError below `MAX_DEPTH`, a TypeError for what JSON cannot say
- * (NaN, Infinity, functions, bigint).
+ * Throws a RangeError for values nested deeper than `MAX_DEPTH`, and a TypeError for values that JSON does
+ * not have (NaN, Infinity, functions, bigint).
  */
 export function canonicalize(value: unknown): string {
   return write(value, 0)
@@ -17,7 +16,7 @@ export function canonicalize(value: unknown): string {
 
 /** SHA-256 of the canonical form: 32 bytes that are equal exactly when the values are. */
 export function canonicalHash(value: unknown): Buffer {
-  // By way of text it takes half as long as by asking for a buffer.
+  // Hashing to hex and decoding it takes half as long as asking `hash` for a buffer.
   return Buffer.from(hash('sha256', canonicalize(value), 'hex'), 'hex')
 }
 
@@ -33,7 +32,7 @@ function write(value: unknown, depth: number): string {
 
 function writeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`)
-  // As `String` does, but that keeps many of the numbers it wrote: those of a million rows are no use again.
+  // Not `String`: it caches many of the numbers that it wrote, and the numbers of a million rows do not come again.
   return JSON.stringify(value)
 }
 
@@ -57,7 +56,7 @@ function writeObject(value: object, depth: number): string {
   return `${text}}`
 }
 
-/** Few keys, mostly in order: by insertion it takes a fraction of what the language's own sort does. */
+/** Insertion sort: with few keys, mostly in order already, it takes a fraction of the time of `Array.sort`. */
 function sort(keys: string[]): string[] {
   if (keys.length > 16) return keys.sort()
   for (let at = 1; at < keys.length; at++) {
@@ -69,7 +68,10 @@ function sort(keys: string[]): string[] {
   return keys
 }
 
-/** Names are the same again and again. The first ones are remembered: a store of whatever comes would have to be emptied. */
+/**
+ * Written keys, since the same keys come again and again. Only the first ones are kept: a cache of all keys
+ * would need eviction.
+ */
 const spelled = new Map<string, string>()
 const MOST_SPELLED = 1_000
 const LONGEST_SPELLED = 64

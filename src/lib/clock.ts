@@ -1,18 +1,15 @@
 /** A running timer; calling it stops it. */
 export type Cancel = () => void
 
-/**
- * Where time comes from. Handed to whatever needs it, so that a test can stand
- * in a clock it moves by hand.
- */
+/** The source of time. It is passed in, so that a test can use a clock that it moves by hand. */
 export type Clock = {
   /** Wall time in milliseconds since the epoch. */
   now(): number
-  /** Milliseconds that never run backwards; only differences mean anything. */
+  /** Milliseconds that never run backwards; only differences are meaningful. */
   monotonic(): number
   /**
-   * Calls `run` once after `delayMs`, and after what had come in by then. A pending timer does not keep the
-   * process alive.
+   * Calls `run` once after `delayMs`, and after input that had arrived by then was read. A pending timer does
+   * not keep the process alive.
    */
   after(delayMs: number, run: () => void): Cancel
 }
@@ -26,8 +23,9 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after(delayMs, run) {
     let due: NodeJS.Immediate | undefined
-    // A process that stood still, frozen or busy, finds its timers run out before it has read what came in
-    // meanwhile: one look later, an answer that lies there is no silence.
+    // A process that was frozen or busy finds its timers expired before it has read the input that arrived
+    // meanwhile. setImmediate lets it read that input first, so that an answer that has arrived is not taken
+    // for a time-out.
     const timer = setTimeout(
       () => {
         due = setImmediate(run)
@@ -42,17 +40,17 @@ export const systemClock: Clock = {
   },
 }
 
-/** Milliseconds since the epoch as the wire writes a time: ISO 8601, UTC, milliseconds. */
+/** Milliseconds since the epoch in the API's format: ISO 8601, UTC, milliseconds. */
 export function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }
 
-/** The same of a time that there may not be. */
+/** `toIso`, but null stays null. */
 export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : toIso(atMs)
 }
 
-/** What the work comes to; `false` where it takes longer than `timeoutMs`, or fails. Never rejects. */
+/** The result of `work`; `false` if it takes longer than `timeoutMs` or fails. Never rejects. */
 export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T | false> {
   return new Promise(resolve => {
     const cancel = clock.after(timeoutMs, () => resolve(false))
@@ -60,7 +58,7 @@ export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): 
   })
 }
 
-/** Does work with a signal that aborts after so much time; what the work then does is its own. */
+/** Runs `work` with a signal that aborts after `timeoutMs`; what `work` does about it is its own decision. */
 export async function within<T>(
   clock: Pick<Clock, 'after'>,
   timeoutMs: number,
@@ -82,7 +80,7 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
   })
 }
 
-/** The same, or until the signal aborts; nothing of it is left behind. */
+/** `pause` that also ends when the signal aborts. Leaves neither a timer nor a listener behind. */
 export function pauseUnless(
   clock: Pick<Clock, 'after'>,
   delayMs: number,
@@ -100,7 +98,7 @@ export function pauseUnless(
   })
 }
 
-/** What the work comes to, or null where the signal aborts before; the work itself is left to end as it may. */
+/** The result of `work`, or null if the signal aborts first; `work` itself is not stopped. */
 export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(null)
@@ -110,7 +108,10 @@ export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   })
 }
 
-/** Keeps the process alive until `work` is done, for work that may wait for nothing but timers. */
+/**
+ * Keeps the process alive until `work` is done; for work that may wait only for timers, which do not keep it
+ * alive.
+ */
 export async function awake<T>(work: Promise<T>): Promise<T> {
   const hold = setInterval(() => {}, LONGEST_TIMER_MS)
   try {

@@ -1,4 +1,4 @@
-/** The text is no CSV as RFC 4180 has it; `line` counts from 1. */
+/** The text is not CSV as in RFC 4180; `line` counts from 1. */
 export class CsvFault extends Error {
   constructor(line: number, message: string) {
     super(`line ${line}: ${message}`)
@@ -6,17 +6,20 @@ export class CsvFault extends Error {
   }
 }
 
-/** Longest field, in characters: a quote that is never closed must not swallow the file. */
+/**
+ * The longest field, in characters: without it, a quote that is never closed would take the whole file into
+ * memory.
+ */
 const MOST_FIELD_CHARACTERS = 1_000_000
 
-/** Where in a field the next letter stands. */
+/** The position of the next character relative to a field. */
 type State = 'begin' | 'bare' | 'quoted' | 'closed'
 
 /**
- * The records of a CSV text that comes in pieces, each with its line: fields with
- * commas between them, quoted where they hold a comma, a quote (doubled) or a line
- * break. Strict: a quote within a bare field, or text behind a closing one, is a
- * CsvFault. Empty lines are none; a byte order mark is ignored.
+ * Reads the records of a CSV text that comes in pieces, each with the line on which it begins: fields with
+ * commas between them, quoted if they contain a comma, a quote (doubled) or a line break. Strict: throws
+ * CsvFault for a quote within an unquoted field, and for text after a closing quote. Empty lines are skipped;
+ * a byte order mark is ignored.
  */
 export async function* readCsv(
   pieces: AsyncIterable<string>,

@@ -1,4 +1,4 @@
-/** `items` in their order, cut where the next one would bring a piece above `most`; one that is heavier stands alone. */
+/** Cuts `items` into pieces, in order, none heavier than `most`; an item that is heavier is a piece of its own. */
 export function cutByWeight<T>(items: readonly T[], weigh: (item: T) => number, most: number): T[][] {
   const pieces: T[][] = []
   let held = Number.POSITIVE_INFINITY

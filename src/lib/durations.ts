@@ -1,4 +1,7 @@
-/** Lengths of time in ms. A day is 24 hours, whatever the clocks of a time zone do (quiet-hours.ts minds those). */
+/**
+ * Lengths of time in ms. A day is 24 hours; quiet-hours.ts handles days that daylight saving makes longer or
+ * shorter.
+ */
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

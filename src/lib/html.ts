@@ -1,4 +1,7 @@
-/** "HTML or text": whatever opens as a document, closes an element, or breaks a line is HTML. */
+/**
+ * Whether a text is HTML rather than plain text: it begins like an HTML document, or has a closing tag, a
+ * line break, a rule or an image.
+ */
 export function looksLikeHtml(text: string): boolean {
   return (
     /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
@@ -15,8 +18,8 @@ const ESCAPES: Record<string, string> = {
 const UNSAFE = /[&<>"']/
 const UNSAFE_ALL = /[&<>"']/g
 
-/** Text as it stands between tags or in a quoted attribute. */
+/** Escapes text for use between tags or in a quoted attribute. */
 export function escapeHtml(text: string): string {
-  // Most values have nothing to escape, and a look is cheaper than a copy.
+  // Most values have nothing to escape, and a test is cheaper than a copy.
   return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, each => ESCAPES[each]!) : text
 }

@@ -2,9 +2,9 @@ import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
 /**
- * Ids are UUIDv7 (RFC 9562): 48 bits of time, then randomness. On the wire they
- * carry a prefix and 26 characters of Crockford base 32, as TypeID writes them,
- * so that they sort by time as text too; in the store they are plain uuids.
+ * Ids are UUIDv7 (RFC 9562): 48 bits of time, then randomness. In the API they have a prefix and 26
+ * characters of Crockford base 32, as in TypeID, so that they sort by time as text too; in the database they
+ * are plain uuids.
  */
 const PREFIXES = {
   account: 'acc',
@@ -43,13 +43,13 @@ export type ConnectionId = Id<'cnn'>
 export type MessageId = Id<'msg'>
 export type RequestId = Id<'req'>
 
-/** Makes ids; one per process, so that ids of the same millisecond still sort. */
+/** Makes ids. One per process, so that ids of the same millisecond sort in the order in which they were made. */
 export type Ids = {
   next<P extends Prefix>(prefix: P): Id<P>
 }
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-/** By character code: a table, since ids are read on every step of a send. */
+/** Values of base 32 digits by character code: a table, since ids are parsed at every step of a send. */
 const DIGIT = new Uint8Array(128)
 for (let value = 0; value < ALPHABET.length; value++) DIGIT[ALPHABET.charCodeAt(value)] = value
 const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
@@ -59,14 +59,14 @@ const RANDOM_BYTES = 8
 /** Ids whose randomness is drawn at once. */
 const DRAWN_AT_ONCE = 64
 
-// Texts are put together from character codes: one that is appended to letter by letter leaves ten
-// times its size to the collector, and there are some ten of them to a message.
+// Texts are built from character codes: appending letter by letter leaves ten times the size of the text as
+// garbage, and there are some ten ids to a message.
 
-/** The 16 bytes of the id at hand; nobody else runs meanwhile. */
+/** The 16 bytes of the id that is being encoded. Shared, since encoding is synchronous. */
 const bytes = Buffer.alloc(16)
 const idCodes: number[] = Array.from({ length: 4 + BODY_LENGTH }, () => 0)
 const uuidCodes: number[] = Array.from('00000000-0000-0000-0000-000000000000', letter => letter.charCodeAt(0))
-/** Where the digits of a uuid stand. */
+/** The positions of the hexadecimal digits in a uuid. */
 const UUID_PLACES = uuidCodes.flatMap((code, at) => (code === 0x2d ? [] : [at]))
 
 export function createIds(clock: Clock, random: Random): Ids {
@@ -75,7 +75,10 @@ export function createIds(clock: Clock, random: Random): Ids {
   let lastMs = 0
   let counter = 0
 
-  /** 12 bits beside the time count within a millisecond; past them, borrow the next one. */
+  /**
+   * Counts in the 12 bits beside the time within one millisecond; on overflow it goes on with the next
+   * millisecond.
+   */
   function tick(): void {
     const nowMs = clock.now()
     if (nowMs > lastMs) {
@@ -108,7 +111,7 @@ export function createIds(clock: Clock, random: Random): Ids {
   }
 }
 
-/** The same 128 bits under another prefix: a message, its usage and its request are one event. */
+/** The same 128 bits with another prefix: for example, a message has the same bits as its usage and its request. */
 export function sameAs<P extends Prefix>(prefix: P, id: Id): Id<P> {
   return `${prefix}_${id.slice(4)}`
 }
@@ -117,11 +120,11 @@ export function sameAs<P extends Prefix>(prefix: P, id: Id): Id<P> {
 export function timeOf(id: Id): number {
   let ms = 0
   for (let at = 4; at < 14; at++) ms = ms * 32 + DIGIT[id.charCodeAt(at)]!
-  // Ten letters carry 50 bits of which the first two are padding: 48 bits of time.
+  // Ten letters have 50 bits, of which the first two are padding: 48 bits of time.
   return ms
 }
 
-/** An id is well-formed: the prefix, and 26 letters that hold no more than 128 bits. */
+/** Whether `text` is a well-formed id: the prefix, and 26 letters of at most 128 bits. */
 export function isId<P extends Prefix>(prefix: P, text: string): text is Id<P> {
   return (
     text.length === 4 + BODY_LENGTH &&
@@ -130,12 +133,12 @@ export function isId<P extends Prefix>(prefix: P, text: string): text is Id<P> {
   )
 }
 
-/** As the store knows it: `01890a5d-ac96-774b-bcce-b302099a8057`. Some 0.3 µs. */
+/** The id as a uuid, as the database stores it: `01890a5d-ac96-774b-bcce-b302099a8057`. Some 0.3 µs. */
 export function toUuid(id: Id): string {
   let held = 0
   let bits = 0
   let digit = 0
-  // 26 letters are 130 bits: the first carries only three.
+  // 26 letters have 130 bits: the first letter carries only three.
   for (let at = 4; at < 4 + BODY_LENGTH; at++) {
     held = (held << 5) | DIGIT[id.charCodeAt(at)]!
     bits += at === 4 ? 3 : 5
@@ -148,13 +151,13 @@ export function toUuid(id: Id): string {
   return String.fromCharCode.apply(null, uuidCodes)
 }
 
-/** From the store's spelling to the wire's. */
+/** The id of a uuid from the database. */
 export function fromUuid<P extends Prefix>(prefix: P, uuid: string): Id<P> {
   bytes.write(uuid.replaceAll('-', ''), 'hex')
   return encode(prefix)
 }
 
-/** Before and behind every id, as the store spells them: for a range without an end. */
+/** The lowest and the highest uuid, for ranges without a bound. */
 export const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
@@ -164,7 +167,7 @@ export function firstUuidAt(atMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** What stands in `bytes`, on the wire. */
+/** The id of the uuid in `bytes`. */
 function encode<P extends Prefix>(prefix: P): Id<P> {
   let at = 0
   for (; at < 3; at++) idCodes[at] = prefix.charCodeAt(at)

@@ -1,11 +1,11 @@
-/** RFC 3339, as ISO 8601 is written between programs; the zone is required. */
+/** The RFC 3339 profile of ISO 8601; the offset from UTC is required. */
 const TIME = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
 
-/** What every store can hold, and four digits can say: the years 1 to 9999, in UTC. */
+/** The years 1 to 9999 in UTC: what a database can store and four digits can express. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Milliseconds since the epoch, or null where the text is no time, or its day does not exist. */
+/** Milliseconds since the epoch; null if the text is not such a time, or its day does not exist. */
 export function parseIsoTime(text: string): number | null {
   const [, day] = TIME.exec(text) ?? []
   if (day === undefined) return null

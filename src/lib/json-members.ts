@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 
-/** What comes out of the top level of a JSON object that is read as it comes. */
+/** A part of the top level of a JSON object that is parsed while it is received. */
 export type JsonPart =
   /** A member's value, whole. */
   | { kind: 'member'; key: string; value: Buffer }
-  /** The array that is read item by item has begun; what else stands there comes as a member. */
+  /** The array that is read item by item has begun. If that member is not an array, it comes as a `member`. */
   | { kind: 'opened' }
   /** Whole items of that array, with the commas between them. */
   | { kind: 'items'; items: Buffer }
@@ -18,9 +18,9 @@ export type JsonMembersOptions = {
   maxMemberBytes: number
 }
 
-/** The text is no JSON object, or one of its values is too long for us. */
+/** The text is not a JSON object, or one of its values is too large. */
 export class JsonMembersFault extends Error {
-  /** What is too large, where that is the fault: an item, or the member of that name. */
+  /** What was too large: an item, or the member of that name; null for other errors. */
   readonly tooLarge: { item: true } | { member: string } | null
   constructor(message: string, tooLarge: JsonMembersFault['tooLarge'] = null) {
     super(message)
@@ -29,11 +29,11 @@ export class JsonMembersFault extends Error {
   }
 }
 
-/** Takes the bytes of one JSON text piece by piece. */
+/** Parses the bytes of one JSON text piece by piece. */
 export type JsonMembers = {
-  /** What can be said by now. Throws a JsonMembersFault. */
+  /** The parts that are complete now. Throws JsonMembersFault. */
   push(bytes: Buffer): JsonPart[]
-  /** The text is over; throws when it should not be. */
+  /** Call at the end of the text. Throws JsonMembersFault if it is not complete. */
   end(): void
 }
 
@@ -47,7 +47,7 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Where in the object the next byte that means anything stands. */
+/** What the parser expects next. */
 type Place =
   | 'start'
   | 'first key'
@@ -61,25 +61,24 @@ type Place =
   | 'over'
 
 /**
- * Cuts the text of an object into its members, and one array into its items,
- * without reading what stands in them: strings and brackets are all that it looks
- * at, so it costs about a nanosecond a byte, and holds no more than an item, or the
- * bytes that came at once. What it cuts out is for a real parser to judge.
+ * Cuts the text of an object into its members, and one array into its items, without parsing them: it looks
+ * only at strings and brackets, so it costs about a nanosecond a byte, and holds no more than one item, or
+ * the bytes that were pushed together. A real parser must check the parts.
  */
 export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   const keys = new Set<string>()
-  /** What came and was not handed out yet; `at` is the next byte to look at. */
+  /** Bytes that were not handed out yet; `at` is the index of the next byte to look at. */
   let held = NOTHING
-  /** Where `held` lies, when that is memory of our own. */
+  /** The buffer that `held` is in, if it is our own memory. */
   let room = NOTHING
   let at = 0
   let place: Place = 'start'
   let key = ''
   let depth = 0
   let inString = false
-  /** Where the value that is being read, or the first of the items not handed out, begins. */
+  /** Start of the value that is being read, or of the first item that was not handed out. */
   let begin = 0
-  /** Where the last whole item ends; -1 while none does. */
+  /** End of the last complete item; -1 if there is none. */
   let itemsEnd = -1
   let firstItem = true
 
@@ -89,7 +88,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     while (at < held.length) {
       const before = { at, place }
       step(parts)
-      // A token that goes on in the next piece.
+      // The token continues in the next piece.
       if (at === before.at && place === before.place) break
     }
     handOutItems(parts)
@@ -97,7 +96,10 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     return parts
   }
 
-  /** Room doubles where it is short: however small its pieces, a long value is copied a few times, not with each of them. */
+  /**
+   * Doubles the buffer when it is too small, so that a long value in small pieces is copied a few times, and
+   * not once per piece.
+   */
   function append(bytes: Buffer): void {
     const length = held.length
     if (length === 0) {
@@ -118,7 +120,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     else steps[place](held[at]!, parts)
   }
 
-  /** What the byte that comes next may be, by where it stands. */
+  /** Handles the next byte, by the parser's state. */
   const steps: Record<Exclude<Place, 'in value' | 'in item'>, (code: number, parts: JsonPart[]) => void> = {
     start: open,
     'first key': code => (code === CLOSE_OBJECT ? close() : readKey(code)),
@@ -185,7 +187,8 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
       itemsEnd = -1
       return
     }
-    // No value begins so; a reader of the value alone would take it for a byte order mark.
+    // No JSON value begins with this byte, and a parser that gets the value alone would skip it as a byte
+    // order mark.
     if (code === 0xef) throw malformed()
     begin = at
     place = 'in value'
@@ -210,7 +213,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     scan(parts)
   }
 
-  /** On through a value to its end: the comma or bracket behind it, at its own depth. */
+  /** Goes on to the end of a value: the comma or bracket after it, at its own depth. */
   function scan(parts: JsonPart[]): void {
     const bytes = held
     let position = at
@@ -263,7 +266,10 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     place = 'after value'
   }
 
-  /** An item must not be too long, nor a member's value. Items of the same piece count together: they are short then. */
+  /**
+   * Checks the length of the item or value that is being read. Items of one piece are counted together: they
+   * are short then.
+   */
   function checkLength(): void {
     if (place === 'in value') {
       if (at - begin > options.maxMemberBytes) {
@@ -277,19 +283,20 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   function handOutItems(parts: JsonPart[]): void {
     if (itemsEnd === -1) return
     parts.push({ kind: 'items', items: held.subarray(begin, itemsEnd) })
-    // Behind the comma, where the next item begins.
+    // After the comma, where the next item begins.
     begin = itemsEnd + 1
     itemsEnd = -1
   }
 
-  /** Drops what nobody needs any more. */
+  /** Drops bytes that are no longer needed. */
   function forget(): void {
     const keepFrom = place === 'in value' || place === 'in item' ? begin : at
     if (keepFrom >= held.length) {
       held = NOTHING
       room = NOTHING
     } else if (keepFrom > 0 || held.buffer !== room.buffer) {
-      // A copy, so that a few bytes do not hold on to all that came with them; elsewhere, since parts of it were handed out.
+      // A copy, so that a few bytes do not keep the whole piece in memory; in new memory, since parts of the
+      // old one were handed out.
       room = Buffer.from(held.subarray(keepFrom))
       held = room
     }
@@ -305,7 +312,10 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   }
 }
 
-/** Where a string ends; -1 where it goes on. Backslashes are counted over the border of two pieces too: its value is held. */
+/**
+ * Index of the closing quote; -1 if it is not there yet. Backslashes may be in an earlier piece: the value is
+ * held as a whole.
+ */
 function closingQuote(bytes: Buffer, from: number): number {
   let end = from - 1
   for (;;) {
@@ -322,14 +332,14 @@ function isSpace(code: number): boolean {
 }
 
 const MAX_KEY_BYTES = 4_096
-/** Members that nobody asked for are remembered by name, to find repeated ones. */
+/** All member names are remembered, to find repeated ones. */
 const MAX_KEYS = 1_000
 
 function readName(quoted: Buffer): string {
   try {
     if (isUtf8(quoted)) return JSON.parse(quoted.toString()) as string
   } catch {
-    // As below.
+    // Reported below.
   }
   throw malformed()
 }

@@ -1,10 +1,10 @@
-/** Longer keys are cut, so that a path never carries a body back. */
+/** Longer keys are cut, so that an error does not send a large part of the request body back. */
 const MAX_KEY_LENGTH = 64
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/
 
 /**
- * One step of a path as error details write it: `options.scheduleAt`, `to[3]`,
- * and `metadata["a b"]` for keys that would not stand as a word.
+ * One step of a path in error details: `options.scheduleAt`, `to[3]`, and `metadata["a b"]` for keys that are
+ * not identifiers.
  */
 export function pathStep(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
@@ -13,12 +13,12 @@ export function pathStep(key: string | number): string {
   return `[${JSON.stringify(shown.toWellFormed())}]`
 }
 
-/** A path into the value of a field, as one into what the field stands in. */
+/** Puts the name of a field before a path into that field's value. */
 export function pathBelow(field: string, path: string): string {
   return path === '' || path.startsWith('[') ? field + path : `${field}.${path}`
 }
 
-/** The path that `steps` (outermost first) lead along; empty for the whole body. */
+/** The path of `steps`, outermost first; empty for the whole body. */
 export function joinPath(steps: readonly (string | number)[]): string {
   const path = steps.map(pathStep).join('')
   return path.startsWith('.') ? path.slice(1) : path

@@ -1,24 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 import { joinPath } from './json-path.ts'
 
-/** What is wrong with a body; `path` names the place, empty for the body as a whole. */
+/** An error in a body; `path` is empty if the whole body is wrong. */
 export type JsonFault = { path: string; message: string }
 
 export type JsonResult = { ok: true; value: unknown; hasNulls: boolean } | ({ ok: false } & JsonFault)
 
-/** The items of one body: in memory each takes up to a hundred times the bytes that say it. */
+/** Most values of one body: in memory, each takes up to a hundred times the bytes of its text. */
 const MOST_VALUES = 200_000
 
 /**
- * Reads one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses
- * what different readers understand differently, or what no store can hold:
- * bytes that are not UTF-8, repeated keys, `__proto__` and
- * `constructor.prototype`, NUL, lone surrogates, numbers too large for a
- * double, nesting deeper than `maxDepth`, and more values than anybody has to say.
+ * Parses one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses what different parsers read
+ * differently, or what no database can store: bytes that are not UTF-8, repeated keys, `__proto__` and
+ * `constructor.prototype`, NUL, lone surrogates, numbers too large for a double, nesting deeper than
+ * `maxDepth`, and more than MOST_VALUES values.
  *
- * Linear in the size of the body; a body of one huge string costs one search
- * for its closing quote. Faults are values; nothing of the body but keys comes
- * back in them.
+ * Linear in the size of the body. Errors are returned, not thrown; of the body they contain only keys.
  */
 export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): JsonResult {
   if (!isUtf8(bytes)) return refuse([], 'must be encoded in UTF-8')
@@ -34,10 +31,10 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
     return refuse([], malformed(error))
   }
   const survey: Survey = { keys: 0, hasNulls: false, path: [], fault: '' }
-  // Raw NULs are malformed and raw surrogates not UTF-8: only an escape brings them in.
+  // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   look(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
-  // An object keeps one of two equal keys: the tree then has fewer than the text.
+  // Of two equal keys the object keeps one: then it has fewer keys than the text.
   if (survey.keys !== shape.keys) return refuse(findRepeatedKey(text), 'must be given once only')
   return { ok: true, value, hasNulls: survey.hasNulls }
 }
@@ -59,7 +56,10 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Counts the keys as written, hopping over strings, as far as the text is neither too deep nor too much. Needs no valid JSON. */
+/**
+ * Counts the keys in the text, skipping strings; stops if it is nested too deeply or has too many values. The
+ * text need not be valid JSON.
+ */
 function measure(text: string, maxDepth: number): { keys: number } | { fault: string } {
   let keys = 0
   let values = 1
@@ -78,7 +78,7 @@ function measure(text: string, maxDepth: number): { keys: number } | { fault: st
   return { keys }
 }
 
-/** Where the string that opens at `open` ends; the end of the text when it never does. */
+/** Index of the quote that closes the string opened at `open`; the length of the text if there is none. */
 function closingQuote(text: string, open: number): number {
   let at = open
   for (;;) {
@@ -90,7 +90,10 @@ function closingQuote(text: string, open: number): number {
   }
 }
 
-/** Where the parser stopped, without the excerpt that its own message quotes. */
+/**
+ * An error message with the position at which the parser stopped, without the excerpt of the text that the
+ * parser's own message quotes.
+ */
 function malformed(error: unknown): string {
   const position = /at position (\d+)/.exec((error as Error).message)?.[1]
   return position === undefined
@@ -101,12 +104,12 @@ function malformed(error: unknown): string {
 type Survey = {
   keys: number
   hasNulls: boolean
-  /** Innermost step first, filled on the way back from a fault. */
+  /** Innermost step first: each caller adds its own step after an error. */
   path: (string | number)[]
   fault: string
 }
 
-/** Looks at every value once; the depth is bounded, so recursion is. Stops at the first fault. */
+/** Looks at every value once, recursively: the depth is bounded. Stops at the first error; returns false then. */
 function look(value: unknown, survey: Survey, checkText: boolean): boolean {
   if (typeof value === 'string') return !checkText || lookAtText(value, survey)
   if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
@@ -133,7 +136,7 @@ function lookAtArray(items: readonly unknown[], survey: Survey, checkText: boole
 }
 
 function lookAtObject(members: Record<string, unknown>, survey: Survey, checkText: boolean): boolean {
-  // JSON.parse makes plain objects whose members, `__proto__` too, are all their own.
+  // JSON.parse makes plain objects, where even `__proto__` is an own property.
   for (const key in members) {
     if (!Object.hasOwn(members, key)) continue
     survey.keys++
@@ -172,7 +175,7 @@ function under(step: string | number, survey: Survey): false {
 
 type Level = { keys: Set<string> | null; step: string | number }
 
-/** The path of the first key that its object already has. `text` is valid JSON. */
+/** The path of the first repeated key. `text` is valid JSON. */
 function findRepeatedKey(text: string): (string | number)[] {
   const levels: Level[] = []
   for (let at = 0; at < text.length; at++) {
@@ -195,7 +198,7 @@ function findRepeatedKey(text: string): (string | number)[] {
   return levels.map(level => level.step)
 }
 
-/** A string is a key when a colon follows, after nothing but white space. */
+/** A string is a key if a colon follows, after white space only. */
 function isKey(text: string, end: number): boolean {
   let at = end + 1
   while (text.charCodeAt(at) <= 0x20) at++

@@ -1,9 +1,9 @@
 /**
- * Those who wait, in the order of their coming. Unlike a Set it keeps nothing of those who
- * left (see passing-map.ts), and leaving costs no search.
+ * A queue whose items can leave from anywhere, in constant time. Unlike a Set it keeps nothing in memory of
+ * items that left (see passing-map.ts).
  */
 export type Line<T> = {
-  /** Returns how to leave, however often. */
+  /** Returns a function that removes the item; it may be called more than once. */
   enter(item: T): () => void
   all(): T[]
 }
@@ -11,7 +11,7 @@ export type Line<T> = {
 type Place<T> = { item: T | undefined; before: Place<T>; behind: Place<T> }
 
 export function createLine<T>(): Line<T> {
-  // A ring with an empty place between the last one and the first.
+  // A ring; `gap` is the place between the last item and the first.
   const gap = { item: undefined } as Place<T>
   gap.before = gap.behind = gap
 
@@ -23,7 +23,7 @@ export function createLine<T>(): Line<T> {
       return () => {
         place.before.behind = place.behind
         place.behind.before = place.before
-        // One that has left refers to no other, so that it keeps none of them in memory.
+        // A place that was removed refers to no other, so that it keeps none in memory.
         place.before = place.behind = place
         place.item = undefined
       }

@@ -3,8 +3,8 @@ import type { AccountId, Id } from './ids.ts'
 type Owned = { accountId: AccountId; id: Id }
 
 /**
- * By account, then id, as the store sorts their uuids. Whoever writes many rows locks them in this order, so that
- * two who do it at once never wait in a circle.
+ * Orders by account, then id, as the database sorts their uuids. Everything that writes many rows locks them
+ * in this order, so that concurrent writers cannot deadlock.
  */
 export function byAccountAndId(a: Owned, b: Owned): number {
   return compare(a.accountId, b.accountId) || compare(a.id, b.id)
@@ -14,7 +14,10 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Does work on the items sorted by `order`, and gives the results in the order of the items. Without items it does none. */
+/**
+ * Runs `work` on the items sorted by `order`, and returns its results in the order of `items`. Without items,
+ * `work` is not called.
+ */
 export async function inOrder<Item, Result>(
   items: readonly Item[],
   order: (a: Item, b: Item) => number,

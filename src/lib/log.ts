@@ -1,7 +1,4 @@
-/**
- * What the code writes to the log through, handed in like the clock. The log itself (infra/log.ts) keeps secrets out of
- * the lines.
- */
+/** The log as most code sees it, passed in like the clock. The implementation (infra/log.ts) removes secrets. */
 export type Log = {
   info(fields: object, text: string): void
   warn(fields: object, text: string): void

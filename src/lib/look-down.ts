@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts'
 
-/** A page is looked for so long, in ms (decision 21). */
+/** How long one request may search for the rows of a page, in ms (decision 21). */
 export const LOOK_FOR_MS = 80
-/** One statement looks at so many rows at most: some 20 ms, however rare what is looked for. */
+/** Most rows that one statement reads: some 20 ms, however rare the matches are. */
 export const MOST_LOOKED_AT = 20_000
 
-/** What one statement found below a place: `downTo` is where it stopped, null at the end of all. */
+/** The rows that one statement found; `downTo` is where it stopped, null at the end of the list. */
 export type Stretch<Row, Place> = {
   rows: Row[]
   downTo: Place | null
-  /** No more belongs on this page, though there is more. */
+  /** The page ends here although more rows follow. */
   cut?: boolean
 }
 
 /**
- * Looks down a long list for few rows, a stretch at a time, until there are `limit`,
- * or it has looked for `forMs`. The bound is time, not a number of rows: it holds on a slow machine too.
+ * Searches a long list for few rows, one stretch after another, until it has `limit` rows or has searched for
+ * `forMs`. The bound is a time and not a number of rows, so that it also holds on a slow machine.
  */
 export async function lookDown<Row, Place>(
   clock: Pick<Clock, 'monotonic'>,

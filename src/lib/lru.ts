@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago once it holds `maxEntries`. */
+/** A map with at most `maxEntries` entries; it evicts the least recently used one. */
 export type Lru<K, V> = {
   get(key: K): V | undefined
   set(key: K, value: V): void
@@ -10,9 +10,10 @@ export type Lru<K, V> = {
 /** `undefined` cannot be a value: it means "not held". */
 export function createLru<K, V>(maxEntries: number): Lru<K, V> {
   if (!(maxEntries >= 1)) throw new RangeError(`a cache holds at least one entry, not ${maxEntries}`)
-  // A Map iterates in the order of insertion: the first key is the oldest.
+  // A Map iterates in the order of insertion: the first key is the least recently used.
   const entries = new Map<K, V>()
-  // One iterator for many evictions: a new one would step over every deleted entry again (10 µs a write at 20,000).
+  // One iterator for many evictions: a new iterator would step over all deleted entries again (10 µs a write
+  // at 20,000 entries).
   let oldest = entries.keys()
   let moves = 0
 
@@ -25,7 +26,10 @@ export function createLru<K, V>(maxEntries: number): Lru<K, V> {
     entries.delete(next.value as K)
   }
 
-  /** But not for good: one that rests keeps every table alive that the map has outgrown since. */
+  /**
+   * Replaces the iterator from time to time: an old one keeps every table in memory that the Map has outgrown
+   * since.
+   */
   function noteMove(): void {
     if (++moves < maxEntries) return
     moves = 0

@@ -1,9 +1,12 @@
 import type { Random } from './random.ts'
 
-/** The largest multiple of ten that a byte holds: above it a digit would be more likely than others. */
+/**
+ * The largest multiple of ten in a byte's range: bytes from here on would make some digits more likely than
+ * others.
+ */
 const FAIR_BYTES = 250
 
-/** A code of that many decimal digits, each as likely as any other; zeros may lead. */
+/** A code of `length` decimal digits, each equally likely; it may begin with zeros. */
 export function drawCode(random: Random, length: number): string {
   let code = ''
   while (code.length < length) {
@@ -14,13 +17,13 @@ export function drawCode(random: Random, length: number): string {
   return code
 }
 
-/** What people and keyboards put between digits, and what they cannot see. */
+/** White space, dashes and invisible characters, which people and keyboards put between digits. */
 const BETWEEN = /[\s\p{Pd}\p{Cf}]+/gu
 const DIGITS = /^\p{Nd}+$/u
 
 /**
- * The code that a text spells in ASCII digits: those of any script count, spaces
- * and hyphens do not. Null for anything else.
+ * The code that a text contains, in ASCII digits. Digits of all scripts are accepted; spaces and hyphens are
+ * ignored. Null if there is anything else.
  */
 export function readCode(text: string): string | null {
   const compact = text.replace(BETWEEN, '')
@@ -31,9 +34,8 @@ export function readCode(text: string): string | null {
 }
 
 /**
- * The value of a decimal digit (Unicode's Nd). Unicode promises that they come in
- * runs of ten, zero first; where runs touch, as the mathematical ones do, their
- * length is a multiple of ten.
+ * The value of a decimal digit (Unicode's Nd). Unicode guarantees that they come in runs of ten, zero first;
+ * where runs are adjacent, as the mathematical digits are, the total length is a multiple of ten.
  */
 function valueOfDigit(codePoint: number): number {
   if (codePoint < 0x80) return codePoint - 0x30

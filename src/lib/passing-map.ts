@@ -1,8 +1,8 @@
 /**
- * A map of what comes and soon goes. A Map under constant change outgrows one table after the
- * other, and each of them holds on to the next: once one has lived long enough to be no longer
- * looked at by the scavenger, all that ever passes through the map stays until the next full
- * collection (measured: 3 kB a message). Here a new Map takes over before it comes to that.
+ * A map for entries that are deleted soon. A Map under constant change replaces its table again and again,
+ * and each old table refers to the next one. Once one of them is in V8's old generation, all entries that
+ * ever pass through the map stay in memory until the next full collection (measured: 3 kB a message). Here a
+ * new Map takes over before that.
  */
 export type PassingMap<K, V> = {
   get(key: K): V | undefined
@@ -15,7 +15,10 @@ export type PassingMap<K, V> = {
   size(): number
 }
 
-/** A Map takes so many; or as many as it held at its beginning, that no entry is copied often. */
+/**
+ * Entries that one Map takes before it is replaced; more for a large map (as many as it held at first), so
+ * that no entry is copied often.
+ */
 const LEAST_TAKEN = 128
 
 export function createPassingMap<K, V>(): PassingMap<K, V> {

@@ -4,7 +4,7 @@ import { createGenerations } from './generations.ts'
 export type PhoneType =
   | 'mobile'
   | 'fixed'
-  /** Where the numbering plan does not tell them apart, as in the US. */
+  /** For countries whose numbering plan does not tell them apart, such as the US. */
   | 'fixed_or_mobile'
   | 'toll_free'
   | 'premium'
@@ -14,30 +14,33 @@ export type PhoneType =
   | 'pager'
   | 'uan'
   | 'voicemail'
-  /** Of a possible length, but allocated to nobody that the metadata knows. */
+  /** Has a possible length, but is in no range that the metadata knows. */
   | 'unknown'
 
 export type Phone = {
-  /** `+` and digits, as E.164 writes it. */
+  /** E.164 with plus. */
   e164: string
   /** ISO 3166-1 alpha-2; null for codes that belong to no country (+800, +883). */
   country: string | null
-  /** The length fits the country's plan: enough to try, since plans grow faster than metadata. */
+  /**
+   * The length fits the country's numbering plan. Enough to try a send: new ranges are in use before they are
+   * in the metadata.
+   */
   possible: boolean
 }
 
 export type Phones = {
-  /** The number that `text` spells internationally, or null when it spells none. */
+  /** The number of a text in international format, or null if it is not one. */
   parse(text: string): Phone | null
-  /** What kind of number it is, or null when it is none. */
+  /** The type of the number, or null if the text is not one. */
   typeOf(text: string): PhoneType | null
 }
 
 /** Longer than any E.164 number with a separator after each digit. */
 const MAX_TEXT_LENGTH = 40
-/** What people write between digits. */
+/** Separators that people write between digits. */
 const SEPARATORS = /[ ().-]+/g
-/** E.164: at most 15 digits, of which the first, of the calling code, is not 0. */
+/** E.164: at most 15 digits; the first one, of the country code, is not 0. */
 const INTERNATIONAL = /^\+[1-9][0-9]{4,14}$/
 
 const TYPES: Record<string, PhoneType> = {
@@ -54,16 +57,16 @@ const TYPES: Record<string, PhoneType> = {
   VOICEMAIL: 'voicemail',
 }
 
-/** What is remembered of a number; of its type what tells it, until somebody asks. */
+/** A parsed number. `type` is computed at its first use; until then it is the parser's result. */
 type Known = { phone: Phone; type: PhoneType | PhoneNumber }
 
 /**
- * Reads phone numbers by Google's metadata. Parsing costs about 5 µs, and the type as much
- * again, so up to `cacheSize` of the last texts are remembered, the wrong ones included.
+ * Parses phone numbers by Google's metadata. Parsing takes about 5 µs, and the type as long again, so the
+ * results of up to `cacheSize` texts are cached, null ones included.
  */
 export function createPhones(options: { cacheSize: number }): Phones {
-  // No Map of which entries are deleted one by one: it would move all that passes through it into V8's old
-  // generation (docs/decisions/0024).
+  // Not a Map whose entries are deleted one by one: it would move all entries into V8's old generation
+  // (docs/decisions/0024).
   const known = createGenerations<string, Known | null>(options.cacheSize)
 
   function find(text: string): Known | null {
@@ -96,9 +99,8 @@ function read(text: string): Known | null {
 }
 
 /**
- * By the number, never by the calling code alone, which countries share (+1,
- * +7, +44). An unallocated number falls to the main country of its code, which
- * the metadata lists first.
+ * By the whole number, never by the country code alone, which several countries may share (+1, +7, +44). An
+ * unallocated number gets the main country of its code, which the metadata lists first.
  */
 function countryOf(parsed: PhoneNumber): string | null {
   return parsed.country ?? parsed.getPossibleCountries()[0] ?? null

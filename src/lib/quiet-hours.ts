@@ -2,18 +2,17 @@ import { DAY_MS, MINUTE_MS } from './durations.ts'
 import { offsetOf } from './time-zones.ts'
 
 /**
- * The part of every day in which nobody is to be disturbed: from `startMinute`
- * on, until `endMinute` comes. Minutes of the day by the clocks of the place,
- * never equal; the later one first means across midnight.
+ * The part of every day in which nothing is sent: from `startMinute` until just before `endMinute`, in
+ * minutes of the local day, never equal. If `startMinute` is the larger one, it spans midnight.
  */
 export type QuietHours = { startMinute: number; endMinute: number }
 
-/** Clocks are moved at most once within this, and every zone has opened in it. */
+/** Offsets change at most once within this time, and quiet hours end at least once within it in every zone. */
 const HORIZON_MS = 2 * DAY_MS
-/** Where clocks are moved there is another offset on the two sides of it. */
+/** The step in which changes of the offset are searched for. */
 const PROBE_MS = 6 * 60 * MINUTE_MS
 
-/** A time of day such as 21:30 as its minute; null for what is none. */
+/** Minutes of the day for a time such as 21:30; null if the text is not one. */
 export function parseMinute(text: string): number | null {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes)
@@ -25,9 +24,9 @@ export function formatMinute(minute: number): string {
 }
 
 /**
- * The first moment from `atMs` on that is outside the quiet hours in every one
- * of `zones`; where there is no such moment, the first at which it is in as many
- * as can be. Pure; in ms since the epoch, `atMs` itself where that will do.
+ * The first time from `atMs` on that is outside the quiet hours in every one of `zones`; if there is none,
+ * the first time at which that holds for as many zones as possible. In ms since the epoch; `atMs` itself if
+ * that will do.
  */
 export function opensAt(quiet: QuietHours, zones: readonly string[], atMs: number): number {
   let best = { atMs, open: countOpen(quiet, zones, atMs) }
@@ -45,7 +44,7 @@ function countOpen(quiet: QuietHours, zones: readonly string[], atMs: number): n
   return zones.filter(zone => !isQuiet(quiet, zone, atMs)).length
 }
 
-/** Whether the clocks of a zone stand within the quiet hours. */
+/** Whether it is quiet hours in a zone at `atMs`. */
 export function isQuiet({ startMinute, endMinute }: QuietHours, zone: string, atMs: number): boolean {
   const minute = Math.floor(modulo(atMs + offsetOf(zone, atMs), DAY_MS) / MINUTE_MS)
   return startMinute < endMinute
@@ -54,9 +53,8 @@ export function isQuiet({ startMinute, endMinute }: QuietHours, zone: string, at
 }
 
 /**
- * Every moment after `atMs` at which the zone may begin to be open: when its
- * clocks show the end (not at all, or twice, on a day on which they are moved),
- * and when they are moved.
+ * Every time after `atMs` at which the quiet hours of the zone may end: when its local time is `endMinute`
+ * (which a change of the offset may skip or repeat), and when the offset changes.
  */
 function openingsOf({ endMinute }: QuietHours, zone: string, atMs: number): number[] {
   const moves = movesOf(zone, atMs)
@@ -68,13 +66,13 @@ function openingsOf({ endMinute }: QuietHours, zone: string, atMs: number): numb
   return found.filter(each => each > atMs && each <= atMs + HORIZON_MS)
 }
 
-/** When the clocks of a zone show this, written as if it were UTC. */
+/** The times at which the zone's local time is `shownMs`, which is written as if it were UTC. */
 function momentsOf(zone: string, shownMs: number): number[] {
   const offsets = new Set([offsetOf(zone, shownMs - DAY_MS), offsetOf(zone, shownMs + DAY_MS)])
   return [...offsets].map(offset => shownMs - offset).filter(at => at + offsetOf(zone, at) === shownMs)
 }
 
-/** When the clocks of a zone are moved within the horizon: to the minute, as all of them are. */
+/** The times within the horizon at which the zone's offset changes, to the minute. */
 function movesOf(zone: string, atMs: number): number[] {
   const moves: number[] = []
   for (let from = Math.floor(atMs / MINUTE_MS) * MINUTE_MS; from < atMs + HORIZON_MS; from += PROBE_MS) {

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Where randomness comes from; handed in like the clock. */
+/** The source of randomness; passed in like the clock. */
 export type Random = {
   /** `size` unpredictable bytes. */
   bytes(size: number): Buffer
@@ -8,10 +8,10 @@ export type Random = {
   fraction(): number
 }
 
-/** Bytes are drawn from the kernel in blocks: one call for many ids. */
+/** Bytes are read from the kernel in blocks: one call for many ids. */
 const BLOCK_BYTES = 4096
 
-/** A generator backed by the kernel's cryptographic source. */
+/** A generator on the operating system's cryptographic source. */
 export function createRandom(): Random {
   const block = Buffer.alloc(BLOCK_BYTES)
   let used = BLOCK_BYTES

@@ -1,7 +1,7 @@
 /**
- * Something that the operator can mend: the message is the whole story, shown
- * on one line and without a stack. `exitCode` is the process's: 1 when the
- * machine stands in the way, 2 when the command or its settings are wrong.
+ * An error that the operator can fix: its message says all that is needed, and is shown on one line without a
+ * stack. `exitCode` is the exit code of the process: 1 if the machine is the cause, 2 if the command or its
+ * settings are wrong.
  */
 export class Refusal extends Error {
   readonly exitCode: number
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal of the command or its settings, which are wrong. */
+/** A Refusal for a wrong command or wrong settings. */
 export function misuse(message: string, cause?: unknown): Refusal {
   return new Refusal(message, { exitCode: 2, cause })
 }

@@ -1,32 +1,32 @@
 import type { Clock } from './clock.ts'
 
 /**
- * So many at most within any stretch of `windowMs`, wherever it begins: not a
- * bucket, which lets twice as many through around its filling. A place that is
- * taken counts as now until it is told when it was used.
+ * A rate limit: at most so many uses within any period of `windowMs`. Not a token bucket, which may let twice
+ * as many through around a refill. A place that was taken counts as used now until `used` says when.
  */
 export type SlidingWindow = {
   /**
-   * In ms from now until a place is free by time alone; infinite while all are taken and none was used yet.
-   * With `togetherMs` until the last one of those is free that follow each other so closely.
+   * ms from now until a place becomes free by the passing of time; infinite while all places are taken and
+   * none was used yet. With `togetherMs`, it waits for the last of the places that become free each within so
+   * much time of the one before.
    */
   freeInMs(togetherMs?: number): number
   take(): void
-  /** A place was used, now or a little before: it is free again a window after that. */
+  /** A taken place was used, now or a little before: it becomes free one window after that. */
   used(atMs?: number): void
-  /** A place was not used after all. */
+  /** Gives back a taken place that was not used. */
   back(): void
   resize(places: number): void
-  /** A place is taken and was not used yet. */
+  /** Whether a place is taken that was not used yet. */
   isTaken(): boolean
-  /** No place is taken, and none was used within the window. */
+  /** Whether no place is taken, and none was used within the window. */
   isUnused(): boolean
 }
 
 export function createSlidingWindow(clock: Clock, places: number, windowMs: number): SlidingWindow {
   let size = places
   let taken = 0
-  /** When places were used, the earliest first; from `head` on they still count. */
+  /** When places were used, the earliest first; entries from `head` on still count. */
   let uses: number[] = []
   let head = 0
 

@@ -2,12 +2,12 @@ import { escaped, NO_SHIFT, type ShiftTables } from './sms-shift.ts'
 
 const ESCAPE = 0x1b
 
-/** How the octets of a message are to be read. */
+/** How the octets of a message are decoded. */
 export type Alphabet = 'gsm7' | 'latin1' | 'cyrillic' | 'hebrew' | 'ucs2'
 
 /**
- * The alphabet that an SMPP data_coding names (3.4, 5.2.19); null for what is no
- * text, or none that is read here. `byDefault` is what the centre calls its default alphabet.
+ * The alphabet of an SMPP data_coding (3.4, 5.2.19); null if it is not text, or not supported. `byDefault` is
+ * the SMSC's default alphabet.
  */
 export function alphabetOf(dataCoding: number, byDefault: 'gsm7' | 'latin1'): Alphabet | null {
   if (dataCoding >= 0x10) return alphabetOfScheme(dataCoding, byDefault)
@@ -28,14 +28,11 @@ export function alphabetOf(dataCoding: number, byDefault: 'gsm7' | 'latin1'): Al
   }
 }
 
-/**
- * Where SMPP's own values end, centres pass on the data coding scheme that the telephone set (3GPP TS
- * 23.038, 4), as of text that is shown at once.
- */
+/** Above SMPP's own values, SMSCs pass on the data coding scheme that the phone set (3GPP TS 23.038, 4). */
 function alphabetOfScheme(scheme: number, byDefault: 'gsm7' | 'latin1'): Alphabet | null {
   const group = scheme >> 4
   if (group === 0xf) return scheme & 0x04 ? null : byDefault
-  // Messages are waiting: of these the last group alone is in UCS-2.
+  // Message waiting indication groups: only group 1110 is in UCS-2.
   if (group >= 0xc) return group === 0xe ? 'ucs2' : byDefault
   const isReserved = group >= 0x8
   const isCompressed = (scheme & 0x20) !== 0
@@ -53,7 +50,7 @@ function alphabetOfScheme(scheme: number, byDefault: 'gsm7' | 'latin1'): Alphabe
 const CYRILLIC = new TextDecoder('iso-8859-5')
 const HEBREW = new TextDecoder('iso-8859-8')
 
-/** The text in the octets of a message or a part of one; `tables` are those of its 7-bit alphabet. */
+/** The text of a message or of one part; `tables` are its national language tables, if any. */
 export function decodeSms(octets: Buffer, alphabet: Alphabet, tables: ShiftTables = NO_SHIFT): string {
   switch (alphabet) {
     case 'gsm7':
@@ -71,7 +68,7 @@ export function decodeSms(octets: Buffer, alphabet: Alphabet, tables: ShiftTable
   }
 }
 
-/** One code to an octet. */
+/** Unpacked: one code per octet. */
 function decodeGsm7(octets: Buffer, tables: ShiftTables): string {
   let text = ''
   for (let at = 0; at < octets.length; at++) {

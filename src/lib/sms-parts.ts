@@ -1,22 +1,21 @@
 /**
- * How a text travels as SMS (3GPP TS 23.038 and 23.040): in which alphabet, in
- * how many parts, as which bytes. Counting is apart from building because every
- * send is priced by its parts and few of those sends are built here.
+ * How a text is sent as SMS (3GPP TS 23.038 and 23.040): its alphabet, its parts, and their bytes. Counting
+ * and encoding are separate because every send is priced by its parts, and only a few are encoded here.
  */
 
 export type SmsEncoding = 'GSM-7' | 'UCS-2'
 
 export type SmsCount = {
   encoding: SmsEncoding
-  /** Units the parts are measured in: septets (an extension character is two) or UTF-16 units. */
+  /** The units in which parts are measured: septets (an extension character takes two) or UTF-16 units. */
   characters: number
   parts: number
 }
 
 export type SmsPart = {
-  /** The concatenation header, length octet included; null when the text fits one part. */
+  /** The concatenation header with its length octet; null for a text of one part. */
   udh: Buffer | null
-  /** GSM 03.38 codes, one to an octet, or UTF-16 big-endian. */
+  /** GSM 03.38 codes, one per octet (unpacked), or UTF-16 big-endian. */
   body: Buffer
 }
 
@@ -26,7 +25,7 @@ export type EncodedSms = {
   parts: SmsPart[]
 }
 
-/** The header numbers its parts with one octet. */
+/** The concatenation header has one octet for the number of parts. */
 export const MOST_SMS_PARTS = 255
 
 const GSM_ALONE = 160
@@ -36,12 +35,12 @@ const UCS2_JOINED = 67
 
 const ESCAPE = 0x1b
 
-/** Index is the GSM 03.38 code; the escape's own place holds nothing. */
+/** The index is the GSM 03.38 code; the place of the escape is unused. */
 export const GSM_BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\0ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 
-/** Characters that follow an escape, with the code they take there. */
+/** Characters that follow an escape, with their codes. */
 export const GSM_EXTENSION: readonly (readonly [string, number])[] = [
   ['\f', 0x0a],
   ['^', 0x14],
@@ -55,7 +54,7 @@ export const GSM_EXTENSION: readonly (readonly [string, number])[] = [
   ['€', 0x65],
 ]
 
-/** Nothing above the euro sign is in the alphabet, so flat tables stay small. */
+/** The euro sign is the alphabet's highest character, so the tables stay small. */
 const TABLE_SIZE = 0x20ad
 const WIDTH = new Uint8Array(TABLE_SIZE)
 const CODE = new Uint8Array(TABLE_SIZE)
@@ -70,7 +69,7 @@ for (const [character, code] of GSM_EXTENSION) {
   CODE[character.charCodeAt(0)] = code
 }
 
-/** Alphabet and parts of a text; an empty one still is one part. Some 0.1 µs for 85 characters. */
+/** The alphabet and the number of parts of a text; an empty text has one part. Some 0.1 µs for 85 characters. */
 export function countSms(text: string): SmsCount {
   const septets = countSeptets(text)
   if (septets < 0) {
@@ -82,8 +81,8 @@ export function countSms(text: string): SmsCount {
 }
 
 /**
- * The parts of a text as bytes. Parts of one message share `reference` (its low
- * octet is used). Throws a RangeError above 255 parts, which `countSms` tells beforehand.
+ * Encodes a text. The parts of one message share `reference`, of which the low octet is used. Throws a
+ * RangeError above 255 parts; check `countSms` first.
  */
 export function encodeSms(text: string, reference: number): EncodedSms {
   const septets = countSeptets(text)
@@ -96,11 +95,11 @@ export function encodeSms(text: string, reference: number): EncodedSms {
   return { dataCoding: 0, parts: cut(encodeGsm7(text, septets), ends, reference) }
 }
 
-/** Septets of the text, or -1 when a character is outside the alphabet. */
+/** The number of septets; -1 if a character is outside the alphabet. */
 function countSeptets(text: string): number {
   let septets = 0
   for (let at = 0; at < text.length; at++) {
-    // Beyond the table the look-up is undefined, which is as falsy as its zeros.
+    // Beyond the table, the look-up gives undefined, which is falsy like the table's zeros.
     const width = WIDTH[text.charCodeAt(at)]
     if (!width) return -1
     septets += width
@@ -108,7 +107,10 @@ function countSeptets(text: string): number {
   return septets
 }
 
-/** Counts parts of 153 septets, an escape kept with its character; notes where each ends, in octets. */
+/**
+ * Counts the parts of 153 septets, without separating an escape from its character; adds the end of each
+ * part, in octets, to `ends`.
+ */
 function cutGsm7(text: string, ends: number[] | null): number {
   let parts = 1
   let used = 0
@@ -127,7 +129,10 @@ function cutGsm7(text: string, ends: number[] | null): number {
   return parts
 }
 
-/** Counts parts of 67 units, surrogate pairs kept together; notes where each ends, in octets. */
+/**
+ * Counts the parts of 67 units, without separating surrogate pairs; adds the end of each part, in octets, to
+ * `ends`.
+ */
 function cutUcs2(text: string, ends: number[] | null): number {
   let parts = 0
   let start = 0
@@ -172,7 +177,10 @@ function cut(bytes: Buffer, ends: readonly number[], reference: number): SmsPart
   }))
 }
 
-/** 23.040 9.2.3.24.1: five octets follow; element 0 of three octets: reference, total, number. */
+/**
+ * 3GPP TS 23.040, 9.2.3.24.1: five octets follow; information element 0 with three octets: reference, total,
+ * number.
+ */
 function concatenationHeader(reference: number, total: number, number: number): Buffer {
   return Buffer.from([5, 0, 3, reference & 0xff, total, number])
 }

@@ -1,18 +1,18 @@
 import { GSM_BASIC, GSM_EXTENSION } from './sms-parts.ts'
 
 /**
- * The national languages of the 7-bit alphabet (3GPP TS 23.038, 6.2.1.2.4 and annex A): a locking shift takes the place
- * of the alphabet itself, a single shift that of the characters behind an escape. Here are Turkish, Spanish and
- * Portuguese; of the others is read what all of them have alike.
+ * National language tables of the 7-bit alphabet (3GPP TS 23.038, 6.2.1.2.4 and annex A): a locking shift
+ * replaces the default alphabet, a single shift replaces the characters after an escape. Turkish, Spanish and
+ * Portuguese are supported; of other languages, only the characters that are the same in all tables are read.
  */
 export type ShiftTables = {
-  /** Index is the code; the escape's own place holds nothing. */
+  /** The index is the code; the place of the escape is unused. */
   basic: string
-  /** By the code behind an escape; null for one of which nothing is known. */
+  /** By the code after the escape; null for a language that is not supported. */
   extension: ReadonlyMap<number, string> | null
 }
 
-/** Stands for a character of a table that is not known. */
+/** Replaces characters of unsupported tables. */
 const UNREADABLE = '\ufffd'
 
 const TURKISH = 1
@@ -26,7 +26,7 @@ const PORTUGUESE_BASIC =
   '@£$¥êéúíóç\nÔô\rÁáΔ_ªÇÀ∞^\\€Ó|\0ÂâÊÉ !"#º%&\'()*+,-./0123456789:;<=>?' +
   'ÍABCDEFGHIJKLMNOPQRSTUVWXYZÃÕÚÜ§~abcdefghijklmnopqrstuvwxyzãõ`üà'
 
-/** Spanish has no table of its own here (A.3.2). */
+/** Spanish has no locking shift table of its own (A.3.2). */
 const BASIC: ReadonlyMap<number, string> = new Map([
   [0, GSM_BASIC],
   [TURKISH, TURKISH_BASIC],
@@ -50,25 +50,28 @@ const EXTENSIONS: ReadonlyMap<number, ReadonlyMap<number, string>> = new Map([
   ],
 ])
 
-/** Each of them has the extension of the default alphabet too. */
+/** Extension tables; each one contains the default extension table too. */
 function withExtension(characters: string, codes: readonly number[]): ReadonlyMap<number, string> {
   const own = [...characters].map((character, at) => [codes[at]!, character] as const)
   return new Map([...GSM_EXTENSION.map(([character, code]) => [code, character] as const), ...own])
 }
 
-/** What stands at its usual place in every language; of the rest nobody knows. */
+/** Locking shift table for unsupported languages: only the characters that have the same code in all of them. */
 const ALIKE = [...GSM_BASIC]
   .map(character => (/[\n\r !.:;?0-9a-z\0]/.test(character) ? character : UNREADABLE))
   .join('')
 
-/** The tables of a message by the numbers of its languages, 0 where it names none. */
+/** The tables for a message's language numbers, 0 where it names none. */
 export function shiftTables(locking: number, single: number): ShiftTables {
   return { basic: BASIC.get(locking) ?? ALIKE, extension: EXTENSIONS.get(single) ?? null }
 }
 
 export const NO_SHIFT: ShiftTables = shiftTables(0, 0)
 
-/** The character behind an escape. What a known table has not is what its code is without the escape (6.2.1.1). */
+/**
+ * The character after an escape. A code that the table does not have is read as if there were no escape
+ * (6.2.1.1).
+ */
 export function escaped({ basic, extension }: ShiftTables, code: number): string {
   return extension === null ? UNREADABLE : (extension.get(code) ?? basic[code]!)
 }

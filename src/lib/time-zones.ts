@@ -1,14 +1,14 @@
-/** Places whose time zones the platform's data does not name, by ISO 3166-1 alpha-2. */
+/** Time zones of countries that the platform's data does not have, by ISO 3166-1 alpha-2. */
 const UNNAMED: Readonly<Record<string, readonly string[]>> = {
   AC: ['Atlantic/St_Helena'],
   TA: ['Atlantic/St_Helena'],
   XK: ['Europe/Belgrade'],
 }
 
-/** One for each country that was asked for. */
+/** Cache: time zones by country. */
 const known = new Map<string, readonly string[]>()
 
-/** The time zones of a country by ISO 3166-1 alpha-2; none for what is no country. */
+/** The time zones of a country by ISO 3166-1 alpha-2; empty if there is no such country. */
 export function timeZonesOf(country: string): readonly string[] {
   const held = known.get(country)
   if (held) return held
@@ -18,16 +18,16 @@ export function timeZonesOf(country: string): readonly string[] {
   return zones
 }
 
-/** The method is newer than the types that we compile with. */
+/** TypeScript's types do not have this method yet. */
 function zonesByPlatform(country: string): readonly string[] {
   const locale = new Intl.Locale(`und-${country}`) as Intl.Locale & { getTimeZones(): string[] | undefined }
   return locale.getTimeZones() ?? []
 }
 
-/** One for each zone that was asked for, of some 400. */
+/** Cache: formatters by zone, of which there are some 400. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** How far a zone's clocks are before UTC at a moment, in ms; some 2 µs. */
+/** A zone's offset from UTC at `atMs`, in ms, positive east of Greenwich; takes some 2 µs. */
 export function offsetOf(zone: string, atMs: number): number {
   const fields: Record<string, number> = {}
   for (const { type, value } of clockOf(zone).formatToParts(atMs)) fields[type] = Number(value)
@@ -37,7 +37,7 @@ export function offsetOf(zone: string, atMs: number): number {
 
 type Field = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
 
-/** Making a formatter takes far longer than using it; there are some 400 zones. */
+/** Cached, since making a formatter takes far longer than using it. */
 function clockOf(zone: string): Intl.DateTimeFormat {
   const held = clocks.get(zone)
   if (held) return held

@@ -1,30 +1,29 @@
-/** What one request finds at its bucket. */
+/** The result of taking a token. */
 export type Verdict = {
   allowed: boolean
-  /** Whole requests that would still pass right now. */
+  /** Further requests that would be allowed right now. */
   remaining: number
-  /** Whole seconds until the bucket is full again; 0 when it is. */
+  /** Whole seconds until the bucket is full; 0 if it is. */
   resetSeconds: number
-  /** Milliseconds until the next request passes; 0 when this one did. */
+  /** Milliseconds until the next request is allowed; 0 if this one was. */
   retryAfterMs: number
 }
 
 export type TokenBuckets = {
   /**
-   * Takes one token of `key` at `nowMs` (any clock that does not run backwards).
-   * `burst` tokens fit, `ratePerSecond` flow in; both may change between calls.
+   * Takes one token of `key` at `nowMs` (of any clock that does not run backwards). The bucket holds `burst`
+   * tokens and gains `ratePerSecond`; both may change between calls.
    */
   take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict
-  /** Gives the token back that a call took. */
+  /** Gives back a token that `take` took. */
   back(key: string, ratePerSecond: number): void
   size(): number
 }
 
 /**
- * Token buckets by the generic cell rate algorithm: a bucket is one number, the
- * time at which it will be full again. At most `maxBuckets` are held; the one
- * used longest ago goes first, and is then most likely full, so that nothing is
- * lost with it.
+ * Token buckets by the generic cell rate algorithm: a bucket is one number, the time at which it will be full
+ * again. At most `maxBuckets` are held; the least recently used one is evicted first, and is most likely full
+ * then, so that nothing is lost.
  */
 export function createTokenBuckets(maxBuckets: number): TokenBuckets {
   const fullAtMs = new Map<string, number>()
@@ -32,10 +31,10 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
   function take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict {
     const perTokenMs = 1000 / ratePerSecond
     const depthMs = burst * perTokenMs
-    // A lowered rate must not leave an old debt that takes longer than one whole bucket.
+    // After the rate was lowered, an old debt must not last longer than one whole bucket.
     const fromMs = Math.min(Math.max(fullAtMs.get(key) ?? nowMs, nowMs), nowMs + depthMs)
     const untilMs = fromMs + perTokenMs
-    // Half a microsecond of grace absorbs what floating point loses in the sums.
+    // Half a microsecond of tolerance for rounding errors.
     const allowed = untilMs - nowMs <= depthMs + 0.0005
     if (allowed) keep(key, untilMs)
     const debtMs = (allowed ? untilMs : fromMs) - nowMs
