@@ -3,28 +3,31 @@ import { withinMs } from '../lib/clock.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
-/** What hears of changes: every cache of the process. */
+/** A cache that is told of changes. */
 export type Subscriber = {
-  /** A row of `table` changed; `accountId` is null where the table belongs to nobody. */
+  /** A row of `table` changed; `accountId` is null for tables that belong to no account. */
   changed(table: string, accountId: AccountId | null): void
-  /** Changes may have been missed: nothing that was read before now can be trusted. */
+  /** Changes may have been missed: everything that was read before is outdated. */
   reset(): void
 }
 
-/** Tells this process what any node changed in the store. */
+/** Notifies this process of changes that any node made in the database. */
 export type Changes = {
-  /** Starts to listen; resolves once it does, however long the database takes. */
+  /** Starts to listen; resolves once it listens, however long the database takes. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Every change committed STALE_MS ago or earlier was heard: what is held may be used. */
+  /** Whether every change committed at least STALE_MS ago was received, so that cached values may be used. */
   fresh(): boolean
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(subscriber: Subscriber): () => void
-  /** Tells this process at once of a change of its own, which the others hear from the store. */
+  /**
+   * Notifies the subscribers of this process at once of a change that it made; other nodes get it through the
+   * database.
+   */
   publish(table: string, accountId: AccountId | null): void
 }
 
-/** The part of a `pg.Client` that listening needs. */
+/** The methods of `pg.Client` that listening needs. */
 export type ListenClient = {
   query(text: string): Promise<unknown>
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
@@ -34,28 +37,27 @@ export type ListenClient = {
 
 export type ChangesOptions = {
   clock: Clock
-  /** Opens a connection outside the pool; it is ended here. */
+  /** Opens a connection outside the pool; `Changes` closes it. */
   connect(): Promise<ListenClient>
   log: Pick<Log, 'warn' | 'info'>
 }
 
-/** Fired by the triggers of the schema with `table:account_uuid` as payload. */
+/** Triggers of the schema notify this channel with the payload `table:account_uuid`. */
 const CHANNEL = 'posthorn_changes'
-/** From one round trip on the listening connection to the next. */
+/** Interval between round trips on the listening connection. */
 const HEARTBEAT_MS = 300
-/** Without a good round trip for this long, caches are bypassed. */
+/** Caches are bypassed if there was no successful round trip for this long. */
 const STALE_MS = 800
-/** A round trip that takes longer costs the connection. */
+/** A connection whose round trip takes longer is given up. */
 const SILENT_MS = 2_000
 const RECONNECT_AFTER_MS = 200
 const GOODBYE_MS = 500
 
 /**
- * One connection that LISTENs, and proves by round trips that it still hears:
- * PostgreSQL delivers notifications in the order of commits and before the
- * answer of a later query, so a round trip begun at t has brought every change
- * committed before t. A connection that was lost, hangs or is half-open turns
- * `fresh()` false at once or within STALE_MS, never later.
+ * Listens on one connection, and proves by round trips that it still receives notifications. PostgreSQL
+ * delivers notifications in the order of commits, and before the answer of a later query, so a round trip
+ * that began at t has delivered every change committed before t. If the connection is lost, hangs or is
+ * half-open, `fresh()` turns false within STALE_MS.
  */
 export function createChanges(options: ChangesOptions): Changes {
   const { clock, log } = options
@@ -84,7 +86,7 @@ export function createChanges(options: ChangesOptions): Changes {
     opened.on('end', () => lose(opened, new Error('the listening connection ended')))
   }
 
-  /** Only after LISTEN has taken hold may caches fill; whatever they hold is older. */
+  /** Caches may fill only once LISTEN is active; entries that they already have may have missed changes. */
   async function greet(current: ListenClient): Promise<void> {
     if (!(await roundTrip(current, `LISTEN ${CHANNEL}`))) return
     for (const subscriber of subscribers) subscriber.reset()
@@ -99,7 +101,10 @@ export function createChanges(options: ChangesOptions): Changes {
     })
   }
 
-  /** True when it came back on a connection that is still ours; dates the proof from its start. */
+  /**
+   * Runs a query; true if it succeeded on the current connection. The proof is dated from when the query was
+   * sent.
+   */
   async function roundTrip(current: ListenClient, text: string): Promise<boolean> {
     const sentAtMs = clock.monotonic()
     const cancel = clock.after(SILENT_MS, () =>

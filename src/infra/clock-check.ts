@@ -1,12 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from './db.ts'
 
-/** More than time servers ever leave between two machines, and a small part of whatever is kept for a time. */
+/** Far more than clocks differ that are synchronised, and little compared with retention times. */
 const MOST_APART_MS = 60_000
 
 /**
- * A check that rejects while this machine's clock is far from the database's, and so from those of other
- * nodes: whatever goes by the age of things would come too early, or too late.
+ * Returns a check that rejects while this machine's clock differs by more than a minute from the database's,
+ * and so possibly from those of other nodes: everything that depends on the age of rows would run too early
+ * or too late.
  */
 export function createClockCheck({ db, clock }: { db: Db; clock: Pick<Clock, 'now'> }): () => Promise<void> {
   return async () => {

@@ -4,13 +4,13 @@ import { runInNewContext } from 'node:vm'
 import type { FileStore } from './file-store.ts'
 
 /**
- * How much passes between two collections. The chunks of a stream lie outside
- * V8's heap, and it looks for them only when 64 MB of them lie about: a file of
- * 100 MB makes the process grow by that (measured: by 65 MB, and by 6 with this).
+ * Bytes between two collections. The chunks of a stream are outside V8's heap, and V8 collects them only when
+ * there are 64 MB of them: a file of 100 MB makes the process grow by that (measured: by 65 MB; by 6 MB with
+ * this).
  */
 const EVERY_BYTES = 8 * 1024 * 1024
 
-/** The same store, whose large files leave no garbage lying: a young collection takes 1 to 2 ms. */
+/** Wraps a store so that large files leave little garbage: it runs a minor collection, of 1 to 2 ms, every 8 MB. */
 export function collecting(store: FileStore): FileStore {
   const made = createCounter()
 
@@ -42,7 +42,7 @@ function createCounter(): (bytes: number) => void {
   }
 }
 
-/** V8 hands its collector to contexts that are made while the flag is up. */
+/** V8 exposes `gc` to contexts that are created while the flag is set. */
 function findCollector(): Collect {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect

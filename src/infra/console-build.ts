@@ -5,13 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { MANIFEST } from './console-files.ts'
 
 const ROOT = new URL('../../', import.meta.url)
-/** Where the built console stands, in a checkout as in the published package. */
+/** The directory of the built console, both in a checkout and in the published package. */
 export const CONSOLE_DIR = fileURLToPath(new URL('dist/console/', ROOT))
 const BUILD = fileURLToPath(new URL('scripts/console.ts', ROOT))
-/** What it is made from. A directory is newer when a file in it came or went. */
+/** The console's sources. A directory's mtime changes when a file in it is added or removed. */
 const SOURCES = ['console', 'console/**', 'sdk', 'sdk/**', 'scripts/console/**', 'package-lock.json']
 
-/** True where there are sources and no build of them; the published package has none. */
+/**
+ * True if there are sources that were not built or have changed since; false in the published package, which
+ * has no sources.
+ */
 export function isConsoleStale(): boolean {
   if (!existsSync(BUILD)) return false
   const built = statSync(CONSOLE_DIR + MANIFEST, { throwIfNoEntry: false })
@@ -21,15 +24,15 @@ export function isConsoleStale(): boolean {
 }
 
 export type ConsoleBuild = {
-  /** Rejects with what the build said where it did not come to its end. */
+  /** Rejects with the build's error output if it fails. */
   done: Promise<void>
   stop(): void
 }
 
-/** The most of its words that are kept of a build that fails. */
+/** How much error output is kept, in characters. */
 const MOST_WORDS = 4_000
 
-/** Builds the console in a process of its own, which gives way to everything else on the machine. */
+/** Builds the console in a process of its own, with low priority. */
 export function startConsoleBuild(): ConsoleBuild {
   const child = spawn(process.execPath, [BUILD], {
     cwd: fileURLToPath(ROOT),
@@ -54,6 +57,6 @@ function giveWay({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
   } catch {
-    // Then it does not.
+    // Not permitted: the build keeps its priority.
   }
 }

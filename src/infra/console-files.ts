@@ -5,36 +5,36 @@ import { join } from 'node:path'
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** A file of the built console, as the build lists it. */
+/** A file of the built console, from the build's manifest. */
 export type ConsoleFile = {
-  /** With a slash at its beginning, as in a URL. */
+  /** With a leading slash, as in a URL. */
   path: string
   type: string
   etag: string
   sizeBytes: number
-  /** Its name has a hash of its content. */
+  /** Whether its name contains a hash of its content. */
   immutable: boolean
-  /** Beside it, compressed, with their sizes in bytes. */
+  /** Compressed versions beside it, with their sizes in bytes. */
   encoded: Partial<Record<Encoding, number>>
 }
 
-/** What the build writes last, and what tells that it is whole. */
+/** The build writes this file last: if it exists, the build is complete. */
 export const MANIFEST = 'manifest.json'
 const SUFFIX: Record<Encoding, string> = { br: '.br', gzip: '.gz' }
 
 export type ConsoleFiles = {
-  /** Null for a path that is not there, and for all of them while it is not built. */
+  /** Null if there is no such file, or the console is not built yet. */
   find(path: string): Promise<ConsoleFile | null>
   open(file: ConsoleFile, encoding?: Encoding): ReadStream
-  /** Why there is nothing yet; null while it is being built, or stands. */
+  /** Why there is no console; null while it is being built, and once it is there. */
   fault(): string | null
-  /** Says that it will not come by itself. */
+  /** Records that the build failed. */
   fail(reason: string): void
 }
 
 /**
- * The console as it was built into `directory`. A build that is put in place
- * later, or anew, is noticed at the next look: one `stat` for each.
+ * The console that was built into `directory`. A later build is noticed at the next request: that takes one
+ * `stat`.
  */
 export function createConsoleFiles(directory: string): ConsoleFiles {
   const manifest = join(directory, MANIFEST)
@@ -56,7 +56,7 @@ export function createConsoleFiles(directory: string): ConsoleFiles {
 
   return {
     async find(path) {
-      // The names of the others change with their content: what is known stays right.
+      // An immutable file's name changes with its content, so what is known of it stays right.
       if (!files.get(path)?.immutable) await refresh().catch(() => {})
       return files.get(path) ?? null
     },

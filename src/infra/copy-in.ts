@@ -8,9 +8,9 @@ type CopyQuery = Submittable & {
 }
 
 /**
- * `COPY … FROM STDIN` with all its data in hand, as a query of the driver: it has
- * no COPY of its own, but hands the protocol's messages to whatever can submit itself.
- * `done` hears once, with the error or null. PostgreSQL's protocol, "COPY Operations".
+ * `COPY … FROM STDIN` with all its data in memory, as a query of the driver. The driver does not support
+ * COPY, but passes the protocol's messages to any object with a `submit` method. `done` is called once, with
+ * the error or null. See "COPY Operations" in PostgreSQL's protocol.
  */
 export function copyIn(text: string, data: Buffer, done: (error: Error | null) => void): Submittable {
   const query: CopyQuery = {
@@ -27,7 +27,7 @@ export function copyIn(text: string, data: Buffer, done: (error: Error | null) =
       stream.uncork()
     },
     handleError(error) {
-      // The first word counts: behind an error the driver still says that it is ready.
+      // The first call counts: after an error, the driver still calls handleReadyForQuery.
       query.callback(error)
       query.callback = () => {}
     },
@@ -38,7 +38,7 @@ export function copyIn(text: string, data: Buffer, done: (error: Error | null) =
   return Object.assign(query, { handleCommandComplete() {} })
 }
 
-/** 'd', and the length of what follows, itself included. */
+/** 'd' and the length of the message, including the length itself. */
 function copyDataHeader(length: number): Buffer {
   const header = Buffer.alloc(5)
   header[0] = 0x64

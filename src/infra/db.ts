@@ -3,28 +3,28 @@ import { systemClock } from '../lib/clock.ts'
 import { copyIn } from './copy-in.ts'
 import { withSessionSettings } from './session-settings.ts'
 
-/** Anything that answers a query: the pool, or the one client of a transaction. */
+/** Anything that runs queries: the pool, or the client of a transaction. */
 export type Db = {
   query<R extends object = Record<string, unknown>>(
     query: Query,
   ): Promise<{ rows: R[]; rowCount: number | null }>
 }
 
-/** A named statement is prepared once per connection; every query of ours has a name. */
+/** A query. Named statements are prepared once per connection; all of our queries have names. */
 export type Query = {
   name: string
   text: string
   values?: readonly unknown[]
-  /** Longest wait for the answer, in ms, where the database's own default does not fit. */
+  /** Time limit for the answer, in ms, if the default does not fit. */
   timeoutMs?: number
 }
 
 export type Database = Db & {
-  /** One transaction; rolled back when `work` throws. */
+  /** Runs `work` in a transaction, which is rolled back if it throws. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** `COPY … FROM STDIN` with all of its data, as a transaction of its own. */
+  /** `COPY … FROM STDIN` with all of its data, in a transaction of its own. */
   copy(text: string, data: Buffer): Promise<void>
-  /** A connection of its own, outside the pool and without time-outs, for LISTEN, advisory locks and migrations. */
+  /** Opens a connection outside the pool and without time-outs, for LISTEN, advisory locks and migrations. */
   dedicated(): Promise<pg.Client>
   close(): Promise<void>
 }
@@ -39,15 +39,15 @@ export type DatabaseOptions = {
   onIdleError?: (error: Error) => void
 }
 
-/** A caller hears within five seconds: two for a connection, or four for an answer. */
+/** A caller gets an answer or an error within five seconds: two for a connection, four for an answer. */
 const CONNECT_TIMEOUT_MS = 2_000
 const QUERY_TIMEOUT_MS = 4_000
-/** The server's side of it: what nobody waits for any more ends, and lets go of its locks. */
+/** The server's own limits: it ends statements that no caller waits for any more, and so releases their locks. */
 export const STATEMENT_TIMEOUT_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_500
 const IDLE_IN_TRANSACTION_MS = 15_000
 
-// Money and counters are int8 within 2^53; a string would poison arithmetic.
+// Amounts and counters are int8 below 2^53. The driver would return strings, which break arithmetic.
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8
@@ -56,18 +56,18 @@ const types = {
 }
 
 /**
- * Opens a pool; connects on first use. No caller waits longer than its time-out
- * for a database that hangs or a connection that is dead in the middle: it gets
- * DatabaseUnavailable, and so it does for what is worth repeating as it stands.
+ * Opens a pool; connects at first use. If the database hangs or a connection is dead, callers get
+ * DatabaseUnavailable after the time-out; they get it too for errors after which the same work may succeed
+ * (deadlocks, lock time-outs, failover).
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS
   const connection = { types, application_name: 'posthorn' }
   let pool = openPool()
-  /** Pools that were given up, until the last of their connections is gone. */
+  /** Replaced pools, until their last connection is closed. */
   const retired = new Set<Promise<void>>()
-  /** Whatever the server said, refusals included: it shows that the server is there. */
+  /** Counts the server's answers, including errors: they show that the server is there. */
   let answers = 0
   let closed = false
 
@@ -83,14 +83,15 @@ export function createDatabase(options: DatabaseOptions): Database {
       keepAlive: true,
     })
     opened.on('error', error => options.onIdleError?.(error))
-    // One that is lost between two statements of a transaction: the next one says so, and nobody else listens.
+    // A connection that is lost between two statements of a transaction emits `error`, which would end the
+    // process without a listener. The next statement fails anyway.
     opened.on('connect', client => client.on('error', () => {}))
     return opened
   }
 
   /**
-   * After a silence in which nobody was answered, the other connections are as
-   * dead: to find that out one by one would take a time-out each.
+   * After a time-out during which no query was answered, the pool's other connections are most likely dead
+   * too: the pool is replaced, since to find that out one by one would take a time-out each.
    */
   function noteFailure(error: unknown, of: pg.Pool, answersBefore: number): void {
     if (!isSilence(error)) {
@@ -103,7 +104,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     retired.add(ended)
   }
 
-  /** On a connection of the pool, or on the one that is the caller's. */
+  /** Runs a query on a connection of the pool, or on `client` if given. */
   async function ask(query: Query, of: pg.Pool, client?: pg.PoolClient): Promise<never> {
     const answersBefore = answers
     try {
@@ -126,7 +127,7 @@ export function createDatabase(options: DatabaseOptions): Database {
             resolve(result)
           },
           error => {
-            // As the pool itself does with a connection on which a statement failed.
+            // As `pool.query` does: a connection on which a statement failed is closed.
             release(error)
             reject(error)
           },
@@ -152,7 +153,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await control.query('COMMIT')
       return result
     } catch (error) {
-      // A lost connection, or one that left a statement unanswered, takes no ROLLBACK: it is closed.
+      // A connection that was lost, or has an unanswered statement, gets no ROLLBACK: it is closed.
       if (error instanceof DatabaseUnavailable) broken = error
       else await control.query('ROLLBACK').catch(rollback => (broken = rollback as Error))
       throw error
@@ -188,7 +189,8 @@ export function createDatabase(options: DatabaseOptions): Database {
         connectionString: withSessionSettings(options.connectionString, { patient: true }),
         connectionTimeoutMillis: connectTimeoutMs,
       })
-      // The server's goodbye may come in one piece with its greeting, before the caller can listen, who hears of the end.
+      // The server may end the connection before the caller can add its own listener. The caller learns of
+      // that by the `end` event or its next query.
       client.on('error', () => {})
       await client.connect()
       return client
@@ -201,8 +203,8 @@ export function createDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * What a client calls back with, if it does so in time. The driver has a time-out too, but sets another
- * callback into a query that is made: whatever such queries bring is kept until the next full collection.
+ * Waits for the callback, up to a time-out. The driver's own time-out is not used: it replaces the callback
+ * of the query object, which keeps the results in memory until the next full collection.
  */
 function answerInTime<T>(
   timeoutMs: number,
@@ -219,11 +221,11 @@ function answerInTime<T>(
 }
 
 /**
- * The database cannot be reached, went away during the work, or asks for the
- * work to be repeated; on the wire a 503.
+ * The database cannot be reached, went away during the work, or asks for the work to be repeated. The API
+ * answers 503.
  */
 export class DatabaseUnavailable extends Error {
-  /** False where there was no connection to ask on. */
+  /** False if there was no connection, so that the statement was not sent. */
   readonly asked: boolean
 
   constructor(cause: unknown, { asked = true } = {}) {
@@ -233,14 +235,14 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** Whether the statement may have been carried out although it failed. */
+/** Whether the statement may have been executed although it failed. */
 export function mayHaveBeenDone({ asked, cause }: DatabaseUnavailable): boolean {
   return asked && !isRefusal((cause as { code?: string } | null)?.code) && !isOutdatedPlan(cause)
 }
 
 /**
- * Whatever stands in the way of a connection: a server that is away, a role that may not come in as while its
- * password is changed, no file left to open. Nobody's work is at fault.
+ * Any error while connecting: the server is away, the role is refused (as while its password is changed), no
+ * file descriptor is left. The query is not the cause.
  */
 function notConnected(cause: unknown): never {
   throw unreached(cause)
@@ -250,12 +252,15 @@ function unreached(cause: unknown): DatabaseUnavailable {
   return new DatabaseUnavailable(cause, { asked: false })
 }
 
-/** A lost connection gets its own class; other errors stay themselves. */
+/** Throws DatabaseUnavailable for a lost connection or a repeatable error; rethrows other errors. */
 function asUnavailable(error: unknown): never {
   throw isConnectionLoss(error) || isWorthRepeating(error) ? new DatabaseUnavailable(error) : error
 }
 
-/** SQLSTATE classes 08 (connection), 57P (shutdown), 53 (resources), a transaction that was cut with its session, and the driver's own errors. */
+/**
+ * SQLSTATE classes 08 (connection), 57P (shutdown) and 53 (resources), a transaction whose session was ended
+ * by a time-out, and errors of the driver and the network.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
@@ -271,19 +276,22 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
-/** Nobody answered in time. */
+/** Whether it is our time-out. */
 function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === SILENCE
 }
 
 const SILENCE = 'the database did not answer in time'
 
-/** The server answered and undid everything: before the statement (starting up, too many connections), or for a lock. */
+/**
+ * Whether the server certainly undid the statement, or refused it before it ran (starting up, too many
+ * connections).
+ */
 function isRefusal(code: string | undefined): boolean {
   return code !== undefined && (/^(57P03|53300)$/.test(code) || REPEATABLE.test(code))
 }
 
-/** Deadlock, serialization, lock or statement time-out, and a server that only reads, as during a failover. */
+/** Deadlock, serialization failure, lock or statement time-out, and a read-only server, as during a failover. */
 const REPEATABLE = /^(40P01|40001|55P03|57014|25006)$/
 
 function isWorthRepeating(error: unknown): boolean {
@@ -292,8 +300,9 @@ function isWorthRepeating(error: unknown): boolean {
 }
 
 /**
- * A migration has given a table another column since this connection prepared the statement: the next
- * connection prepares it anew. The code is that of whatever is not supported, and the text is translated.
+ * A migration has added a column to a table since this connection prepared the statement; the next connection
+ * prepares it again. The SQLSTATE is that of all unsupported features, and the text is translated, so the
+ * routine decides.
  */
 function isOutdatedPlan(error: unknown): boolean {
   const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }

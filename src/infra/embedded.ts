@@ -35,41 +35,43 @@ import type { Logger } from './log.ts'
 import type { Progress } from './progress.ts'
 
 export type EmbeddedOptions = {
-  /** Absolute; made when it is missing. Holds the cluster, its log and our secrets. */
+  /** Absolute path; created if it is missing. Holds the cluster, its log and our secrets. */
   dataDir: string
   clock: Clock
   log: Logger
   progress: Progress
-  /** How the machine is asked who may run PostgreSQL; the real one by default. */
+  /** Finds out who may run PostgreSQL here; the real machine by default. */
   probe?: Probe
-  /** The server is lost for good: another process took it over. */
+  /** The server is lost for good: another process has taken it over. */
   onLost?(error: Error): void
 }
 
-/** A PostgreSQL server of our own on `dataDir`, ours alone until `stop`. */
+/** A PostgreSQL server on `dataDir` that only this process uses until `stop`. */
 export type Embedded = {
-  /** Of the database `posthorn`, by unix socket. */
+  /** Connection string of the database `posthorn`, by unix socket. */
   url: string
-  /** The server's process, for those who look at it from outside. */
+  /** The process id of the server. */
   pid(): number
-  /** Stops the server, wherever it came from. Never throws; takes at most some 6 s. */
+  /** Stops the server, whether this process started it or found it. Never throws; normally takes at most some 6 s. */
   stop(): Promise<void>
 }
 
-/** A new or crashed server may replay its log for as long as that takes, up to this. */
+/** The longest wait for the server to accept connections: after a crash it replays its WAL first. */
 const READY_LIMIT_MS = 10 * MINUTE_MS
 const READY_LOOK_MS = 15
-/** Survivors of a server that was killed keep a new one from starting for a moment. */
+/**
+ * Launches before giving up: processes that are left of a killed server prevent a new one from starting for a
+ * moment.
+ */
 const LAUNCHES = 5
 const BACKOFF_MS = [200, 500, 1_000, 2_000, 5_000, 10_000]
 const STOP_PATIENCE_MS = 3_000
 const LOG_LOOK_MS = 60_000
 
 /**
- * Brings up the embedded server: finds the one that a killed process left
- * running on this data, or starts it, or makes a new one. While it runs it is
- * watched and brought back when it dies. Refuses, in one line that says what to
- * do, where it cannot run and where another Posthorn uses the data.
+ * Starts the embedded server: finds the one that a killed process left running on this data directory, or
+ * starts the cluster there, or creates a new one. It is watched, and restarted when it dies. Throws a
+ * Refusal, in one line that says what to do, if it cannot run or another Posthorn uses the directory.
  */
 export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   return awake(start(options)).catch(error => {
@@ -88,7 +90,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   watch()
   const cancelTrim = every(clock, LOG_LOOK_MS, () => trimLog(site.logFile))
 
-  /** The owner's connection ends when the server does, be it our child or not. */
+  /** The owner's connection ends when the server does, whether it is our child process or not. */
   function watch(): void {
     held.owner.once('end', () => {
       recovery = recover()
@@ -126,7 +128,8 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     stopping = true
     cancelTrim()
     if (recovery) await withinMs(clock, STOP_PATIENCE_MS, recovery)
-    // The owner's lock is held to the end: whoever waits for it must not get a server that is going.
+    // The owner's lock is held until the end: a process that waits for it must not get a server that is
+    // shutting down.
     const last = findPostmaster(site.clusterDir)
     if (last) await stopPostmaster(last, site.clusterDir, clock, STOP_PATIENCE_MS)
     await held.owner.end().catch(() => {})
@@ -136,7 +139,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
 
 type Site = Omit<LaunchOptions, 'socketDir' | 'locks'> & { dataDir: string }
 
-/** Everything that must be there before a server can start; makes the cluster when there is none. */
+/** Prepares all that a server needs to start; creates the cluster if there is none. */
 async function prepareSite(options: EmbeddedOptions): Promise<Site> {
   const { dataDir, progress } = options
   const clusterDir = join(dataDir, 'postgres')
@@ -175,18 +178,21 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
   })
 }
 
-/** Undefined where a server that cannot be seen is at work, or what is left of a killed one: it is left alone. */
+/**
+ * Undefined while another process holds the cluster's lock: a server that cannot be seen from here, or what
+ * is left of a killed one. It is left alone.
+ */
 async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
   const lock = lookAtLock(lockFile(site.clusterDir))
   if (lock === 'held') return undefined
-  // Claimed at every launch: the one that stopped a server here a moment ago took it away.
+  // At every launch: a process that stopped a server here a moment ago has removed the directory.
   const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
   rotateLog(site.logFile)
   writeSettings(site.clusterDir, site.identity)
   return launch({ ...site, socketDir, locks: lock === 'free' })
 }
 
-/** Undefined when the server ended instead. */
+/** Undefined if the server exited. */
 async function connectWhenReady(
   postmaster: Postmaster,
   site: Site,

@@ -4,25 +4,25 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 /**
- * Keeps files under keys such as `7q/ast_…`. What it takes and gives are
- * streams, each as fast as its other side: a file is never whole in memory.
+ * Stores files by keys such as `7q/ast_…`. Data is streamed with backpressure: a file is never in memory as a
+ * whole.
  */
 export type FileStore = {
   /**
-   * Keeps all of `bytes`, safe from a power cut, or nothing. Rejects with FileStoreUnavailable when
-   * the store cannot keep it, and with the source's own error when that breaks.
+   * Stores all of `bytes` durably (fsync), or nothing. Rejects with FileStoreUnavailable if the store fails,
+   * and with the source's own error if that fails.
    */
   write(key: string, bytes: AsyncIterable<Buffer>): Promise<void>
-  /** Opens a file, or a part of it. Rejects with FileMissing, or FileStoreUnavailable. */
+  /** Opens a file, or a range of it. Rejects with FileMissing or FileStoreUnavailable. */
   read(key: string, range?: ByteRange): Promise<Readable>
-  /** Takes a file away, and whatever a write that died left of it; none at all is no error. */
+  /** Deletes a file, and what an interrupted write left of it. A missing file is no error. */
   remove(key: string): Promise<void>
 }
 
-/** Both ends are included, as HTTP counts. */
+/** Both ends are inclusive, as in HTTP. */
 export type ByteRange = { start: number; end: number }
 
-/** The store is full, away, or not ours to write to. */
+/** The store is full, unreachable, or not writable. */
 export class FileStoreUnavailable extends Error {
   constructor(cause: unknown) {
     super(`The file store failed: ${(cause as Error)?.message ?? cause}`, { cause })
@@ -37,16 +37,16 @@ export class FileMissing extends Error {
   }
 }
 
-/** Larger reads make fewer system calls, and more to collect. */
+/** Larger reads need fewer system calls, but leave more garbage. */
 const READ_BYTES = 64 * 1024
 const PRIVATE_FILE = 0o600
 const PRIVATE_DIRECTORY = 0o700
 
-/** Files below a directory of this machine, readable by their owner alone. */
+/** A store in a directory of this machine; its files are readable only by their owner. */
 export function createFileStore(root: string): FileStore {
   const pathOf = (key: string) => join(root, key)
 
-  /** Under another name until it is whole and on the disk: a name that stands has all its bytes. */
+  /** Writes to another name and renames when all is on disk: a file under its own name is complete. */
   async function write(key: string, bytes: AsyncIterable<Buffer>): Promise<void> {
     const path = pathOf(key)
     const partial = partialOf(path)
@@ -64,7 +64,7 @@ export function createFileStore(root: string): FileStore {
   async function read(key: string, range?: ByteRange): Promise<Readable> {
     const path = pathOf(key)
     try {
-      // Before the stream, whose errors would come when headers are gone already.
+      // Checked first, since an error of the stream would come after the response headers were sent.
       await stat(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new FileMissing(key, { cause: error })
@@ -95,7 +95,7 @@ async function fill(path: string, bytes: AsyncIterable<Buffer>): Promise<void> {
   }
 }
 
-/** The kernel may take less than it was given, as it does on a disk that fills up. */
+/** A write may be partial, as on a disk that fills up. */
 async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
   for (let at = 0; at < chunk.length; ) {
     const { bytesWritten } = await file.write(chunk, at)
@@ -103,7 +103,7 @@ async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
   }
 }
 
-/** A name is on the disk when its directory is. */
+/** A rename is durable only once the directory is synced. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {

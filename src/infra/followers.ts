@@ -1,39 +1,39 @@
 import type { Cancel, Clock } from '../lib/clock.ts'
 
-/** Somebody who follows something. */
+/** A client that follows a subject by an event stream. */
 export type Follower<Subject, Event> = {
   subject: Subject
-  /** What happens; null where nothing did for a while. Ends with its last event, when they leave, and at the close. */
+  /** The events; null as a heartbeat. Ends after the last event, when the client leaves, and at close. */
   events: AsyncGenerator<Event | null>
   tell(event: Event): void
   leave(): void
 }
 
-/** All who follow things of one kind in this process, and the one look that serves them. */
+/** All clients of this process that follow subjects of one kind, with one database query for all of them. */
 export type Followers<Subject, Event> = {
-  /** Null when too many follow already. They leave once they are `gone`. */
+  /** Null if there are too many clients. The client leaves when `gone` aborts. */
   enter(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null
   all(): Iterable<Follower<Subject, Event>>
-  /** Looks at once, and once more for what changes while a look is at work. */
+  /** Queries at once; if a query is running, once more after it. */
   lookNow(): void
-  /** Ends all that follow, since the server goes. */
+  /** Ends all streams, for a shutdown. */
   close(): void
 }
 
 export type FollowersOptions<Subject, Event> = {
   clock: Clock
   accountOf(subject: Subject): string
-  /** Reads what has changed, once for all, and tells it. */
+  /** Reads what has changed for all clients, and calls their `tell`. */
   look(): Promise<void>
-  /** From one look to the next, while anybody follows; in ms. */
+  /** Interval between queries while there are clients, in ms. */
   lookEveryMs: number
-  /** What waits for one who reads slowly, with one event more: it must stay bounded. */
+  /** The queue of a slow client with one more event; must stay bounded. */
   queue(waiting: readonly Event[], next: Event): Event[]
-  /** Nothing comes behind this one. */
+  /** Whether no event follows this one. */
   isLast?(event: Event): boolean
 }
 
-/** A line on which nothing is said for longer is cut by some proxies. */
+/** Some proxies close connections without traffic for longer than this. */
 const BEAT_EVERY_MS = 15_000
 const MOST = 1_000
 const MOST_OF_AN_ACCOUNT = 50
@@ -72,7 +72,7 @@ export function createFollowers<Subject, Event>(
     entry.events = read(entry)
     if (entry.left) return entry
     entries.add(entry)
-    // At once: whoever reads may never ask for the next.
+    // Not only in `read`: its generator may never be asked for the next event.
     gone.addEventListener('abort', entry.leave, { once: true })
     if (entries.size === 1) lookLater()
     return entry
@@ -101,7 +101,7 @@ export function createFollowers<Subject, Event>(
     }
   }
 
-  /** False when nothing was told for a while. */
+  /** Waits for the next event; false if there was none for BEAT_EVERY_MS. */
   function untilTold(entry: Mine): Promise<boolean> {
     return new Promise(resolve => {
       const cancel = clock.after(BEAT_EVERY_MS, () => resolve(false))
@@ -123,7 +123,7 @@ export function createFollowers<Subject, Event>(
     looking = true
     while (again && entries.size > 0 && !closed) {
       again = false
-      // A look that fails told nothing, and the next one finds it all.
+      // A failed query told no one anything; the next one finds the same changes.
       await options.look().catch(() => {})
     }
     looking = false

@@ -1,13 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 
 /**
- * Remembers what the store said for as long as nobody changed it: `get` answers
- * at once from memory while changes are heard, and asks the store otherwise.
+ * Caches values of the database until they change: `get` answers from memory while change notifications are
+ * received, and reads the database otherwise.
  */
 export type FreshCache<K, V> = {
-  /** The value, or a promise of it; null is "the store has none" and is never held. */
+  /** The value, or a promise of it. Null means that there is none; that is never cached. */
   get(key: K): V | null | Promise<V | null>
-  /** Drops every entry of one owner. */
+  /** Evicts all entries of an owner. */
   forget(owner: string): void
   clear(): void
   size(): number
@@ -15,14 +15,14 @@ export type FreshCache<K, V> = {
 
 export type FreshCacheOptions<K, V> = {
   clock: Clock
-  /** Whether changes are heard; false bypasses what is held. */
+  /** Whether change notifications are received; if false, the cache is bypassed. */
   fresh(): boolean
   load(key: K): Promise<V | null>
-  /** By whose changes an entry is dropped: an account. */
+  /** The owner (an account) whose changes evict the entry. */
   ownerOf(key: K, value: V): string
-  /** One that was not used for long goes first. */
+  /** An entry that was not used for long is evicted first (second chance). */
   maxEntries: number
-  /** While changes are not heard, a value read this recently still serves; 0 by default. */
+  /** Without change notifications, a value that was read in the last `rereadMs` is still used; 0 by default. */
   rereadMs?: number
 }
 
@@ -30,12 +30,15 @@ type Entry<V> = {
   value: V
   owner: string
   readAtMs: number
-  /** Since it came, or since room was last looked for behind it. */
+  /** Whether it was used since it was cached, or since the eviction last passed it. */
   used: boolean
 }
 type Load<V> = { startedAtMs: number; result: Promise<V | null> }
 
-/** A miss joins a load under way only if that one is younger, so that a slow store never serves the past. */
+/**
+ * A miss shares a running load only if that is younger than this, so that a slow database does not give
+ * outdated values.
+ */
 const JOIN_MS = 250
 
 export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshCache<K, V> {
@@ -43,7 +46,7 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
   const entries = new Map<K, Entry<V>>()
   const owned = new Map<string, Set<K>>()
   const loads = new Map<K, Load<V>>()
-  // A load that began before a change must not be held after it.
+  // Counts invalidations: a load that began before one must not be cached after it.
   let epoch = 0
 
   function get(key: K): V | null | Promise<V | null> {
@@ -86,7 +89,10 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
     else owned.set(owner, new Set([key]))
   }
 
-  /** Whatever was used goes to the end once more: to move it at each use would cost more than the use. */
+  /**
+   * Second chance: entries that were used move to the end now, since moving them at each use would cost more
+   * than the use.
+   */
   function makeRoom(): void {
     for (const [key, entry] of entries) {
       if (!entry.used) {

@@ -11,41 +11,41 @@ export { GuardedFetchError } from './guarded-fetch/error.ts'
 
 export type GuardedRequest = {
   url: string
-  /** GET where absent. */
+  /** GET if absent. */
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
   signal?: AbortSignal
-  /** Narrower than the client's own bound, for this request. */
+  /** A lower limit for the body than that of the client. */
   maxBytes?: number
-  /** The whole request, from the name to the last byte of the body. */
+  /** For the whole request, from the name resolution to the last byte of the body. */
   timeoutMs?: number
   /**
-   * That it may arrive twice does no harm: it may use a connection that an earlier request left
-   * open, and is repeated at once where the far side turns out to have closed it.
+   * The request may arrive twice without harm: it may use a kept connection, and is repeated at once if the
+   * server had closed that.
    */
   repeatable?: boolean
 }
 
 export type GuardedResponse = {
   status: number
-  /** Names in lower case; a repeated header is joined with commas. */
+  /** Names are in lower case; repeated headers are joined with commas. */
   headers: Readonly<Record<string, string>>
-  /** The bytes as sent, never unpacked. Fails with GuardedFetchError; to be read or destroyed. */
+  /** The bytes as sent, not decompressed. Fails with GuardedFetchError. Must be read or destroyed. */
   body: Readable
-  /** At most `limitBytes` of the body as UTF-8; the rest is not read. */
+  /** Up to `limitBytes` of the body as UTF-8; the rest is not read. */
   text(limitBytes: number): Promise<string>
 }
 
 export type GuardedFetch = {
-  /** Judges a URL when a user gives it: the sentence for a 400, or null. Resolves no name. */
+  /** Checks a URL that a user enters, without resolving its name: the text for a 400, or null if it is valid. */
   check(url: string): string | null
   /** Rejects with GuardedFetchError, and with nothing else. */
   fetch(request: GuardedRequest): Promise<GuardedResponse>
 }
 
 export type GuardedFetchOptions = {
-  /** `host`, `address`, `host:port`: exactly these may be private, and may be asked over http. */
+  /** `host`, `address` or `host:port`: only these may be private addresses, and may use http. */
   allowPrivateHosts: readonly string[]
   clock: Clock
   maxBytes: number
@@ -53,18 +53,17 @@ export type GuardedFetchOptions = {
   resolve?: Resolve
 }
 
-/** A part of the whole time: a host that swallows packets is given up early. */
+/** Limit for connecting, within the whole time: a host that drops packets is given up early. */
 const CONNECT_MS = 5_000
 
 const MOST_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
- * The one HTTP client for addresses that users give. A name is resolved once, all its addresses
- * must be public, and the connection goes to one of those, so a name that changes its mind in
- * between (DNS rebinding) changes nothing. A GET or HEAD follows up to three redirects that stay
- * on scheme, host and port; every other redirect is a failure. Throws on an allowed host that is
- * none.
+ * The HTTP client for URLs that users give. A name is resolved once, all of its addresses must be public, and
+ * the connection goes to one of them, so that changing the name in between (DNS rebinding) has no effect. GET
+ * and HEAD follow up to three redirects to the same scheme, host and port; any other redirect is an error.
+ * Throws if an entry of `allowPrivateHosts` is invalid.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock } = options
@@ -127,7 +126,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   }
 }
 
-/** What holds for a request from its first hop to the last byte of its body. */
+/** The time limit and progress of a request, from its first hop to the last byte of the body. */
 type Whole = { signal: AbortSignal; progress: { sent: boolean }; finish(): void }
 
 function startWhole(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whole {
@@ -148,7 +147,7 @@ function startWhole(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whol
   }
 }
 
-/** A resolver may not know how to stop; we stop waiting for it. */
+/** A resolver may not support cancellation; then its result is ignored. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   let stop = () => {}
@@ -171,7 +170,7 @@ function unresolvable(error: unknown): GuardedFetchError {
   return new GuardedFetchError('unresolvable', 'The name in the URL cannot be resolved.', { retryable })
 }
 
-/** Where an answer sends us, or null where it is an answer. */
+/** The location of a redirect, empty if it has none; null for other responses. */
 function redirectOf(response: IncomingMessage): string | null {
   return REDIRECTS.has(response.statusCode ?? 0) ? (response.headers.location ?? '') : null
 }
@@ -210,7 +209,7 @@ function readResponse(
   }
 }
 
-/** Passes the bytes on until there are too many, the time is over or the reader has enough. */
+/** Passes the bytes on until there are too many, the time is over, or the reader stops. */
 function boundedBody(response: IncomingMessage, maxBytes: number, whole: Whole): Readable {
   let size = 0
   const body = new Transform({
@@ -222,7 +221,7 @@ function boundedBody(response: IncomingMessage, maxBytes: number, whole: Whole):
   })
   const abort = () => body.destroy(asFetchError(whole.signal.reason, true))
   whole.signal.addEventListener('abort', abort, { once: true })
-  // Somebody who looks at the status alone must not be brought down by a late fault of the body.
+  // A caller that reads only the status has no listener: a late error of the body must not end the process.
   body.on('error', () => {})
   body.once('close', () => {
     whole.signal.removeEventListener('abort', abort)

@@ -1,15 +1,15 @@
 import type { Follower } from './followers.ts'
 
-/** What whoever follows a list is told; `mark` is where they go on after a break. */
+/** An event for a client that follows a list; `mark` is where it continues after a reconnect. */
 export type ListNews<Item> =
-  /** As it is now; of several steps at once the last. */
+  /** The item as it is now; several changes at once are one event. */
   | { kind: 'message'; mark: string; message: Item }
-  /** More has happened than is told, or nobody knows what has: read the list anew. */
+  /** Too much has changed, or it is unknown what has: the client must read the list again. */
   | { kind: 'reset'; mark: string }
-  /** Nothing for a while. */
+  /** A heartbeat. */
   | { kind: 'beat'; mark: string }
 
-/** What one who follows is told: a line on which nothing is said brings where it stands, too, once that is known. */
+/** The events with heartbeats, which carry the current mark once that is known. */
 export async function* withBeats<Subject, Item>(
   { events, subject }: Follower<Subject, ListNews<Item>>,
   markOf: (subject: Subject) => string | null,

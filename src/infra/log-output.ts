@@ -3,24 +3,25 @@ import { destination } from 'pino'
 import { systemClock, toIso } from '../lib/clock.ts'
 
 const STDOUT = 1
-/** What waits for a reader who is slow, as one who stopped a terminal; what comes behind it is lost. */
+/** Most bytes that wait for a slow reader, such as a stopped terminal; further lines are lost. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024
-/** For how long a process that leaves waits for a reader who is slow. */
+/** How long a process that exits waits for a slow reader. */
 const LAST_WORDS_MS = 1_000
 const LOOK_MS = 10
 
-/** What the library keeps of lines that wait for those before them. */
+/** The library's buffer of lines that are not written yet. */
 type Waiting = { _bufs: string[] }
 
 /**
- * Standard output, written without blocking, and at the end of the process as far as somebody reads
- * it: the library's own flush tries for ever what nobody reads any more, deaf to every signal. Lines that
- * there is no room for are counted, and told of by a line of their own.
+ * Standard output, written without blocking. At the exit of the process, it is flushed only as far as it is
+ * read: the library's own flush would retry for ever, and block signals. Lost lines are counted, and reported
+ * by a log line.
  */
 export function createOutput(): ReturnType<typeof destination> {
   const output = destination({ dest: STDOUT, sync: false, maxLength: MOST_WAITING_BYTES })
   let lost = 0
-  // A file on a full disk, a reader who is gone: the next line is tried with what waits. No log is worth the node.
+  // Standard output may be a file on a full disk, or a closed pipe: the next line retries. The log must not
+  // end the process.
   output.on('error', () => {})
   output.on('drop', () => {
     lost++
@@ -44,7 +45,7 @@ function lostLine(lost: number): string {
   return `${JSON.stringify({ level: 'warn', time, lost, message })}\n`
 }
 
-/** As much as is taken until there is an error, or the time is over. */
+/** Writes until there is an error, or the time is over. */
 function writeWhile(bytes: Buffer, forMs: number): void {
   let leftMs = forMs
   for (let at = 0; at < bytes.length && leftMs > 0; ) {

@@ -10,7 +10,7 @@ const COLOURS = {
   trace: 'gray',
 } as const
 
-/** Turns each JSON line into one that a person reads: time, level, message, the rest as key=value. */
+/** Turns each JSON line into a readable one: time, level, message, and the rest as key=value. */
 export function createPrettyStream(target: DestinationStream): DestinationStream {
   return { write: line => target.write(prettyLine(line)) }
 }
@@ -37,12 +37,15 @@ function compact(value: unknown): string {
   return harmless(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Words may be a provider's, or anybody's: they begin no line of their own, and tell the terminal nothing. */
+/**
+ * Escapes control characters: the text may come from outside, and must neither begin a new line nor control
+ * the terminal.
+ */
 function harmless(text: string): string {
   return text.replace(/\p{Cc}/gu, control => SHORT[control] ?? `\\u${hexOf(control)}`)
 }
 
-/** As JSON has them. */
+/** The short escapes of JSON. */
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 function hexOf(control: string): string {

@@ -2,15 +2,15 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import { createOutput } from './log-output.ts'
 import { createPrettyStream } from './log-pretty.ts'
 
-/** The log of the process. Most code sees it as the narrower `Log` of lib. */
+/** The log of the process. Most code uses the narrower `Log` of lib. */
 export type { Logger }
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
 export type LogOptions = {
   level: LogLevel
-  /** Lines for a person instead of JSON. */
+  /** Readable lines instead of JSON. */
   pretty?: boolean
-  /** Where the lines go; standard output by default, written without blocking. */
+  /** The destination; by default standard output, written without blocking. */
   stream?: DestinationStream
 }
 
@@ -23,7 +23,7 @@ const SECRETS = new Set(
    databaseurl text subject html content body otp otpcode variables variablesindexed variablesnamed
    buttonvariables base64 xoperatortoken`.split(/\s+/),
 )
-/** The same names as child loggers may bind them at the top, in the spellings in use. */
+/** Secrets that child loggers may bind at the top level, in the spellings in use. */
 const BOUND_SECRETS = [
   'authorization',
   'apiKey',
@@ -36,10 +36,10 @@ const BOUND_SECRETS = [
   'content',
 ]
 const DEPTH_LIMIT = 6
-/** A key that slipped into a sentence. */
+/** An API key or operator token within a text. */
 const KEY = /ph_(live|test|op)_[A-Za-z0-9]+/g
 
-/** Structured lines on standard output, without the secrets. */
+/** A structured log on standard output that redacts secrets. */
 export function createLog(options: LogOptions): Logger {
   const stream = options.stream ?? createOutput()
   return pino(
@@ -61,7 +61,7 @@ export function createLog(options: LogOptions): Logger {
   )
 }
 
-/** Copies plain objects and arrays without their secrets; what is no plain data stays itself. */
+/** Copies plain objects and arrays without their secrets; other values are returned as they are. */
 function censor(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return depth === DEPTH_LIMIT ? CENSOR : value.map(item => censor(item, depth + 1))
@@ -79,7 +79,7 @@ function censor(value: unknown, depth: number): unknown {
 const known = new Map<string, boolean>()
 const KNOWN_LIMIT = 1_000
 
-/** Names repeat on every line: each spelling is looked at once. */
+/** Cached, since the same names are on every line. */
 function isSecret(key: string): boolean {
   const answer = known.get(key)
   if (answer !== undefined) return answer
@@ -90,7 +90,7 @@ function isSecret(key: string): boolean {
 
 type ErrorFields = { type: string; code?: string; message: string; stack?: string; cause?: ErrorFields }
 
-/** Only these fields: the driver's and the providers' errors carry rows and answers beside them. */
+/** Only these fields, since errors of the driver and of providers also contain rows and responses. */
 function describeError(error: unknown, depth = 0): ErrorFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   const { code } = error as { code?: unknown }

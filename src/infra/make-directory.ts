@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a directory, and those above it that are not there, each with `mode`. Step by step: Node's own recursive
- * mkdir never ends where a directory that is there says ENOENT of a new one in it, as `/proc` does.
+ * Creates a directory and its missing parents, each with `mode`. One by one, since Node's recursive mkdir
+ * does not end where creating a directory in an existing one fails with ENOENT, as in `/proc`.
  */
 export function makeDirectory(directory: string, mode: number): void {
   if (isDirectory(directory)) return

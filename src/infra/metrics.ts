@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What a lane looks like at the moment of a scrape. */
+/** The state of a lane at a scrape. */
 export type LaneLoad = {
   connection: string
   provider: string
@@ -10,36 +10,39 @@ export type LaneLoad = {
   waiting: number
 }
 
-/** What is read at a scrape instead of being counted; absent readings are left out. */
+/** Gauges that are read at a scrape; absent ones are left out. */
 export type Readings = {
   /** Lanes of this node. */
   lanes?: () => readonly LaneLoad[]
-  /** Messages that are due and taken by nobody, and those whose outcome nobody knows: asked once a scrape. */
+  /** Due messages that no node has claimed, and messages of unknown outcome; called once per scrape. */
   outbox?: () => Promise<{ waiting: number; unknown: number }>
-  /** Callbacks that wait for their time or for room. */
+  /** Callbacks that wait for their next attempt or for capacity. */
   callbacksWaiting?: () => Promise<number>
 }
 
 export type Metrics = {
-  /** One answer that went out whole; `route` is the pattern, never the path. */
+  /** A response that was sent completely; `route` is the route's pattern, never the path. */
   httpRequest(method: string, route: string, status: number, seconds: number): void
-  /** One attempt that a provider, or its silence, decided. */
+  /** An attempt to send a message that has an outcome. */
   attempt(channel: string, provider: string, outcome: string): void
-  /** From accepting a message to knowing what became of it. */
+  /** The time from accepting a message until its outcome is known. */
   settled(channel: string, seconds: number): void
-  /** Items of one coalesced call to the database. */
+  /** The number of items of one coalesced call to the database. */
   batch(name: string, items: number): void
-  /** One delivery report: `applied`, or `no change` for what is late, repeated or not known yet. */
+  /** A delivery report: `applied`, or `no change` if it is late, repeated, or for an unknown message. */
   receipt(status: string, fate: string): void
-  /** One question to a provider about an unknown message, by its answer. */
+  /** A status query to a provider about a message of unknown outcome, by its result. */
   lookup(provider: string, outcome: string): void
-  /** One attempt of a callback: `delivered`, `pending` (to be repeated) or `failed`. */
+  /** An attempt of a callback: `delivered`, `pending` (will be repeated) or `failed`. */
   callback(kind: string, outcome: string): void
-  /** One verification code that a rule of the fraud guard stopped (`blocked`), or only noted (`monitored`). */
+  /**
+   * A verification code that a rule of the fraud guard refused (`blocked`), or would have in monitor mode
+   * (`monitored`).
+   */
   verificationBlock(rule: string, action: string): void
-  /** Adds readings; a later one of the same name replaces the earlier. */
+  /** Adds gauges; replaces those of the same name. */
   read(readings: Readings): void
-  /** The exposition, and its content type. */
+  /** The metrics in the Prometheus exposition format. */
   render(): Promise<{ contentType: string; body: string }>
 }
 
@@ -48,7 +51,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const SETTLE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-/** Every metric of the process, in a registry of its own. */
+/** All metrics of the process, in a registry of their own. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -113,7 +116,7 @@ export function createMetrics(): Metrics {
   })
   const readings = createReadings(registry)
 
-  // Finding a metric's labels costs more than counting: each combination is found once.
+  // Looking up a metric by its labels costs more than counting, so the result is cached for each combination.
   const requestOf = memo((method, route, status) => requests.labels(method, route, status))
   const durationOf = memo((method, route) => durations.labels(method, route))
   const attemptOf = memo((channel, provider, outcome) => attempts.labels(channel, provider, outcome))
@@ -142,7 +145,7 @@ export function createMetrics(): Metrics {
 
 const CIRCUIT_VALUE = { closed: 0, half_open: 0.5, open: 1 }
 
-/** The gauges that are read when somebody asks. */
+/** The gauges that are read at a scrape. */
 function createReadings(registry: Registry): { add(readings: Readings): void } {
   const held: Readings = {}
   const registers = [registry]
@@ -174,7 +177,7 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
       help,
       registers,
       async collect() {
-        // A store that is away must not take the other metrics with it.
+        // If the database is away, the other metrics must still be rendered.
         const value = await read().catch(() => undefined)
         if (value === undefined) this.remove()
         else this.set(value)
@@ -198,7 +201,7 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
   return { add: readings => void Object.assign(held, readings) }
 }
 
-/** What is asked for while it is being looked up waits for that answer. */
+/** Concurrent calls share one result. */
 function shared<T>(look: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null
   return () => {
@@ -209,7 +212,7 @@ function shared<T>(look: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Remembers what `find` gives for each combination of labels; their number is bounded by the code. */
+/** Caches `find` by its labels; the code bounds the number of combinations. */
 function memo<T>(find: (...labels: string[]) => T): (...labels: string[]) => T {
   const known = new Map<string, T>()
   return (...labels) => {

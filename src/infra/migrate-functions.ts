@@ -5,7 +5,7 @@ import { readSqlFile, type SqlFile } from './sql-file.ts'
 
 export type FunctionOptions = {
   directory: string
-  /** Of this program, as in 1.2.3: an older one leaves a newer one's functions alone. */
+  /** The version of this program, as in 1.2.3: an older program does not change the functions of a newer one. */
   version: string
   /** Called with each file's name before it is applied. */
   onProgress?(text: string): void
@@ -16,20 +16,18 @@ type Stored = { name: string; checksum: string; version: string }
 const FILE_NAME = /^[a-z][a-z0-9_]*\.sql$/
 
 /**
- * Brings the functions that live in repeatable files up to date, one function a
- * file: whichever file differs from what the store has is applied, all of them
- * in one transaction. Must be called with the migrations' lock held, on a store
- * that has all numbered files. Refuses a store whose functions a newer program
- * made: that program's nodes call them. Within one version any difference is
- * applied, as in development.
- * @returns the names of the files it applied.
+ * Applies the SQL functions, one function per file: all files that differ from what the database has, in one
+ * transaction. The caller must hold the migration lock, and have applied all numbered files. Throws a Refusal
+ * if a newer program made the functions, since that program's nodes call them. Within one version every
+ * difference is applied, as in development.
+ * @returns the names of the applied files.
  */
 export async function applyFunctions(client: Client, options: FunctionOptions): Promise<string[]> {
   const files = readFunctionFiles(options.directory)
   const changed = compare(files, await readStored(client), options.version)
   if (changed.length === 0) return []
   await inTransaction(client, async () => {
-    // They call each other: a body is checked when all of them stand.
+    // Functions call each other: their bodies are checked once all of them exist.
     await client.query('SET LOCAL check_function_bodies = off')
     for (const file of changed) {
       options.onProgress?.(`functions/${file.name}`)
@@ -79,7 +77,7 @@ function compare(files: readonly SqlFile[], stored: readonly Stored[], version: 
   return changed
 }
 
-/** By the three numbers: what stands behind them, as in 1.0.0-rc.1, decides nothing. */
+/** Compares the three numbers; ignores what follows, as in 1.0.0-rc.1. */
 function isNewer(version: string, than: string): boolean {
   const numbers = (text: string) => text.split(/[^\d]/, 3).map(Number)
   const theirs = numbers(than)

@@ -9,13 +9,13 @@ import { SETTINGS } from './session-settings.ts'
 import { readSqlFile, type SqlFile } from './sql-file.ts'
 
 export type MigrateOptions = {
-  /** Of this program, as in 1.2.3. */
+  /** The version of this program, as in 1.2.3. */
   version: string
-  /** Of the numbered files, with the functions' files in `functions/`; ours by default. */
+  /** The directory of the numbered files, with the files of the functions in `functions/`; ours by default. */
   directory?: string
-  /** Called with each file's name before it runs, and when another node is at it. */
+  /** Called with each file's name before it is applied, and when another node is migrating. */
   onProgress?(text: string): void
-  /** Ends the wait for another node; a migration that has begun is never cut. */
+  /** Ends the wait for another node; a migration that has begun is never interrupted. */
   signal?: AbortSignal
 }
 
@@ -23,9 +23,9 @@ type Applied = { name: string; checksum: string }
 
 export const OUR_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
-/** Any constant that stays: every node asks for the same lock. */
+/** An arbitrary constant, which must not change: all nodes use the same lock. */
 const MIGRATION_LOCK = 7_076_840
-/** Another node's migration of a large store may take long; this long is a stuck one. */
+/** Another node's migration of a large database may take long; after this time it counts as stuck. */
 const LOCK_LIMIT_MS = 30 * MINUTE_MS
 const OLDEST_VERSION = 15
 const NEWEST_VERSION = 18
@@ -46,7 +46,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   try {
     await checkServer(client)
     await checkSession(client, database)
-    // Since PostgreSQL 17; an older one refuses to start a session with it.
+    // Only PostgreSQL 17 and newer have this setting.
     await client.query(
       `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
     )
@@ -62,7 +62,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   } catch (error) {
     throw asRefusal(error)
   } finally {
-    // The lock goes with the connection.
+    // Closing the connection releases the lock.
     await client.end().catch(() => {})
   }
 }
@@ -91,8 +91,8 @@ async function checkServer(client: Client): Promise<void> {
       `The server of DATABASE_URL is PostgreSQL ${name}; Posthorn needs PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
     )
   }
-  // Elsewhere most of what people write could not be kept. SQL_ASCII, which a server has whose machine says no
-  // language, keeps bytes as they come: ours are UTF-8.
+  // Other encodings cannot store most texts. SQL_ASCII, the default on a machine without a locale, stores
+  // bytes unchanged, and ours are UTF-8.
   if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new Refusal(
       `The database of DATABASE_URL has the encoding ${encoding}; Posthorn needs UTF8: make one with ENCODING 'UTF8' TEMPLATE template0.`,
@@ -101,9 +101,9 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /**
- * A proxy between us and the server may deal a session out anew for each transaction, or keep for itself what
- * we set in it. The first loses what is prepared, locked and listened for, and mostly in silence: keys that
- * were revoked would go on. The second has the role's own settings, which may be others.
+ * Detects a connection pooler that breaks sessions. A pooler per transaction loses prepared statements,
+ * advisory locks and LISTEN, mostly silently: revoked keys would stay valid. A pooler that drops our session
+ * settings leaves those of the role, which may differ.
  */
 async function checkSession(client: Client, database: Database): Promise<void> {
   const other = await database.dedicated()
@@ -158,7 +158,10 @@ async function takeLock(client: Client, options: MigrateOptions): Promise<void> 
   await client.query('RESET lock_timeout')
 }
 
-/** By what the server says where it lets us make no table: the role has no right, no schema, or the server only reads. */
+/**
+ * Advice by SQLSTATE, for when we may not create tables: the role lacks the right, there is no schema, or the
+ * server is read-only.
+ */
 const ADVICE: Record<string, string> = {
   '42501': 'let the role create tables in its database, or make it the owner',
   '3F000': 'let the role create tables in its database, or make it the owner',
@@ -184,7 +187,7 @@ async function readApplied(client: Client): Promise<Applied[]> {
   return rows
 }
 
-/** What is still to be done; the store must have a beginning of our list and nothing else. */
+/** The migrations that are to be applied. Those of the database must be the first ones of our list. */
 function compare(migrations: SqlFile[], applied: Applied[]): SqlFile[] {
   for (const [at, row] of applied.entries()) {
     const ours = migrations[at]

@@ -3,10 +3,9 @@ import { OUR_MIGRATIONS, readMigrations } from './migrate.ts'
 import { readFunctionFiles } from './migrate-functions.ts'
 
 /**
- * A look at whether the store is still the one that this program migrated. It resolves with the name of a
- * file that another program put in since, or with null: a numbered one that is unknown here, or a function
- * of ours in another form, which may take and return what we do not know. Functions that we do not call
- * may come and go.
+ * Returns a check whether another version has migrated the database since this program did. It resolves with
+ * the name of such a file, or null: a numbered file that is unknown here, or one of our functions with
+ * another content, which may have other parameters or results. Functions that we do not have are ignored.
  */
 export function createNewerLook(db: Db, directory = OUR_MIGRATIONS): () => Promise<string | null> {
   const numbered = readMigrations(directory).map(file => file.name)

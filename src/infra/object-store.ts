@@ -5,32 +5,32 @@ import { type ByteRange, FileMissing, type FileStore, FileStoreUnavailable } fro
 export type ObjectStoreOptions = {
   bucket: string
   region: string
-  /** Amazon's own for the region where absent. */
+  /** Amazon's endpoint of the region if undefined. */
   endpoint: string | undefined
-  /** Where absent, whatever the machine has been given: a role, a profile. */
+  /** If undefined, the credentials that the machine has: a role, a profile. */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
-  /** `endpoint/bucket/key` instead of `bucket.endpoint/key`, as most stores other than Amazon's want it. */
+  /** `endpoint/bucket/key` instead of `bucket.endpoint/key`, as most stores other than Amazon's need it. */
   pathStyle: boolean
 }
 
-/** The least that a part may have; what is smaller goes in one request. */
+/** S3's smallest part size; smaller files go in one request. */
 const PART_BYTES = 5 * 1024 * 1024
-/** Parts under way at once: each is in memory meanwhile. */
+/** Concurrent part uploads; each part is in memory. */
 const PARTS_AT_ONCE = 2
 /**
- * What one upload has in memory: the parts under way, the next one as it comes, and what that is put together
- * from. Measured: 17 MB each, of 50 at once.
+ * Memory per upload: the parts in flight, the next one as it arrives, and the chunks that it is built from.
+ * Measured: 17 MB each with 50 concurrent uploads.
  */
 export const UPLOAD_BYTES = (PARTS_AT_ONCE + 2) * PART_BYTES
 const CONNECT_TIMEOUT_MS = 5_000
-/** Silence of an open connection. */
+/** Limit of silence on an open connection. */
 const SOCKET_TIMEOUT_MS = 30_000
 const MOST_ATTEMPTS = 3
 
 /**
- * Files in an S3-compatible bucket, for nodes that share no disk. An object
- * comes to be when its last byte has arrived, or not at all. The client is
- * loaded at the first use: it is large, and a node may never need it.
+ * Files in an S3-compatible bucket, for nodes without a shared disk. An object is created when its last byte
+ * has arrived, or not at all. The client is loaded at its first use, since it is large and a node may not
+ * need it.
  */
 export function createObjectStore(options: ObjectStoreOptions): FileStore {
   let connected: Promise<S3Client> | undefined
@@ -50,7 +50,7 @@ export function createObjectStore(options: ObjectStoreOptions): FileStore {
         partSize: PART_BYTES,
         queueSize: PARTS_AT_ONCE,
       })
-      // Takes its parts back by itself when it fails.
+      // Deletes its parts by itself if it fails.
       await upload.done()
     } catch (error) {
       throw source.failure() ?? new FileStoreUnavailable(error)
@@ -92,14 +92,14 @@ async function createClient(options: ObjectStoreOptions): Promise<S3Client> {
     ...(options.credentials && { credentials: options.credentials }),
     forcePathStyle: options.pathStyle,
     maxAttempts: MOST_ATTEMPTS,
-    // Stores other than Amazon's do not all know the newer trailing checksums.
+    // Not all stores other than Amazon's support the newer trailing checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SOCKET_TIMEOUT_MS },
   })
 }
 
-/** Parts that a dead node left lie in the bucket unseen, and are paid for. */
+/** Aborts unfinished uploads: the parts that a crashed node left are invisible in the bucket, but cost money. */
 async function abortUploads(client: S3Client, bucket: string, key: string): Promise<void> {
   const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = await import('@aws-sdk/client-s3')
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key }))
@@ -108,10 +108,10 @@ async function abortUploads(client: S3Client, bucket: string, key: string): Prom
   }
 }
 
-/** The same bytes, and the error with which they broke off, to tell it from the store's. */
+/** Passes the bytes on, and keeps the error of the source, to tell it from one of the store. */
 function watch(bytes: AsyncIterable<Buffer>): { bytes: AsyncIterable<Buffer>; failure(): unknown } {
   let failed: unknown
-  /** While the reader has a chunk, what is thrown in here is the reader's. */
+  /** Whether the reader has a chunk: an error that is thrown here meanwhile is the reader's. */
   let handedOut = false
   async function* watched(): AsyncGenerator<Buffer> {
     try {

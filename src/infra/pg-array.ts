@@ -1,11 +1,11 @@
 import { toIso } from '../lib/clock.ts'
 
 /**
- * PostgreSQL's array literals. A batch travels as parallel arrays; the driver's
- * own encoder takes several times longer on the hot path.
+ * PostgreSQL's array literals. Batches are passed as parallel arrays; the driver's encoder takes several
+ * times longer.
  */
 
-/** Values that need no quotes: uuids, numbers, booleans, and nulls. */
+/** An array of values that need no quotes: uuids, numbers, booleans and nulls. */
 export function bareArray(values: readonly (string | number | boolean | null)[]): string {
   let text = '{'
   for (let at = 0; at < values.length; at++) {
@@ -16,7 +16,7 @@ export function bareArray(values: readonly (string | number | boolean | null)[])
   return `${text}}`
 }
 
-/** Any text, quoted and escaped. */
+/** An array of texts, quoted and escaped. */
 export function textArray(values: readonly (string | null)[]): string {
   let text = '{'
   for (let at = 0; at < values.length; at++) {
@@ -27,7 +27,7 @@ export function textArray(values: readonly (string | null)[]): string {
   return `${text}}`
 }
 
-/** Bytes in bytea's hex form; the backslash is doubled by the array's own quoting. */
+/** An array of bytea in hex; the backslash is doubled, since array elements are unescaped once. */
 export function bytesArray(values: readonly (Buffer | null)[]): string {
   let text = '{'
   for (let at = 0; at < values.length; at++) {
@@ -38,7 +38,7 @@ export function bytesArray(values: readonly (Buffer | null)[]): string {
   return `${text}}`
 }
 
-/** Milliseconds since the epoch as timestamps. */
+/** An array of timestamps, from milliseconds since the epoch. */
 export function timeArray(values: readonly (number | null)[]): string {
   let text = '{'
   let lastMs: number | null = null
@@ -55,10 +55,10 @@ export function timeArray(values: readonly (number | null)[]): string {
   return `${text}}`
 }
 
-/** What JSON writes as an array literal does: quotes and backslashes escaped, all else as it is. */
+/** Texts for which JSON and array literals have the same escapes: quotes and backslashes only. */
 const AS_JSON = /^[ -\ud7ff\ue000-\uffff]*$/
 
 function quoted(value: string): string {
-  // JSON is half the time: its strings are what most texts here consist of.
+  // JSON.stringify takes half the time, and most texts allow it.
   return AS_JSON.test(value) ? JSON.stringify(value) : `"${value.replace(/["\\]/g, '\\$&')}"`
 }

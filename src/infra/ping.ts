@@ -1,8 +1,9 @@
 import type { Db } from './db.ts'
 
 /**
- * Resolves when the database answers and takes writes; rejects with DatabaseUnavailable when it does not answer.
- * A standby, or a server that a failover has left behind, only reads: every send over it would fail.
+ * Resolves if the database answers and accepts writes. Rejects with DatabaseUnavailable if it does not
+ * answer, and with another error if it is read-only: a standby, or the old primary after a failover. Every
+ * send would fail on that.
  */
 export async function ping(db: Db): Promise<void> {
   const { rows } = await db.query<{ readOnly: boolean }>({

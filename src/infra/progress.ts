@@ -1,27 +1,27 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** Tells a person at the terminal what takes its time. */
+/** Shows the progress of slow steps at the terminal. */
 export type Progress = {
   /**
-   * Shows `label` while `work` runs, then how long it took; `note` adds what it
-   * is at. Settles as `work` does.
+   * Shows `label` while `work` runs, then how long it took; `note` adds details meanwhile. Settles as `work`
+   * does.
    */
   step<T>(label: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>
-  /** A line of its own. */
+  /** Prints a line. */
   line(text: string): void
 }
 
-/** What is needed of a stream such as `process.stderr`. */
+/** The properties of a stream such as `process.stderr` that are used. */
 export type Terminal = { isTTY?: boolean; write(text: string): unknown }
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 80
-/** A step that is over sooner leaves no line behind. */
+/** A faster step leaves no line. */
 const WORTH_TELLING_MS = 100
-/** Where there is no spinner, a step that takes longer announces itself. */
+/** Without a spinner, a step that takes longer prints its label. */
 const SLOW_MS = 500
 
-/** A spinner where there is a terminal; whole lines everywhere else. */
+/** A spinner on a terminal; whole lines elsewhere. */
 export function createProgress(terminal: Terminal, clock: Clock): Progress {
   const show = terminal.isTTY ? spin : print
 
@@ -47,7 +47,7 @@ export function createProgress(terminal: Terminal, clock: Clock): Progress {
     const cancel = clock.after(SLOW_MS, () => terminal.write(`${label} …\n`))
     return (text, end) => {
       if (end) cancel()
-      // Work that waits says the same at every look.
+      // Work that waits repeats the same note.
       else if (text === note) return
       note = text
       if (text !== '') terminal.write(`${label}${end ? text : `: ${text}`}\n`)

@@ -10,32 +10,35 @@ import {
 } from 'node:crypto'
 import type { Random } from '../lib/random.ts'
 
-/** Encrypts what must be kept and read again, and hashes what must only be recognised. */
+/** Encrypts values that must be read again, and hashes values that need only be compared. */
 export type Seal = {
   /**
-   * AES-256-GCM. `context` (such as `connection:cnn_…`) is bound in: a sealed
-   * value opens only for the place it was sealed for.
+   * Encrypts with AES-256-GCM. `context` (such as `connection:cnn_…`) is authenticated: a sealed value can be
+   * opened only with the same context.
    */
   seal(plain: Buffer | string, context: string): Buffer
-  /** The plain bytes. Throws SealBroken for another key, another context, or a changed byte. */
+  /** Decrypts. Throws SealBroken for another key, another context, or a changed value. */
   open(sealed: Buffer, context: string): Buffer
-  /** Keyed HMAC-SHA256, for secrets with too few values to be hashed plainly, such as codes. */
+  /** HMAC-SHA256, for secrets with so few possible values that a plain hash could be reversed, such as codes. */
   hashSecret(text: string): Buffer
 }
 
-/** A seal with what the change of its master key needs. */
+/** A seal with what changing the master key needs. */
 export type MasterSeal = Seal & {
-  /** Stands at the second byte of whatever it seals now; four bytes. */
+  /** The id of the newest key, four bytes, at offset 1 of each value that it seals. */
   keyId: Buffer
-  /** Whether the newest key sealed this. */
+  /** Whether this value was sealed with the newest key. */
   isNewest(sealed: Buffer): boolean
-  /** What `hashSecret` hashed by under the master key that sealed this, before a store kept that itself. */
+  /**
+   * The hash key that is derived from the master key that sealed this: `hashSecret` used it before databases
+   * kept a hash key of their own.
+   */
   hashKeyOf(sealed: Buffer): Buffer
-  /** Hashes by this from now on: hashes that are kept outlive the master key. */
+  /** Sets the key of `hashSecret`: stored hashes outlive the master key. */
   hashBy(key: Buffer): void
 }
 
-/** A sealed value that this key and context do not open. */
+/** A sealed value that cannot be opened with these keys and this context. */
 export class SealBroken extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`A sealed value cannot be opened: ${reason}.`, options)
@@ -50,15 +53,15 @@ const SALT_AT = 5
 const NONCE_AT = 21
 const TEXT_AT = 33
 const TAG_BYTES = 16
-/** Two of these share a nonce once in 2^65 keys. */
+/** Values that are sealed with one derived key: a nonce repeats within so many once in 2^65 keys. */
 const VALUES_A_KEY = 65_536
 const CIPHER = 'aes-256-gcm'
-/** Of SHA-256. */
+/** The block size of SHA-256. */
 const BLOCK_BYTES = 64
 
 type MasterKey = { sealKey: Buffer; hashKey: Buffer; id: Buffer }
 
-/** `masterKey`: 32 bytes; every key in use is derived from it. `previous` is another one that opens, and seals nothing. */
+/** `masterKey`: 32 bytes; all keys are derived from it. `previous` is an older master key, used only to open. */
 export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer): MasterSeal {
   const newest = unfold(masterKey)
   const masters = previous === undefined ? [newest] : [newest, unfold(previous)]
@@ -83,9 +86,9 @@ export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer)
   }
 
   /**
-   * A new key every so many values: 28 random bytes decide, not GCM's 12, so that
-   * the number of values sealed under one master key needs no limit. Not for every
-   * value, since making a key takes longer (10 µs) than sealing a line of text with it.
+   * Derives a new key every VALUES_A_KEY values: so 28 random bytes (salt and nonce) make a value unique, and
+   * not GCM's 12, and the number of values per master key needs no limit. Not for each value, since deriving
+   * a key (10 µs) takes longer than sealing a line of text.
    */
   function sealingKey(): { salt: Buffer; key: KeyObject } {
     if (fresh.left-- === 0) fresh = { ...nextKey(), left: VALUES_A_KEY - 1 }
@@ -129,14 +132,14 @@ function unfold(masterKey: Buffer): MasterKey {
   return {
     sealKey: derive(masterKey, 'posthorn/seal/1'),
     hashKey: derive(masterKey, 'posthorn/hash/1'),
-    // Says which key sealed a value without saying anything about the key.
+    // Identifies the key without revealing anything of it.
     id: createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4),
   }
 }
 
 /**
- * HMAC-SHA256 as RFC 2104 spells it, from two hashes: an Hmac of Node's takes twice as long to
- * make (3.5 µs), and leaves an object behind that the collector has to finalize.
+ * HMAC-SHA256 (RFC 2104) from two hashes: Node's Hmac object takes twice as long to create (3.5 µs), and must
+ * be finalized by the garbage collector.
  */
 function createHmacOf(key: Buffer): (text: string) => Buffer {
   const inner = padded(key, 0x36)
@@ -145,7 +148,7 @@ function createHmacOf(key: Buffer): (text: string) => Buffer {
   return text => Buffer.from(sha256(outer, Buffer.from(sha256(inner, Buffer.from(text)), 'hex')), 'hex')
 }
 
-/** The key at the length of a block, each byte of it turned by `pad`. */
+/** The key padded to a block with zeros, each byte XORed with `pad`. */
 function padded(key: Buffer, pad: number): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES, pad)
   key.forEach((byte, at) => {

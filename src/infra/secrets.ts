@@ -4,26 +4,25 @@ import type { Random } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { makeDirectory } from './make-directory.ts'
 
-/** What opens the admin API and what seals the store's secrets. */
+/** The token of the admin API, and the key that encrypts the database's secrets. */
 export type Secrets = { operatorToken: string; masterKey: Buffer }
 
-/** The settings win; what they leave out is made once and kept in the data directory. */
+/** Secrets from the settings; those that are undefined are created once and kept in the data directory. */
 export type SecretSettings = {
   dataDir: string
   operatorToken: string | undefined
   masterKey: Buffer | undefined
 }
 
-/** Below the data directory. */
+/** In the data directory. */
 export const OPERATOR_TOKEN_FILE = 'operator-token'
 
 const TOKEN = /^ph_op_[0-9A-Za-z]{43}$/
 const KEY = /^[0-9a-f]{64}$/
 
 /**
- * Returns both secrets, making those that exist nowhere yet: files that only
- * their owner may read. Of processes that start at once all get the same.
- * Refuses a file that holds something else.
+ * Returns both secrets; creates missing ones, in files that only their owner may read. Processes that start
+ * concurrently get the same secrets. Throws a Refusal for a file with another content.
  */
 export function ensureSecrets(settings: SecretSettings, random: Random): Secrets {
   const { dataDir, operatorToken, masterKey } = settings
@@ -47,7 +46,7 @@ function createToken(random: Random): string {
   let token = 'ph_op_'
   while (token.length < 'ph_op_'.length + TOKEN_DIGITS) {
     for (const byte of random.bytes(TOKEN_DIGITS)) {
-      // Beyond 248 = 4 × 62 the first digits would be likelier than the others.
+      // From 248 = 4 × 62 on, the first digits would be more likely than others.
       if (byte < 248 && token.length < 'ph_op_'.length + TOKEN_DIGITS) token += DIGITS[byte % 62]
     }
   }
@@ -75,9 +74,9 @@ function readKept(file: string): string | undefined {
 const UNIQUE_BYTES = 8
 
 /**
- * Written whole beside its place, then linked into it: a link fails when the
- * name exists, so the first of several wins and nobody reads half a secret. Each writes under a
- * name of its own; a process's number is none, since in containers all have the same.
+ * Writes the file under a temporary name, then links it to its name: that fails if the name exists, so the
+ * first of several processes wins and none reads a partial secret. The temporary name is random, since
+ * process ids may be the same in several containers.
  */
 function publish(file: string, secret: string, random: Random): string {
   const making = `${file}.new-${random.bytes(UNIQUE_BYTES).toString('hex')}`

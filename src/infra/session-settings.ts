@@ -1,7 +1,7 @@
 /**
- * What our SQL and the reading of its answers rely on, whatever the server, the database or the role has
- * set for others: literals and nulls as they are written, times that the driver can read, days in UTC, and
- * the isolation that the functions of the hot path are written for.
+ * Session settings that our SQL and the parsing of results rely on, whatever the server, database or role has
+ * as defaults: the syntax of literals and nulls, times that the driver can parse, days in UTC, and the
+ * isolation level that the SQL functions are written for.
  */
 export const SETTINGS = [
   ['standard_conforming_strings', 'on'],
@@ -15,7 +15,7 @@ export const SETTINGS = [
   ['default_transaction_isolation', 'read committed'],
 ] as const
 
-/** For a connection that may wait, or rest, for as long as it takes. */
+/** For connections that may wait or be idle for any time. */
 const NO_TIMEOUTS = [
   ['statement_timeout', '0'],
   ['lock_timeout', '0'],
@@ -24,17 +24,17 @@ const NO_TIMEOUTS = [
 ] as const
 
 /**
- * What is answered is on disk, whatever the role does without. It stands before the options of the connection
- * string, so that these may ask for more, as remote_apply is.
+ * Committed data is on disk, whatever the role's default is. It comes before the options of the connection
+ * string, so that these may ask for more, such as remote_apply.
  */
 const DURABLE = ['synchronous_commit', 'on'] as const
 
-/** The driver means verify-full by these too, and warns at each start that it will not for ever. */
+/** The driver treats these like verify-full, and warns at each start that this will change. */
 const VERIFIED_SSL_MODES = ['prefer', 'require', 'verify-ca']
 
 /**
- * The connection string with these settings, behind the options that it has already. They go with the
- * greeting: a connection without them is never open, and none costs a round trip more.
+ * Adds these settings to the connection string, after the options that it has. They are part of the
+ * connection's startup message: no connection is without them, and they take no extra round trip.
  */
 export function withSessionSettings(connectionString: string, { patient = false } = {}): string {
   const [, query = ''] = connectionString.split('?', 2)

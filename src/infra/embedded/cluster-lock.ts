@@ -2,25 +2,25 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Whether somebody works on a cluster, by the kernel's word. Where containers share a volume pids say
- * nothing: each has process numbers and shared memory of its own, so that a second server takes the
- * first for dead, and the two of them ruin the data within a minute.
+ * Whether a process works on a cluster, by a kernel lock on a file. In containers that share a volume, pids
+ * are useless: each container has its own pids and shared memory, so that a second server would take the
+ * first one for dead, and both together would corrupt the data within a minute.
  */
 export type Lock =
   | 'free'
   | 'held'
-  /** The system has no `flock`, as macOS, which has no such containers either, or the file system no locks. */
+  /** The system has no `flock` (macOS, which has no such containers either), or the file system has no locks. */
   | 'unknown'
 
 const CONFLICT = 75
 const LOOK_TIMEOUT_MS = 5_000
 
-/** What a server's lock is on: a file that every cluster has from its making on, and that is never written again. */
+/** The file that a server locks: every cluster has it, and it is never rewritten. */
 export function lockFile(clusterDir: string): string {
   return join(clusterDir, 'PG_VERSION')
 }
 
-/** Looks, and takes nothing. */
+/** Tests the lock without keeping it. */
 export function lookAtLock(path: string): Lock {
   const args = ['--shared', '--nonblock', '--no-fork', `--conflict-exit-code=${CONFLICT}`]
   const { status } = spawnSync('flock', [...args, path, 'true'], {
@@ -32,8 +32,9 @@ export function lookAtLock(path: string): Lock {
 }
 
 /**
- * The same command holding the lock: `flock` becomes it, and all that it starts have the lock with it, so
- * that it is free once the last of them is gone, however they ended. Ends at once where it is held.
+ * The command that runs a program with the lock: `flock` executes it in its own place, and all child
+ * processes inherit the lock, so that it is free once the last of them has ended in any way. Exits at once if
+ * the lock is held.
  */
 export function holdingLock(path: string, program: string, args: readonly string[]) {
   return { program: 'flock', args: ['--nonblock', '--no-fork', path, program, ...args] }

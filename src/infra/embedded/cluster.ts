@@ -21,13 +21,13 @@ import { holdingLock, lookAtLock } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 import { existsProcess } from './postmaster.ts'
 
-/** The one role of the embedded server; only the socket's directory lets anyone in. */
+/** The only role of the embedded server; access is controlled by the permissions of the socket's directory. */
 export const ROLE = 'posthorn'
 
-/** What a new cluster takes (39 MB), its first WAL, and room to work. */
+/** Disk space for a new cluster (39 MB), its first WAL, and some more. */
 const NEEDED_BYTES = 200 * 1024 * 1024
 
-/** Durable as PostgreSQL ships it; sized for two cores and a small machine. */
+/** As durable as PostgreSQL's defaults; sized for two cores and a small machine. */
 const SETTINGS = {
   listen_addresses: "''",
   unix_socket_permissions: '0700',
@@ -41,19 +41,19 @@ const SETTINGS = {
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
-  // Every statement of ours is short; compiling it costs more than running it.
+  // All our statements are short; compiling them costs more than running them.
   jit: 'off',
   timezone: "'UTC'",
   log_timezone: "'UTC'",
   log_line_prefix: "'%m [%p] '",
   log_checkpoints: 'off',
-  // Details quote the values of a row, and values can be secrets.
+  // Error details quote values of rows, which may be secret.
   log_error_verbosity: 'terse',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
 } as const
 
-/** Makes the data directory, readable by its owner alone. Refuses when that is not possible. */
+/** Creates the data directory, accessible only by its owner. Throws a Refusal if that fails. */
 export function prepareDataDir(dataDir: string): void {
   try {
     makeDirectory(dataDir, 0o700)
@@ -69,12 +69,12 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
-/** Lets `identity` pass through the data directory; its files stay closed, each by its own mode. */
+/** Lets other users pass through the data directory; its files stay protected by their own modes. */
 export function openPassage(dataDir: string): void {
   chmodSync(dataDir, statSync(dataDir).mode | 0o111)
 }
 
-/** Refuses a cluster that another major version made. */
+/** Throws a Refusal for a cluster of another major version. */
 export function checkMajor(clusterDir: string, binaries: Binaries): void {
   const major = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (major === String(binaries.major)) return
@@ -85,10 +85,9 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
 }
 
 /**
- * Makes a new cluster at `clusterDir`. It is made beside its place and moved
- * there when it is whole: a crash leaves no half cluster, and of two processes
- * that start at once, be it in containers in which both have the same number, one
- * wins and the other takes over the winner's.
+ * Creates a cluster at `clusterDir`. It is created under a temporary name and renamed when it is complete: a
+ * crash leaves no partial cluster, and of concurrent processes (possibly with the same pid, in containers)
+ * one wins and the others use its cluster.
  */
 export async function initCluster(clusterDir: string, binaries: Binaries, identity: Identity): Promise<void> {
   refuseFullDisk(clusterDir)
@@ -112,7 +111,10 @@ function refuseFullDisk(clusterDir: string): void {
   )
 }
 
-/** What a process left that died while it made a cluster; what is made in another container is locked. */
+/**
+ * Deletes what processes left that died while creating a cluster; one that is being created in another
+ * container is locked.
+ */
 function sweepAbandoned(clusterDir: string): void {
   const parent = join(clusterDir, '..')
   for (const name of readdirSync(parent)) {
@@ -133,10 +135,10 @@ function initdb(directory: string, binaries: Binaries, identity: Identity): Prom
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--data-checksums',
-    // A new store makes each piece of its log anew, and every commit waits for that: 20 ms for one of
-    // this size, 70 ms for one of the usual 16 MB.
+    // A new cluster creates each WAL segment when it is first needed, and commits wait for that: 20 ms for
+    // this size, 70 ms for the default 16 MB.
     '--wal-segsize=4',
-    // The server listens on a socket in a directory that only its owner may enter.
+    // The server listens only on a socket in a directory that only its owner may enter.
     '--auth-local=trust',
     '--auth-host=reject',
     '--no-instructions',
@@ -162,7 +164,7 @@ function initFailure(directory: string, errors: string): Refusal {
   return new Refusal(`The embedded database could not be created: ${reason || 'initdb said nothing'}`)
 }
 
-/** Writes the server's settings anew: they belong to the program, not to the data. */
+/** Writes the server's settings at every start: they belong to the program, not to the data. */
 export function writeSettings(clusterDir: string, identity: Identity): void {
   const lines = [
     '# Written by Posthorn at every start. Your own settings belong in custom.conf beside this file.',
@@ -177,12 +179,12 @@ export function writeSettings(clusterDir: string, identity: Identity): void {
     giveTo(identity, file)
     renameSync(file, join(clusterDir, 'postgresql.conf'))
   } finally {
-    // A full disk is tried again and again, by one process after another.
+    // On a full disk, each start would leave another directory.
     rmSync(making, { recursive: true, force: true })
   }
 }
 
-/** Whose files PostgreSQL's must be, as the kernel outside any namespace counts. */
+/** The owner that PostgreSQL's files must have, outside of any user namespace. */
 export function ownerOf(identity: Identity): { uid: number; gid: number } {
   if (identity.kind === 'user') return { uid: identity.uid, gid: identity.gid }
   return { uid: process.getuid!(), gid: process.getgid!() }
@@ -193,7 +195,7 @@ function giveTo(identity: Identity, path: string): void {
   if (statSync(path).uid !== uid) chownSync(path, uid, gid)
 }
 
-/** Hands a whole cluster over when another identity made it. */
+/** Changes the owner of a whole cluster if another identity created it. */
 export function takeOver(clusterDir: string, identity: Identity): void {
   const { uid, gid } = ownerOf(identity)
   if (statSync(clusterDir).uid === uid) return

@@ -12,25 +12,25 @@ import { Refusal } from '../../lib/refusal.ts'
  */
 export type Identity = { kind: 'self' } | { kind: 'userns' } | { kind: 'user'; uid: number; gid: number }
 
-/** What happened when an identity tried to run PostgreSQL beside the data. */
+/** The result of trying to run PostgreSQL as an identity. */
 export type Trial = 'works' | 'forbidden' | 'data-unreachable' | 'binaries-unreachable'
 
-/** How the machine is asked; a test answers in its place. */
+/** Queries the machine; replaced in tests. */
 export type Probe = {
   uid: number
-  /** Unprivileged users to try, the likeliest first. */
+  /** Unprivileged users to try, the most suitable first. */
   users(): readonly { uid: number; gid: number }[]
-  /** Can this identity enter `directory` and run the PostgreSQL at `home`? */
+  /** Tries whether this identity can enter `directory` and run the PostgreSQL in `home`. */
   try(identity: Identity, directory: string, home: string): Trial
 }
 
 export type Choice = {
   identity: Identity
-  /** The binaries are out of its reach where they are: bring them beside the data. */
+  /** The identity cannot reach the binaries: they must be copied to the data directory. */
   copyBinaries: boolean
 }
 
-/** Chooses who PostgreSQL runs as; refuses with what to do when nobody can. */
+/** Chooses who PostgreSQL runs as; throws a Refusal that says what to do if no identity works. */
 export function chooseIdentity(probe: Probe, dataDir: string, home: string): Choice {
   if (probe.uid !== 0) return asSelf(probe, dataDir, home)
   const candidates: Identity[] = [
@@ -39,7 +39,7 @@ export function chooseIdentity(probe: Probe, dataDir: string, home: string): Cho
   ]
   let second: Identity | undefined
   for (const identity of candidates) {
-    // Another user's way ends at the data directory, which is ours to open.
+    // Another user needs access only to the parent of the data directory; we can open the data directory itself.
     const trial = probe.try(identity, identity.kind === 'user' ? dirname(dataDir) : dataDir, home)
     if (trial === 'works') return { identity, copyBinaries: false }
     if (trial === 'binaries-unreachable') second ??= identity
@@ -66,9 +66,9 @@ function asSelf(probe: Probe, dataDir: string, home: string): Choice {
   )
 }
 
-/** A program and its arguments as `identity` runs them, for `spawn`. */
+/** The command that runs a program as `identity`, for `spawn`. */
 export function runAs(identity: Identity, program: string, args: readonly string[]) {
-  // Our own environment holds secrets; PostgreSQL gets none of it.
+  // Our environment contains secrets; PostgreSQL gets none of it.
   const options = { env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
   switch (identity.kind) {
     case 'self':
@@ -87,7 +87,7 @@ export function runAs(identity: Identity, program: string, args: readonly string
 const TRIAL = 'cd "$1" || exit 10; "$2" --version >/dev/null 2>&1 || exit 11'
 const TRIAL_TIMEOUT_MS = 10_000
 
-/** Asks this machine by trying. */
+/** The probe of this machine: it tries. */
 export const systemProbe: Probe = {
   uid: process.getuid?.() ?? -1,
   users: unprivilegedUsers,
@@ -106,14 +106,14 @@ export const systemProbe: Probe = {
   },
 }
 
-/** `postgres` where the system has one, then `nobody`. */
+/** `postgres` if there is such a user, then `nobody`. */
 function unprivilegedUsers(): { uid: number; gid: number }[] {
   const users = [{ uid: 65534, gid: 65534 }]
   try {
     const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
     if (line) users.unshift({ uid: Number(line[1]), gid: Number(line[2]) })
   } catch {
-    // No such file: nobody is enough.
+    // No such file: `nobody` is tried alone.
   }
   return users.filter(user => user.uid !== 0)
 }

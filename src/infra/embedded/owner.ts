@@ -4,44 +4,43 @@ import { isConnectionLoss } from '../db.ts'
 import { ROLE } from './cluster.ts'
 
 export const DATABASE = 'posthorn'
-/** Of the advisory lock that says whose the server is: any constant that stays. */
+/** The advisory lock of the server's owner: an arbitrary constant, which must not change. */
 const OWNER_LOCK = 7_076_839
-/** A killed owner's connection is gone within milliseconds; two seconds are plenty. */
+/** Wait for the lock: the connection of a killed owner is gone within milliseconds. */
 const OWNER_WAIT_MS = 2_000
 const CONNECT_TIMEOUT_MS = 5_000
 
 /** The data directory belongs to another running Posthorn. */
 export class InUse extends Refusal {}
 
-/** A connection string for the server whose socket is in `socketDir`. */
+/** The connection string of the server whose socket is in `socketDir`. */
 export function urlOf(socketDir: string, database: string = DATABASE): string {
   return `postgresql://${ROLE}@localhost/${database}?host=${encodeURIComponent(socketDir)}`
 }
 
-/** Tries once to connect, and says why when it cannot: the server may still be on its way. */
+/** Tries once to connect; returns the reason if the server is not ready. */
 export async function connect(socketDir: string): Promise<pg.Client | 'starting' | 'recovering'> {
   const client = new pg.Client({
     connectionString: urlOf(socketDir, 'postgres'),
     application_name: `posthorn owner ${process.pid}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // Without a listener a connection lost between two queries would end the process.
+  // Without a listener, a connection that is lost between two queries would end the process.
   client.on('error', () => {})
   try {
     await client.connect()
     return client
   } catch (error) {
     await client.end().catch(() => {})
-    // 57P03: not yet accepting connections; recovery says so, and so does a server that shuts down.
+    // Both texts come with 57P03, during recovery, and also from a server that shuts down.
     return /recovery|not yet accepting/.test((error as Error).message) ? 'recovering' : 'starting'
   }
 }
 
 /**
- * Takes the lock that makes this process the server's owner, for as long as the
- * connection lives: a killed process loses it at once, whatever pid comes next.
- * Undefined when the server went away meanwhile, stopped by the owner before us.
- * Throws InUse when another process keeps it.
+ * Takes the advisory lock that makes this process the server's owner while the connection lives: a killed
+ * process loses it at once, even if its pid is reused. Undefined if the server went away meanwhile, stopped
+ * by its previous owner. Throws InUse if another process keeps the lock.
  */
 export async function becomeOwner(client: pg.Client, dataDir: string): Promise<pg.Client | undefined> {
   try {

@@ -7,7 +7,7 @@ import type { Binaries } from './binaries.ts'
 import { holdingLock, lockFile } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 
-/** A server at work on a cluster; perhaps started by a process that is gone. */
+/** A server that runs on a cluster; possibly started by a process that no longer exists. */
 export type Postmaster = { pid: number; socketDir: string }
 
 export type LaunchOptions = {
@@ -16,15 +16,15 @@ export type LaunchOptions = {
   binaries: Binaries
   identity: Identity
   logFile: string
-  /** The server holds the cluster's lock while it lives. */
+  /** Whether the server holds the cluster's lock while it runs. */
   locks: boolean
 }
 
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024
-/** How often a process that is not our child is looked at, in ms. */
+/** Interval at which a process that is not our child is checked, in ms. */
 const LOOK_MS = 15
 
-/** The server that works on `clusterDir`, if there is one. */
+/** The server that runs on `clusterDir`; undefined if there is none. */
 export function findPostmaster(clusterDir: string): Postmaster | undefined {
   const lines = readLines(join(clusterDir, 'postmaster.pid'))
   const pid = Number(lines?.[0])
@@ -42,8 +42,8 @@ function readLines(file: string): string[] | undefined {
 }
 
 /**
- * The process is alive and is PostgreSQL on this cluster. A pid alone proves
- * nothing: after a reboot, or in a new container, it may be anyone's.
+ * Whether the process is alive and is PostgreSQL on this cluster. A pid alone proves nothing: after a reboot,
+ * or in a new container, it may be that of any process.
  */
 export function isPostmaster(pid: number, clusterDir: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
@@ -51,7 +51,10 @@ export function isPostmaster(pid: number, clusterDir: string): boolean {
   return command.includes(clusterDir) || (command.includes('postgres') && worksIn(pid, clusterDir))
 }
 
-/** By another name: the path has links in it, or was moved under the server. Linux alone can tell. */
+/**
+ * Whether the process works in the cluster under another path: it has symlinks, or was moved while the server
+ * runs. Only on Linux.
+ */
 function worksIn(pid: number, clusterDir: string): boolean {
   try {
     const [there, here] = [statSync(`/proc/${pid}/cwd`), statSync(clusterDir)]
@@ -61,7 +64,7 @@ function worksIn(pid: number, clusterDir: string): boolean {
   }
 }
 
-/** Another process, be it dead and not yet reaped. */
+/** Whether another process with this pid exists, possibly as a zombie. */
 export function existsProcess(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -71,7 +74,7 @@ export function existsProcess(pid: number): boolean {
   }
 }
 
-/** Empty for a process that is gone, or dead and not yet reaped. */
+/** The command line; empty if the process is gone or a zombie. */
 function commandLine(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -85,8 +88,8 @@ function commandLine(pid: number): string {
 }
 
 /**
- * Starts the server in a session of its own: neither Ctrl-C in the terminal nor
- * our own death takes it along. Resolves with its pid; it is not ready yet.
+ * Starts the server in a session of its own, so that it survives Ctrl-C in the terminal and the end of this
+ * process. Resolves with its pid, before it accepts connections.
  */
 export async function launch(options: LaunchOptions): Promise<Postmaster> {
   disarm(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
@@ -110,7 +113,7 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
 
 function serverCommand({ clusterDir, socketDir, binaries, identity, locks }: LaunchOptions) {
   const program = join(binaries.home, 'bin', 'postgres')
-  // Not among the settings of the cluster: a container that starts at the same time writes them too, and has another.
+  // Not in the settings file: a container that starts at the same time writes that too, with another directory.
   const args = ['-D', clusterDir, '-c', `unix_socket_directories=${socketDir}`]
   if (!locks) return runAs(identity, program, args)
   const holding = holdingLock(lockFile(clusterDir), program, args)
@@ -118,11 +121,10 @@ function serverCommand({ clusterDir, socketDir, binaries, identity, locks }: Lau
 }
 
 /**
- * A lock file whose pid now belongs to a stranger, or to a server that is dead
- * and that nobody has reaped yet, as in a container whose first process does not,
- * would keep PostgreSQL from starting. Our own pid in its place, the parent's, tells PostgreSQL
- * that the file is stale, and leaves it the rest: by the shared memory named
- * there it still finds survivors of the old server and waits for them.
+ * Makes a stale lock file harmless. A lock file whose pid is now that of another program, or of a zombie (as
+ * in a container whose first process does not reap them), would keep PostgreSQL from starting. PostgreSQL
+ * treats the pid of its parent, which is ours, as stale. The other lines are kept: by the shared memory named
+ * there, PostgreSQL finds survivors of the old server and waits for them.
  */
 function disarm(lockFile: string, clusterDir: string): void {
   const lines = readLines(lockFile)
@@ -133,9 +135,9 @@ function disarm(lockFile: string, clusterDir: string): void {
 }
 
 /**
- * Stops the server: open transactions are rolled back, everything is written
- * out. A server that has not ended after `patienceMs` is told to drop everything
- * at once, which loses nothing either: it replays its log at the next start.
+ * Stops the server: open transactions are rolled back, and everything is written to disk. After `patienceMs`
+ * it is told to quit at once, and after as long again it is killed; that loses nothing either, since it
+ * replays its WAL at the next start.
  */
 export async function stopPostmaster(
   postmaster: Postmaster,
@@ -173,12 +175,12 @@ async function ended(
   return true
 }
 
-/** Bounds the server's log at `LOG_LIMIT_BYTES` and one older file of that size. */
+/** Limits the server's log to about `LOG_LIMIT_BYTES`, and one older file. */
 export function rotateLog(logFile: string): void {
   if (sizeOf(logFile) > LOG_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`)
 }
 
-/** The same under a running server, which appends to the file it has open. */
+/** Limits the log of a running server, which has the file open for appending. */
 export function trimLog(logFile: string): void {
   if (sizeOf(logFile) > LOG_LIMIT_BYTES) truncateSync(logFile)
 }
@@ -187,10 +189,13 @@ export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** A client that came too early, as we do while we wait: the end of its session, not of the server. */
+/**
+ * A FATAL line about a client that connected too early, as we do while we wait: its session ended, not the
+ * server.
+ */
 const TURNED_AWAY = /\bFATAL:\s+the database system is /
 
-/** Why a server that started at byte `from` of the log ended: its last fatal line. */
+/** Why a server ended whose log begins at byte `from`: its last fatal line. */
 export function reasonOfDeath(logFile: string, from: number): string | undefined {
   const lines = readFileSync(logFile).subarray(from).toString().split('\n')
   const line = lines.findLast(

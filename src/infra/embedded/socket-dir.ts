@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
 
-/** The kernel's limit for a socket's path, less its last byte: Linux takes 108, macOS 104. */
+/** The limit of a socket's path in bytes without the final NUL: Linux has 108, macOS 104. */
 const PATH_LIMIT_BYTES = 103
 const SOCKET_NAME = '.s.PGSQL.5432'
 
 /**
- * The directory of the server's socket: short whatever the data directory is
- * called, the same at every start, and closed to everyone but `owner`. That
- * directory is the server's only door, so one that somebody else made is refused.
+ * Creates the directory of the server's socket: its path is short whatever the data directory is, the same at
+ * every start, and only `owner` may enter. The directory is the only access control of the server, so one
+ * that someone else made is refused.
  */
 export function claimSocketDir(
   dataDir: string,
@@ -31,7 +31,7 @@ export function claimSocketDir(
   return directory
 }
 
-/** TMPDIR where it is short enough, else /tmp. */
+/** TMPDIR if it is short enough, otherwise /tmp. */
 function shortBase(): string {
   const length = Buffer.byteLength(join(tmpdir(), 'posthorn-0123456789ab', SOCKET_NAME))
   return length <= PATH_LIMIT_BYTES ? tmpdir() : '/tmp'
@@ -41,7 +41,7 @@ function adopt(directory: string, owner: { uid: number; gid: number }): void {
   const found = lstatSync(directory)
   const closed = found.isDirectory() && (found.mode & 0o077) === 0
   if (closed && found.uid === owner.uid) return
-  // Just made by us, or by another of us that starts now: only root owns what root makes.
+  // Just made by this process or a concurrent one of ours: what root creates belongs to root.
   if (closed && found.uid === process.getuid!()) {
     chownSync(directory, owner.uid, owner.gid)
     return
@@ -51,11 +51,11 @@ function adopt(directory: string, owner: { uid: number; gid: number }): void {
   )
 }
 
-/** Removes the directory after its server; one that is still in use is not empty and stays. */
+/** Removes the directory after the server has stopped; if another one uses it, it is not empty, and stays. */
 export function releaseSocketDir(directory: string): void {
   try {
     rmdirSync(directory)
   } catch {
-    // In use again, or gone: both are well.
+    // In use again, or already removed.
   }
 }

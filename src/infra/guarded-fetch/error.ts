@@ -1,20 +1,20 @@
 export type GuardedFetchReason =
-  /** The URL, or an address that its name leads to, is not one that we may ask. */
+  /** The URL, or an address of its name, is not allowed. */
   | 'blocked'
   | 'unresolvable'
   | 'timeout'
   | 'too_large'
-  /** It leads elsewhere; redirects are not followed there. */
+  /** A redirect to another scheme, host or port, or one that may not be followed. */
   | 'redirect'
   | 'network'
   | 'tls'
 
-/** Why a guarded fetch failed. The text names no address: it may be shown to whoever gave the URL. */
+/** Why a guarded fetch failed. The message contains no address: it may be shown to the user who gave the URL. */
 export class GuardedFetchError extends Error {
   readonly reason: GuardedFetchReason
-  /** Whether the same request may go better later. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean
-  /** Whether the far side may have received the request; false is a proof that it did not. */
+  /** Whether the server may have received the request; false proves that it did not. */
   readonly sentBytes: boolean
 
   constructor(reason: GuardedFetchReason, text: string, facts: { retryable: boolean; sentBytes?: boolean }) {

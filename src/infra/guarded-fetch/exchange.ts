@@ -13,25 +13,25 @@ import type { Target } from './target.ts'
 
 export type Exchange = {
   target: Target
-  /** Those of the name, judged: a new connection goes to one of them and asks nobody again. */
+  /** The checked addresses of the name: a new connection goes to one of them, without another look-up. */
   addresses(): Promise<readonly string[]>
   method: string
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array | null
-  /** From the addresses to the connection. */
+  /** Time limit from the resolved addresses to the connection. */
   connectMs: number
-  /** Keeps connections from one request to the next; null for one of this request's own. */
+  /** The agent with the kept connections; null for a new connection of this request's own. */
   kept: Agent | null
   clock: Clock
   signal: AbortSignal
-  /** Remembers that the far side may have seen something. */
+  /** `sent` is set once the server may have received something. */
   progress: { sent: boolean }
 }
 
 /**
- * One request on one connection, fresh or kept; resolves with the answer's head. A kept one that
- * the far side had closed meanwhile is replaced by a fresh one. Name, SNI and certificate check
- * stay those of the URL. Rejects with GuardedFetchError.
+ * Sends one request on one connection, new or kept; resolves with the response's head. If the server had
+ * closed a kept connection, a new one is used. Host name, SNI and certificate check are those of the URL.
+ * Rejects with GuardedFetchError.
  */
 export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
   const { target, signal, progress } = exchange
@@ -52,7 +52,7 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
     outgoing.once('close', () => {
       signal.removeEventListener('abort', abort)
       cancelTimer()
-      // Node ends a request without a word where the answer is a 101 that nobody asked for.
+      // Node closes a request without an error if the response is an unexpected 101.
       reject(asFetchError(null, progress.sent))
     })
     const connected = () => {
@@ -68,7 +68,7 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
       answered = true
       resolve(response)
     })
-    // `on`: an error that comes after the answer's head reaches whoever reads the body.
+    // `on`, not `once`: an error after the response's head is the reader's of the body.
     outgoing.on('error', error => {
       const stale = outgoing.reusedSocket && !answered && isClosed(error)
       if (stale) resolve(exchangeOnce({ ...exchange, kept: null }))
@@ -79,7 +79,7 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
   })
 }
 
-/** `onResolved` is called when a new connection to a name is about to be made. */
+/** `onResolved` is called when the name is resolved, before a new connection is made. */
 function start(exchange: Exchange, onResolved: () => void): ClientRequest {
   const { url, host, port } = exchange.target
   const secure = url.protocol === 'https:'
@@ -91,12 +91,12 @@ function start(exchange: Exchange, onResolved: () => void): ClientRequest {
     headers: headersOf(exchange),
     lookup: pinned(exchange.addresses, onResolved),
     ...(secure && isIP(host) === 0 && { servername: host }),
-    // Where none are kept, an agent of its own: no connection is shared, and no proxy setting applies.
+    // Without kept connections, a fresh agent: no connection is shared, and no proxy setting applies.
     agent: exchange.kept ?? false,
   })
 }
 
-/** Bytes are taken as they are, so none are asked for in a packing that could blow up. */
+/** Bodies are not decompressed, so no encoding is accepted; that also excludes decompression bombs. */
 function headersOf(exchange: Exchange): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {}
   for (const name in exchange.headers) headers[name.toLowerCase()] = exchange.headers[name]
@@ -105,7 +105,7 @@ function headersOf(exchange: Exchange): OutgoingHttpHeaders {
   return headers
 }
 
-/** Asked by Node for a new connection to a name; an address needs no asking. */
+/** Node calls this for a new connection to a name, but not for an address. */
 function pinned(addressesOf: Exchange['addresses'], onResolved: () => void): LookupFunction {
   return (_host, options, done) => {
     addressesOf().then(
@@ -120,13 +120,13 @@ function pinned(addressesOf: Exchange['addresses'], onResolved: () => void): Loo
   }
 }
 
-/** The far side was gone when we wrote, or left without a word. */
+/** The server had closed the connection before we wrote, or closed it without an answer. */
 function isClosed(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Whatever a socket throws, as one of our kinds; the text quotes nothing of it but its code. */
+/** Converts any error to a GuardedFetchError; of a socket's error the text has only the code. */
 export function asFetchError(error: unknown, sentBytes: boolean): GuardedFetchError {
   if (error instanceof GuardedFetchError) {
     return new GuardedFetchError(error.reason, error.message, { retryable: error.retryable, sentBytes })
@@ -141,7 +141,7 @@ export function asFetchError(error: unknown, sentBytes: boolean): GuardedFetchEr
   return new GuardedFetchError('network', `The connection failed (${code}).`, { retryable: true, sentBytes })
 }
 
-/** OpenSSL's certificate verdicts have no common prefix; what they share is in their words. */
+/** The codes of OpenSSL's certificate errors have no common prefix. */
 function isTlsCode(code: string): boolean {
   return /^(?:ERR_TLS|ERR_SSL|EPROTO)|CERT|_ISSUER|SIGNATURE|_CA$|_CRL|HOSTNAME/.test(code)
 }

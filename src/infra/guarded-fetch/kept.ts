@@ -3,22 +3,24 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 
-/** The agent that keeps connections for a protocol. */
+/** Returns the agent that keeps connections for a protocol (`http:` or `https:`). */
 export type KeptConnections = (protocol: string) => HttpAgent
 
-/** Shorter than servers usually wait (5 s and more), so that they seldom close what we are about to use. */
+/**
+ * Shorter than servers usually wait (5 s and more), so that they seldom close a connection that we are about
+ * to use.
+ */
 const IDLE_MS = 4_000
-/** Then a name is looked up anew, however busy its connection is. */
+/** After this a connection is closed, even if it is busy, so that the name is resolved again. */
 const OLDEST_MS = 60_000
-/** What waits unused, for one place and for all of them. */
+/** Most idle connections, per host and in total. */
 const MOST_IDLE_EACH = 256
 const MOST_IDLE = 512
 
 /**
- * Connections that stay open for the next request to the same scheme, host and
- * port; a new one costs some 100 µs here, and with TLS a millisecond. Each goes to
- * an address that was judged when it was opened, so its next request needs no look
- * at the name. Nothing of one request is told to the next.
+ * Connections that stay open for the next request to the same scheme, host and port; a new one costs some 100
+ * µs here, and a millisecond with TLS. Each one goes to an address that was checked when it was opened, so
+ * the next request need not resolve the name. No data of one request is used in the next.
  */
 export function createKeptConnections(clock: Clock): KeptConnections {
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MOST_IDLE_EACH }
@@ -32,7 +34,7 @@ export function createKeptConnections(clock: Clock): KeptConnections {
       .reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0)
   }
 
-  /** Called each time that a socket has done its work. */
+  /** Whether a socket may be kept; called after each request. */
   function mayStay(socket: Duplex): boolean {
     const nowMs = clock.monotonic()
     const sinceMs = openedMs.get(socket) ?? nowMs

@@ -1,22 +1,21 @@
 import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** A URL that may be asked, as far as can be told without resolving its name. */
+/** A URL that is allowed, as far as that is known without resolving its name. */
 export type Target = { url: URL; host: string; port: number; allowed: boolean }
 
-/** A host that the operator allows, on one port or on any. */
+/** A host that the operator allows; `port` null means every port. */
 export type AllowedHost = { host: string; port: number | null }
 
-/** Longer than any URL that a browser or proxy takes for granted. */
+/** Longer than what browsers and proxies support everywhere. */
 const LONGEST_URL = 2_048
 
-/** Of IPv6 only this block is handed out to the public (IANA); the rest is for special uses. */
+/** The only IPv6 block of public addresses (IANA); the rest is for special uses. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * Reads a URL as a target, or says in a sentence why it is none. The URL parser itself turns
- * every spelling of an IPv4 address (decimal, octal, hex, short, full-width) into the usual
- * one, so that there is one spelling to judge.
+ * Parses a URL, or returns a text that says why it is not allowed. The URL parser normalizes all spellings of
+ * an IPv4 address (decimal, octal, hex, short, full-width), so that only one needs to be checked.
  */
 export function readTarget(text: string, allowed: readonly AllowedHost[]): Target | string {
   if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`
@@ -35,7 +34,7 @@ export function readTarget(text: string, allowed: readonly AllowedHost[]): Targe
   return { url, host, port, allowed: false }
 }
 
-/** Without the brackets of an IPv6 address and without the dot of the root. */
+/** Removes the brackets of an IPv6 address, and a final dot. */
 function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
@@ -44,14 +43,14 @@ function isAllowed(host: string, port: number, allowed: readonly AllowedHost[]):
   return allowed.some(one => one.host === host && (one.port === null || one.port === port))
 }
 
-/** RFC 6761, 6.3: these are this machine whatever a name server says. */
+/** RFC 6761, 6.3: these names are this machine, whatever a name server says. */
 function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost')
 }
 
 /**
- * Whether an address belongs to the public internet. Everything that stands for another
- * address (mapped, compatible, NAT64, 6to4, Teredo) counts as not public, whatever is inside.
+ * Whether an address is on the public internet. Addresses that contain another address (mapped, compatible,
+ * NAT64, 6to4, Teredo) count as not public, whatever they contain.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -61,8 +60,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Reads the operator's entry: a host or address, alone or with a port. Throws on anything
- * else, since an entry that silently matches nothing, or everything, is worse than none.
+ * Parses an entry of the operator: a host or an address, optionally with a port. Throws on anything else,
+ * since an entry that silently matches nothing or everything would be worse.
  */
 export function parseAllowedHost(entry: string): AllowedHost {
   const text = entry.trim()
