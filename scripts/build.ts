@@ -1,4 +1,4 @@
-// Makes dist/, which the published package runs: Node strips no types below node_modules.
+// Builds dist/ for the published package: Node does not strip types below node_modules.
 import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { buildConsole } from './console/build.ts'
@@ -9,7 +9,7 @@ compile('sdk/tsconfig.json')
 
 await buildConsole('dist/console')
 
-// What is no TypeScript goes along as it is.
+// Other files are copied.
 for (const file of globSync('src/**/*', { withFileTypes: true })) {
   if (!file.isFile() || /\.(ts|tsx)$/.test(file.name)) continue
   const source = `${file.parentPath}/${file.name}`

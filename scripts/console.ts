@@ -1,4 +1,5 @@
-// Builds the console into dist/console, where the server finds it. `npm run console`; a start does it by itself.
+// Builds the console into dist/console, where the server looks for it. Run by `npm run console`; the server
+// also runs it at its start if needed.
 import { CONSOLE_DIR } from '../src/infra/console-build.ts'
 import { buildConsole } from './console/build.ts'
 

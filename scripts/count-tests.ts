@@ -1,4 +1,4 @@
-// The last line of .ci/run, from Vitest's JSON reports: "N passed, N failed", and what was skipped.
+// Prints the last line of .ci/run, from Vitest's JSON reports: "N passed, N failed", and the number skipped.
 import { readFileSync } from 'node:fs'
 
 type Report = {
@@ -18,7 +18,7 @@ const failed = sum(report => report.numFailedTests + brokenFiles(report))
 console.log(`${passed} passed, ${failed} failed`)
 if (failed > 0 || passed === 0) process.exitCode = 1
 
-/** Files that could not even be loaded have no tests of their own to fail. */
+/** Files that could not be loaded have no failed tests. */
 function brokenFiles({ testResults }: Report): number {
   return testResults.filter(result => result.status === 'failed' && result.assertionResults.length === 0)
     .length

@@ -1,5 +1,5 @@
-// What dependency-cruiser cannot see: words that belong to some rooms alone.
-// Prints every place where one stands elsewhere, and fails when there is any.
+// Checks for what dependency-cruiser cannot see: expressions that only certain directories may use. Prints
+// every violation, and fails if there are any.
 import { globSync, readFileSync } from 'node:fs'
 import { findStrays } from './floors/strays.ts'
 

@@ -1,4 +1,5 @@
-// Writes sdk/api.ts, the types of everything that our API takes and answers, and sdk/words.ts. `npm run sdk`.
+// Generates sdk/api.ts, the types of all requests and responses of the API, and sdk/words.ts, the values of
+// its enums. `npm run sdk`.
 import { writeFileSync } from 'node:fs'
 import { SDK_TYPES, SDK_WORDS, sdkTypes, sdkWords } from './sdk/read.ts'
 

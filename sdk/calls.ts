@@ -2,14 +2,14 @@ import type { Paths } from './api.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** Paths that answer `M`. */
+/** Paths that support the method `M`. */
 export type PathsWith<M extends Method> = {
   [P in keyof Paths]: Paths[P] extends Record<M, unknown> ? P : never
 }[keyof Paths]
 
 type Operation<P extends keyof Paths, M extends Method> = Paths[P][M & keyof Paths[P]]
 
-/** What `path` answers to `M` when all is well. */
+/** The body of a successful response of `path` to `M`. */
 export type Answer<P extends keyof Paths, M extends Method> = Success<Operation<P, M>>
 
 type Success<O> = O extends { responses: infer R }
@@ -17,15 +17,15 @@ type Success<O> = O extends { responses: infer R }
   : never
 type ContentOf<R> = R extends { content: infer C } ? C[keyof C] : never
 
-/** What is said with a request: its parameters and body, as far as the operation has them. */
+/** The options of a request: its parameters and body, as the operation defines them. */
 export type Init<O> = Path<O> & Query<O> & Body<O> & Extras
 
 type Extras = {
-  /** Makes a repetition safe, and with it the client's own retries. */
+  /** Makes repetitions safe, and so enables the client's own retries. */
   idempotencyKey?: string | undefined
   headers?: Record<string, string> | undefined
   signal?: AbortSignal | undefined
-  /** Instead of JSON. */
+  /** How to read a response that is not JSON. */
   parseAs?: 'text' | 'blob' | undefined
 }
 
@@ -37,10 +37,10 @@ type Query<O> = O extends { parameters: { query: infer Q } }
     : { query?: never }
 type Body<O> = O extends { requestBody: { content: infer C } } ? { body: C[keyof C] } : { body?: never }
 
-/** What may be said with `M` of `path`. */
+/** The options of `M` on `path`. */
 export type CallInit<P extends keyof Paths, M extends Method> = Init<Operation<P, M>>
 
-/** Left out where nothing must be said. */
+/** The options are optional if nothing is required. */
 type Arguments<I> = Record<never, never> extends I ? [init?: I] : [init: I]
 
 export type Call<M extends Method> = <P extends PathsWith<M>>(

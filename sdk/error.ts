@@ -1,18 +1,18 @@
 import type { ErrorBody } from './api.ts'
 
 export type ErrorCode = ErrorBody['code']
-/** One fault of a body or query; `path` in dots and brackets, as in `options.scheduleAt`. */
+/** One error in a body or query; `path` with dots and brackets, as in `options.scheduleAt`. */
 export type ErrorDetail = NonNullable<ErrorBody['details']>[number]
 
-/** What the server answered instead of a success. Programs match on `code`; `message` is for people. */
+/** An error response of the server. Programs match on `code`; `message` is for people. */
 export class PosthornError extends Error {
   readonly status: number
   readonly code: ErrorCode
-  /** Names this answer in the server's log. */
+  /** Identifies this response in the server's log. */
   readonly requestId: string
   readonly details: readonly ErrorDetail[]
   readonly retryAfterSeconds: number | null
-  /** Of VERIFICATION_CODE_INVALID alone. */
+  /** Only for VERIFICATION_CODE_INVALID; null otherwise. */
   readonly attemptsRemaining: number | null
 
   constructor(status: number, body: ErrorBody) {
@@ -27,9 +27,9 @@ export class PosthornError extends Error {
   }
 }
 
-/** Nobody answered: no connection, or what came back is no answer of ours, such as a proxy's page. */
+/** There was no valid response: no connection, or a response that is not the server's, such as a proxy's page. */
 export class PosthornUnreachable extends Error {
-  /** HTTP's, where something answered at all. */
+  /** The HTTP status if there was a response; null otherwise. */
   readonly status: number | null
 
   constructor(message: string, status: number | null = null, cause?: unknown) {

@@ -10,13 +10,13 @@ export { type ErrorCode, type ErrorDetail, PosthornError, PosthornUnreachable } 
 export * from './words.ts'
 
 export type PosthornOptions = RetryOptions & {
-  /** Where the server is, such as `https://messages.example.com`; in a browser, by default where the page came from. */
+  /** The server's URL, such as `https://messages.example.com`; in a browser, by default the page's own origin. */
   baseUrl?: string | undefined
   /** `ph_live_…` or `ph_test_…`, for `/api/v2`. */
   apiKey?: string | undefined
   /** For `/api/admin`. */
   operatorToken?: string | undefined
-  /** More headers of every request, asked for anew each time. */
+  /** Additional headers, computed for each request. */
   headers?: ((request: Request) => Record<string, string>) | undefined
   fetch?: ((request: Request) => Promise<Response>) | undefined
 }
@@ -54,7 +54,7 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
     })
   }
 
-  // What fits which path is for `Call` to say.
+  // `Call` has the types of each path.
   const request = client.request as unknown as UntypedRequest
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
@@ -69,7 +69,7 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
         if (isRedirect(answer)) throw elsewhere(answer)
         return answer
       },
-      // Followed, it would take the key to whom nobody has named, and a send would become a read.
+      // Following a redirect would send the key to an unknown server, and could turn a POST into a GET.
       redirect: 'manual',
       params: { path: params, query },
       body,
@@ -77,10 +77,10 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
       ...(parseAs && { parseAs }),
       headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
     }).catch(cause => {
-      // What cannot be written, such as a header of other letters than Latin ones, is the caller's to mend.
+      // A request that cannot be built, such as one with a non-Latin header, is the caller's error.
       throw asked ? faultOf(cause, answered, signal) : cause
     })
-    // Not by `error`: an answer without a body has none, whatever its status.
+    // Not by `error`: a response without a body has none, whatever its status.
     if (!response.ok) throw toError(response, error)
     if (data === undefined && parseAs === undefined) throw somethingElse(response.status)
     return data
@@ -112,7 +112,7 @@ type AnyInit = {
   parseAs?: 'text' | 'blob'
 }
 
-/** Why there is no answer of ours; the caller's own reason where the caller ended it. */
+/** The error for a request without a valid response; the caller's own reason if the caller aborted it. */
 function faultOf(cause: unknown, answered: number | null, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted || (cause instanceof Error && cause.name === 'AbortError')) return cause
   if (cause instanceof PosthornUnreachable) return cause
@@ -128,7 +128,7 @@ function somethingElse(status: number, cause?: unknown): PosthornUnreachable {
   return new PosthornUnreachable(`Something else answered, with status ${status}.`, status, cause)
 }
 
-/** A browser says nothing of one but that it is. */
+/** In a browser, a redirect has no other properties than its type. */
 function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400)
 }

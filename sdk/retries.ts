@@ -1,22 +1,22 @@
 export type RetryOptions = {
-  /** Tries after the first; 2 when absent, 0 for none. */
+  /** Retries after the first attempt; 2 by default, 0 for none. */
   retries?: number | undefined
-  /** Waits; the machine's time when absent. */
+  /** Waits between attempts; by default a timer. */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 type Fetch = (request: Request) => Promise<Response>
 
-/** Worth another try when nothing can happen twice. */
+/** Statuses that are retried if the request is repeatable. */
 const PASSING = new Set([408, 429, 502, 503, 504])
 const FIRST_WAIT_MS = 250
-/** A server that asks for more is not waited for: its answer is the caller's to judge. */
+/** If the server asks for a longer wait, its response is returned to the caller. */
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * `fetch` with safe retries: reads, and what carries an `Idempotency-Key`, are
- * repeated when the connection failed or the answer says "later"; nothing else
- * ever is, since nobody knows what became of it. Waits as `Retry-After` says.
+ * `fetch` with safe retries: GET, HEAD and requests with an `Idempotency-Key` are repeated if the
+ * connection failed or the response is temporary. Others never are, since the first attempt may have
+ * succeeded. Waits as `Retry-After` says.
  */
 export function createRetryingFetch(fetch: Fetch, { retries = 2, sleep = wait }: RetryOptions = {}): Fetch {
   return async request => {
@@ -47,25 +47,25 @@ async function attempt(fetch: Fetch, request: Request, whole: boolean): Promise<
   }
 }
 
-/** With its body to the end: a line that breaks in the middle of an answer has brought none. */
+/** Reads the whole body, so that a connection that breaks during the response counts as failed. */
 async function takeIn(response: Response): Promise<Response> {
-  // Of a redirect a browser gives no body, and no status that another answer could have.
+  // In a browser, a redirect has no body, and status 0, which no Response can be made with.
   if (response.type === 'opaqueredirect') return response
   return new Response(response.body && (await response.blob()), response)
 }
 
-/** In ms; null where another try makes no sense. */
+/** Wait before the next attempt in ms; null if it must not be repeated. */
 function waitBefore(answer: Answer, tried: number): number | null {
   if ('error' in answer) return backoffMs(tried)
   const { status, headers } = answer.response
   const askedMs = askedWaitMs(headers.get('retry-after'))
-  // A 409 that says when to come back: the first request of this key is still under way.
+  // A 409 with Retry-After: the first request with this key is still running.
   if (!PASSING.has(status) && !(status === 409 && askedMs !== null && askedMs > 0)) return null
   if (askedMs === null) return backoffMs(tried)
   return askedMs <= LONGEST_WAIT_MS ? askedMs : null
 }
 
-/** Ours says seconds; a proxy may say a date. */
+/** Our server sends seconds; a proxy may send a date. */
 function askedWaitMs(retryAfter: string | null): number | null {
   if (retryAfter === null) return null
   const seconds = Number(retryAfter)
@@ -73,7 +73,7 @@ function askedWaitMs(retryAfter: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms)
 }
 
-/** Doubling, with half of it by chance, so that many clients do not come back together. */
+/** Exponential backoff with jitter, so that many clients do not retry at the same time. */
 function backoffMs(tried: number): number {
   return FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2)
 }
@@ -83,7 +83,7 @@ function settle(answer: Answer): Response {
   return answer.response
 }
 
-/** A body that nobody reads would hold its connection. */
+/** An unread body would keep its connection busy. */
 async function discard(answer: Answer): Promise<void> {
   if ('response' in answer) await answer.response.body?.cancel()
 }

@@ -43,37 +43,40 @@ export type AppOptions = {
   secrets: Secrets
   log: Logger
   databaseUrl: string
-  /** How long callers wait for the database; as they do, unless a test says otherwise. */
+  /** Time limits for the database; the defaults unless a test sets them. */
   databaseWaits?: DatabaseWaits
   progress: Progress
-  /** The machine's, unless a test says otherwise. */
+  /** The system clock unless a test sets another one. */
   clock?: Clock
   random?: Random
-  /** Where uploaded files go; as the configuration says, unless a test says otherwise. */
+  /** Storage of uploaded files; by the configuration unless a test sets it. */
   files?: FileStore
-  /** Where the built console is; in the checkout's or package's own place unless said otherwise. */
+  /** The built console; from its usual place by default. */
   consoleFiles?: ConsoleFiles
-  /** Called when a newer program has migrated the store: this one cannot go on. Unwatched without it. */
+  /** Called when a newer version has migrated the database: this process cannot go on. Not checked if undefined. */
   onOutgrown?(reason: Refusal): void
-  /** Checks every answer against its schema: for tests. */
+  /** Validates every response against its schema, for tests. */
   checkResponses?: boolean
 }
 
 export type App = {
-  /** Where it listens. */
+  /** The address that it listens on. */
   url: string
-  /** The raw test key of a store that was empty: this once. */
+  /** The test key of a database that was empty, shown only this once; null otherwise. */
   testKey: string | null
-  /** Drains: takes nothing new, lets what has begun finish, and leaves the rest to other nodes. */
+  /** Drains: accepts nothing new, finishes what has begun, and leaves the rest to other nodes. */
   stop(): Promise<void>
 }
 
-/** How long a stop waits for a database that is away, in ms: what is not written down by then is unknown. */
+/** How long a stop waits for an unavailable database, in ms: outcomes that are not stored by then stay unknown. */
 const STOP_PATIENCE_MS = 4_000
-/** How long a stop waits for providers, in ms: the rest of its ten seconds is for noting that they were silent. */
+/**
+ * How long a stop waits for providers' answers, in ms: the rest of its ten seconds is for storing that there
+ * were none.
+ */
 const SUBMIT_PATIENCE_MS = 7_000
 
-/** Puts the program together and starts it. The store must be migrated. */
+/** Builds the program and starts it. The database must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { clock = systemClock, random = createRandom() } = options
   const base = createFoundation({ ...options, clock, random })
@@ -108,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     await server.listen({ host: base.config.host, port: base.config.port })
   } catch (error) {
-    // Before any work is started: a node that cannot be reached must hold no messages.
+    // No work was started yet: a node that cannot be reached must not claim messages.
     await rooms.messages.links.close()
     await leave(base, rooms, lease)
     throw error
@@ -119,7 +122,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function stop(): Promise<void> {
     readiness.drain()
-    // Until then outcomes are waited for, and so is a database that is away.
+    // Until then the stop waits for outcomes, and for an unavailable database.
     const cancelPatience = clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
@@ -156,13 +159,13 @@ function enter({ db, clock, log, config }: Foundation): Promise<NodeLease> {
     clock,
     log,
     host: hostname(),
-    // Nobody else can be on the embedded store.
+    // Only this process can use the embedded database.
     alone: config.databaseUrl === undefined,
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
 }
 
-/** Links follow the connections, here and on every other node. */
+/** Opens the links, and keeps them in sync with the connections, which any node may change. */
 async function openLinks({ log, changes }: Foundation, { syncLinks }: MessageRooms): Promise<void> {
   const later = () =>
     void syncLinks().catch(error =>
@@ -177,7 +180,7 @@ async function openLinks({ log, changes }: Foundation, { syncLinks }: MessageRoo
   await syncLinks()
 }
 
-/** The sandbox must not pass for the real thing. */
+/** Warns that live messages go to the sandbox. */
 function warnOfSandbox({ config, log }: Foundation, { links }: MessageRooms): void {
   const real = new Set(
     links
@@ -267,17 +270,20 @@ function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrow
   return onOutgrown ? startStoreWatch({ clock, findNewer: createNewerLook(db), onOutgrown }) : null
 }
 
-/** Event streams never end by themselves: closed, their clients go on at another node. */
+/** Event streams never end by themselves; when they are closed, their clients reconnect to another node. */
 function endStreams({ bulk, messages, consent }: Rooms): void {
   bulk.bulkWatch.close()
   messages.messageWatch.close()
   consent.inboundWatch.close()
 }
 
-/** Signs off, so that other nodes take over at once; without a database they do when the lease is over, in seconds. */
+/**
+ * Ends the node's lease, so that other nodes take over at once; without a database they do when the lease
+ * expires, in seconds.
+ */
 async function leave({ db, changes }: Foundation, rooms: Rooms, lease: NodeLease): Promise<void> {
-  // All at once, since each of them waits for a database that hangs; and before the node signs off, so that
-  // no other one finds a message due of which the sender was told that it was not accepted.
+  // Concurrently, since each one waits if the database hangs. And before the lease ends, so that no other
+  // node sends a message whose sender was told that it was not accepted.
   await Promise.allSettled([
     withdrawUnconfirmed(rooms),
     rooms.accounts.keys.flushUsed(),

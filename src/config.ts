@@ -5,11 +5,11 @@ import type { LogLevel } from './infra/log.ts'
 import { DAY_MS, HOUR_MS } from './lib/durations.ts'
 import { Refusal } from './lib/refusal.ts'
 
-/** What the environment says, typed and with its defaults. */
+/** The configuration from the environment, with defaults. */
 export type Config = {
   /** HOST: the address to listen on. */
   host: string
-  /** PORT: 0 takes a free one. */
+  /** PORT: 0 means any free port. */
   port: number
   /** POSTHORN_DATA_DIR, absolute: the embedded database, media, generated secrets. */
   dataDir: string
@@ -19,15 +19,15 @@ export type Config = {
   databasePool: number
   /** POSTHORN_OPERATOR_TOKEN: generated and kept in the data directory when absent. */
   operatorToken: string | undefined
-  /** POSTHORN_MASTER_KEY: 32 bytes, likewise. */
+  /** POSTHORN_MASTER_KEY: 32 bytes; generated and kept in the data directory when absent. */
   masterKey: Buffer | undefined
-  /** POSTHORN_MASTER_KEY_PREVIOUS: another one that opens, and seals nothing. */
+  /** POSTHORN_MASTER_KEY_PREVIOUS: the earlier key, used only to decrypt. */
   masterKeyPrevious: Buffer | undefined
-  /** POSTHORN_PUBLIC_URL without a slash at the end: where providers and browsers reach us. */
+  /** POSTHORN_PUBLIC_URL without a final slash: the URL at which providers and browsers reach us. */
   publicUrl: string | undefined
-  /** POSTHORN_TRUSTED_PROXIES: addresses and networks whose word on where a request comes from is taken. */
+  /** POSTHORN_TRUSTED_PROXIES: addresses and networks of proxies whose forwarding headers are trusted. */
   trustedProxies: readonly string[]
-  /** POSTHORN_ALLOW_PRIVATE_HOSTS: what the guarded fetch may ask although it is private. */
+  /** POSTHORN_ALLOW_PRIVATE_HOSTS: private hosts that user-given URLs may have. */
   allowPrivateHosts: readonly string[]
   /** POSTHORN_SANDBOX: live keys use the sandbox where a channel has no connection yet. */
   sandbox: boolean
@@ -37,19 +37,19 @@ export type Config = {
   syncWaitMs: number
   /** POSTHORN_UNKNOWN_DEADLINE_HOURS, in ms: when an unknown outcome counts as sent. */
   unknownDeadlineMs: number
-  /** POSTHORN_EVENTS_KEEP_DAYS, in ms: how long events and their deliveries stay at least; null is for ever. */
+  /** POSTHORN_EVENTS_KEEP_DAYS, in ms: how long events and their deliveries are kept at least; null for ever. */
   eventsKeepMs: number | null
-  /** POSTHORN_INBOUND_KEEP_DAYS, likewise for messages that came in. */
+  /** POSTHORN_INBOUND_KEEP_DAYS, in ms: the same for inbound messages. */
   inboundKeepMs: number | null
-  /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file stays that nothing needs. */
+  /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file is kept that nothing uses. */
   mediaKeepMs: number
-  /** POSTHORN_MEDIA_ACCOUNT_MB, in bytes: what an account's uploaded files may have together. */
+  /** POSTHORN_MEDIA_ACCOUNT_MB, in bytes: most bytes of an account's uploaded files together. */
   mediaAccountBytes: number
   /** POSTHORN_BULK_MAX_MB, in bytes: the largest body of a bulk job. */
   bulkMostBytes: number
-  /** POSTHORN_BULK_TIMEOUT_SECONDS, in ms: for such a body to arrive. */
+  /** POSTHORN_BULK_TIMEOUT_SECONDS, in ms: how long such a body may take to arrive. */
   bulkTimeoutMs: number
-  /** POSTHORN_BULK_KEEP_DAYS, in ms: how long ended jobs and their rows stay at least; null is for ever. */
+  /** POSTHORN_BULK_KEEP_DAYS, in ms: how long ended jobs and their rows are kept at least; null for ever. */
   bulkKeepMs: number | null
   /** POSTHORN_MEDIA_S3_…: a bucket for uploaded files instead of the data directory. */
   mediaBucket: MediaBucket | undefined
@@ -58,26 +58,25 @@ export type Config = {
 export type MediaBucket = {
   bucket: string
   region: string
-  /** Amazon's own where absent. */
+  /** Amazon's endpoint if undefined. */
   endpoint: string | undefined
-  /** What the machine was given where absent: a role, a profile. */
+  /** If undefined, the credentials that the machine has: a role, a profile. */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
   pathStyle: boolean
 }
 
 type Env = Readonly<Record<string, string | undefined>>
-/** Reads one value; what it throws completes the sentence "NAME …". */
+/** Parses one value; the message of its error completes the sentence "NAME …". */
 type Read<T> = (text: string) => T
 
 const LOG_LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-/** A delivery is tried for three days, and an endpoint that fails is looked after for five. */
+/** A delivery is retried for three days, and an endpoint is disabled after five days of failures. */
 const LEAST_EVENTS_DAYS = 7
 const MOST_DAYS = 36_500
 
 /**
- * Reads the environment: the only place that does. An empty value counts as
- * none. Refuses all wrong values at once, by name, and never repeats a value
- * that may be a secret.
+ * Reads the environment; nothing else does. An empty value counts as absent. Reports all invalid values at
+ * once, by name, and never repeats a value that may be a secret.
  */
 export function readConfig(env: Env = process.env): Config {
   const { read, wrong, check } = createReader(env)
@@ -113,7 +112,7 @@ export function readConfig(env: Env = process.env): Config {
   return config
 }
 
-/** Half of it is refused: files that go where nobody meant them to are found too late. */
+/** An incomplete configuration is refused, since files in the wrong place would be noticed too late. */
 function readMediaBucket({ read, wrong }: Reader): MediaBucket | undefined {
   const bucket = read(`${S3}BUCKET`, readBucketName, undefined)
   const endpoint = read(`${S3}ENDPOINT`, readPublicUrl, undefined)
@@ -134,18 +133,18 @@ function readMediaBucket({ read, wrong }: Reader): MediaBucket | undefined {
     region: region ?? 'us-east-1',
     endpoint,
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
-    // Stores of one's own seldom have a name for each bucket.
+    // Other stores than Amazon's seldom have a host name per bucket.
     pathStyle: (pathStyle ?? (endpoint === undefined ? 'off' : 'on')) === 'on',
   }
 }
 
 const S3 = 'POSTHORN_MEDIA_S3_'
 
-/** What the commands need that ask a server. */
+/** The configuration of commands that call a server. */
 export type ClientConfig = {
-  /** POSTHORN_URL, without a slash at the end; by default where a server on this machine listens. */
+  /** POSTHORN_URL without a final slash; by default the server on this machine. */
   url: string
-  /** POSTHORN_OPERATOR_TOKEN; the data directory's when absent. */
+  /** POSTHORN_OPERATOR_TOKEN; if undefined, the one in the data directory. */
   operatorToken: string | undefined
   /** POSTHORN_API_KEY. */
   apiKey: string | undefined
@@ -153,7 +152,7 @@ export type ClientConfig = {
   dataDir: string
 }
 
-/** The same for a client; refuses in the same way. */
+/** Reads the configuration of a client command; reports invalid values in the same way. */
 export function readClientConfig(env: Env = process.env): ClientConfig {
   const { read, check } = createReader(env)
   const host = read('HOST', readHost, '127.0.0.1')
@@ -168,7 +167,7 @@ export function readClientConfig(env: Env = process.env): ClientConfig {
   return config
 }
 
-/** A server that listens on every address is reached by the loopback's. */
+/** A server on all addresses is reached by the loopback address. */
 function localUrl(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -176,7 +175,7 @@ function localUrl(host: string, port: number): string {
 
 type Reader = Pick<ReturnType<typeof createReader>, 'read' | 'wrong'>
 
-/** Reads value by value, gathers what is wrong, and refuses it all at once. */
+/** Reads values one by one, collects the errors, and reports them together. */
 function createReader(env: Env) {
   const wrong: string[] = []
 
@@ -198,7 +197,7 @@ function createReader(env: Env) {
   return { read, wrong, check }
 }
 
-/** The embedded server takes 64 connections; listeners, locks and a person with psql need some. */
+/** The embedded server allows 64 connections; listeners, locks and a person with psql need some. */
 const EMBEDDED_POOL_LIMIT = 48
 
 function wholeNumber(least: number, most: number): Read<number> {

@@ -22,19 +22,19 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
   '.woff2': 'font/woff2',
 }
-/** A smaller one is as fast uncompressed. */
+/** Smaller files are as fast uncompressed. */
 const WORTH_COMPRESSING_BYTES = 1_024
-/** As Vite names what it makes: `index-DdIqPzyS.js`. */
+/** The names of Vite's output: `index-DdIqPzyS.js`. */
 const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/
-/** Eleven takes ten times as long for a twentieth less. */
+/** Quality 11 takes ten times as long, and saves a twentieth. */
 const BROTLI_QUALITY = 9
 
-/** Builds the console aside, compresses it, and puts it at `place` when it is whole. */
+/** Builds the console in a temporary directory, compresses it, and moves it to `place` when it is complete. */
 export async function buildConsole(place: string): Promise<void> {
   const directory = resolve(place)
   mkdirSync(dirname(directory), { recursive: true })
   const aside = mkdtempSync(join(dirname(directory), '.console-'))
-  // A directory of a temporary name is its maker's alone, and the server may run as somebody else.
+  // mkdtemp makes a directory that only its owner may enter, but the server may run as another user.
   chmodSync(aside, 0o755)
   try {
     await bundle(aside)
@@ -47,7 +47,7 @@ export async function buildConsole(place: string): Promise<void> {
 }
 
 async function bundle(outDir: string): Promise<void> {
-  // Whoever starts a build, a test run too, gets what people get.
+  // Also for builds that a test run starts.
   process.env['NODE_ENV'] = 'production'
   const { build } = await import('vite')
   await build({ configFile: 'console/vite.config.ts', logLevel: 'warn', build: { outDir } })
@@ -89,13 +89,13 @@ async function compress(file: string, bytes: Buffer): Promise<Record<Encoding, n
   return { br: br.length, gzip: gz.length }
 }
 
-/** Two renames: whoever asks in between is told that it is being built. */
+/** Two renames; a request in between is told that the console is being built. */
 function swap(aside: string, directory: string): void {
   const old = `${aside}-old`
   try {
     renameSync(directory, old)
   } catch {
-    // There was none.
+    // There was no earlier build.
   }
   renameSync(aside, directory)
   rmSync(old, { recursive: true, force: true })

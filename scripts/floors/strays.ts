@@ -1,8 +1,8 @@
-/** Words that belong to some rooms alone. */
+/** An expression that only certain files may use. */
 type Rule = {
   what: string
   pattern: RegExp
-  /** Where they are at home. */
+  /** The files that may use it. */
   home: RegExp
   instead: string
 }
@@ -10,7 +10,7 @@ type Rule = {
 const RULES: readonly Rule[] = [
   {
     what: 'the environment',
-    // By name, by a key, by another name for the process, or from its module.
+    // By name, by key, by an alias of `process`, or from its module.
     pattern:
       /\bprocess\s*(?:\?\.|\.)\s*env\b|\bprocess\s*(?:\?\.)?\[|=\s*process\b(?!\s*[?.[])|['"](?:node:)?process['"]/g,
     home: /^src\/config\.ts$/,
@@ -38,7 +38,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** Every place of a file where a word stands that is not at home there, as lines to print. */
+/** The violations in a file, as lines to print. */
 export function findStrays(file: string, text: string): string[] {
   const code = text.replace(COMMENT_LINE, '')
   return RULES.filter(rule => !rule.home.test(file)).flatMap(rule =>
@@ -49,5 +49,5 @@ export function findStrays(file: string, text: string): string[] {
   )
 }
 
-/** Lines that are comments as a whole, as the formatter leaves them; of a line with code nothing is passed over. */
+/** Lines that are only comments, as the formatter lays them out; lines with code are always checked. */
 const COMMENT_LINE = /^[ \t]*(?:\/\/.*|\*(?:[ \t/].*)?|\/\*\*?(?:(?!\*\/[ \t]*\S).)*)$/gm

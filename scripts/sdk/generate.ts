@@ -1,7 +1,7 @@
 import { compile } from 'json-schema-to-typescript'
 import { canonicalize } from '../../src/lib/canonical-json.ts'
 
-/** A JSON Schema, or any other piece of an OpenAPI document. */
+/** A JSON Schema, or another part of an OpenAPI document. */
 type Json = { [key: string]: unknown }
 type Operation = {
   operationId: string
@@ -21,9 +21,8 @@ export const HEAD = `// Made by "npm run sdk" from the table of routes, and neve
 `
 
 /**
- * The TypeScript of an OpenAPI document: a type for each schema of the contract
- * (`named`), for each query, body and answer, and `Paths`, in the shape that
- * openapi-fetch reads.
+ * Generates TypeScript from an OpenAPI document: a type for each schema of the contract (`named`), for each
+ * query, body and response, and `Paths` as openapi-fetch needs it.
  */
 export async function generateTypes(openApi: OpenApi, named: ReadonlyMap<string, Json>): Promise<string> {
   const schemas = createSchemas(named)
@@ -39,7 +38,7 @@ export async function generateTypes(openApi: OpenApi, named: ReadonlyMap<string,
 
 type Schemas = ReturnType<typeof createSchemas>
 
-/** Gathers definitions; what the contract has a name for is one type, wherever it stands. */
+/** Collects type definitions; a schema that the contract names becomes one type, wherever it is used. */
 function createSchemas(named: ReadonlyMap<string, Json>) {
   const nameOf = new Map([...named].map(([name, schema]) => [canonicalize(schema), name]))
   const definitions = new Map<string, Json>()
@@ -49,7 +48,7 @@ function createSchemas(named: ReadonlyMap<string, Json>) {
     return name
   }
 
-  /** The type of `schema`: the contract's where it has one, else a new one called `name`. */
+  /** The type of `schema`: the contract's if it has one, otherwise a new one called `name`. */
   function typeOf(name: string, schema: Json): string {
     const known = nameOf.get(canonicalize(schema))
     return known === undefined ? add(name, schema) : reference(known)
@@ -95,7 +94,7 @@ function createSchemas(named: ReadonlyMap<string, Json>) {
   }
 }
 
-/** The generator tells of every type who uses it, and puts an empty root before them. */
+/** Removes the generator's comments about references, and its empty root type. */
 function withoutReferences(text: string): string {
   return text
     .replace(/export interface Root \{\s*\}\n/, '')
@@ -113,7 +112,7 @@ function withoutReferences(text: string): string {
 
 const EMPTY_KEYS = new Set(['description', 'default', 'deprecated'])
 
-/** A schema that allows anything; the generator would make an empty object of it. */
+/** A schema that allows any value; the generator would make an empty object of it. */
 function isEmptySchema(schema: Json): boolean {
   return Object.keys(schema).every(key => EMPTY_KEYS.has(key))
 }

@@ -6,15 +6,15 @@ import { generateTypes, HEAD, type OpenApi } from './generate.ts'
 export const SDK_TYPES = new URL('../../sdk/api.ts', import.meta.url)
 export const SDK_WORDS = new URL('../../sdk/words.ts', import.meta.url)
 
-/** What `sdk/api.ts` has to say, from the table of routes and the names that the contract gives its schemas. */
+/** The content of `sdk/api.ts`, from the table of routes and the names of the contract's schemas. */
 export async function sdkTypes(): Promise<string> {
-  // Nothing is asked of what a route needs until somebody calls it.
+  // The dependencies of the routes are not used before a handler is called.
   const routes = listRoutes({} as Parameters<typeof listRoutes>[0], { version: '0.0.0' })
   const openApi = plain(buildOpenApi(routes, { version: '0.0.0' })) as OpenApi
   return generateTypes(openApi, await contractNames())
 }
 
-/** What `sdk/words.ts` has to say: the words of every enum that `types` names, to be had at run time too. */
+/** The content of `sdk/words.ts`: the values of every enum in `types`, for use at run time. */
 export async function sdkWords(types: string): Promise<string> {
   const lists = (await contractExports())
     .filter(([name, value]) => isWords(value) && types.includes(`export type ${singular(name)} =`))
@@ -27,7 +27,7 @@ export async function sdkWords(types: string): Promise<string> {
   return `${HEAD}import type { ${names.join(', ')} } from './api.ts'\n\n${constants.join('\n')}`
 }
 
-/** Objects alone: of two strings with the same limits one is seldom meant by the other's name. */
+/** Only object schemas and enums: two string schemas with the same limits seldom mean the same. */
 async function contractNames(): Promise<Map<string, Record<string, unknown>>> {
   const named = new Map<string, Record<string, unknown>>()
   for (const [name, value] of await contractExports()) {
@@ -49,12 +49,12 @@ function isObjectSchema(value: unknown): value is { type: 'object'; properties: 
   return typeof schema === 'object' && schema?.type === 'object' && typeof schema.properties === 'object'
 }
 
-/** The words of an enum, such as CHANNELS. */
+/** Whether it is the list of an enum's values, such as CHANNELS. */
 function isWords(value: unknown): boolean {
   return Array.isArray(value) && value.length > 1 && value.every(word => typeof word === 'string')
 }
 
-/** CHANNELS are each a Channel, MESSAGE_STATUSES a MessageStatus. */
+/** The type's name for a list: Channel for CHANNELS, MessageStatus for MESSAGE_STATUSES. */
 function singular(name: string): string {
   const one = name
     .replace(/IES$/, 'Y')
@@ -63,7 +63,7 @@ function singular(name: string): string {
   return one.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Without what the schema library keeps beside the schema. */
+/** Removes what the schema library adds to a schema. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }

@@ -6,10 +6,10 @@ import { isId } from '../lib/ids.ts'
 import { misuse } from '../lib/refusal.ts'
 import { unreadable } from './files.ts'
 
-/** What a column of the file stands for; `variable1`, `variable2` … fill a template. */
+/** The columns of the file; `variable1`, `variable2` … are the values of a template. */
 const COLUMNS = ['to', 'text', 'channel', 'messageType', 'template', 'language', 'subject', 'sender'] as const
 
-/** The body of a bulk job from a CSV file, as it is read: its first line names the columns. */
+/** The JSON body of a bulk job, converted from a CSV file while that is read: its first line names the columns. */
 export async function* bodyOfFile(
   file: string,
   said: { name: string | undefined; rate: number },
@@ -36,7 +36,10 @@ export async function* bodyOfFile(
 
 const PIECE_CHARACTERS = 65_536
 
-/** The same for the same file, rate and mode, so that a repeated command finds its job, and no trial passes for the real one. */
+/**
+ * The idempotency key: equal for the same file, name, rate and mode, so that a repeated command finds its
+ * job, and a test job is not taken for the live one.
+ */
 export async function keyOfFile(
   file: string,
   said: { name: string | undefined; rate: number; mode: KeyMode },
@@ -56,7 +59,7 @@ async function* recordsOf(file: string): ReturnType<typeof readCsv> {
   }
 }
 
-/** Throws a TypeError for what is not UTF-8: its letters would leave as others. */
+/** Throws a TypeError if the text is not UTF-8: it would be sent with wrong letters. */
 async function* textOf(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for await (const piece of createReadStream(file)) yield decoder.decode(piece as Buffer, { stream: true })
@@ -88,7 +91,10 @@ function isColumn(name: string): boolean {
 
 const VARIABLE = /^variable[1-9]\d?$/
 
-/** A value that finds no place, or leaves one empty, would make another message than the file says. */
+/**
+ * Throws for variables without a template, and for gaps in their numbers: the messages would not be what the
+ * file means.
+ */
 function checkVariables(columns: readonly string[]): void {
   const variables = columns.filter(column => VARIABLE.test(column))
   if (variables.length > 0 && !columns.includes('template')) {
@@ -98,7 +104,7 @@ function checkVariables(columns: readonly string[]): void {
   if (missing !== -1) throw misuse(`The file has no column "variable${missing + 1}".`)
 }
 
-/** An empty field says nothing, but for the values of a template. */
+/** An empty field counts as absent, except for variables. */
 function toMessage(fields: ReadonlyMap<string, string>): object {
   const said = (column: string) => fields.get(column) || undefined
   const variables = [...fields.keys()].filter(column => VARIABLE.test(column)).length

@@ -55,7 +55,10 @@ export const stop = change('pause')
 export const resume = change('resume')
 export const cancel = change('cancel')
 
-/** The file itself is the key: the same command, repeated after whatever broke it, goes on with its job. */
+/**
+ * The idempotency key is derived from the file: the same command, repeated after an interruption, continues
+ * with its job.
+ */
 async function keyOf(client: Client, file: string, said: { name: string | undefined; rate: number }) {
   const { key } = (await client.api('GET', '/account'))['data'] as AccountView
   return keyOfFile(file, { ...said, mode: key.mode }).catch(cause => {
@@ -80,7 +83,7 @@ async function readJob(client: Client, id: string): Promise<BulkJob> {
 
 type ShownJob = BulkJob & { invalid?: BulkRow[] }
 
-/** With the first rows for which it was rejected: there may be many. */
+/** Adds the first of the invalid rows for which the job was rejected; there may be many more. */
 async function withInvalid(client: Client, job: BulkJob): Promise<ShownJob> {
   if (job.errorCode !== 'VALIDATION_FAILED') return job
   const rows = await client.api('GET', `/messages/bulk/${job.id}/rows?status=invalid&limit=20`)
@@ -92,7 +95,7 @@ function shown({ invalid = [], ...job }: ShownJob): string {
   return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'fault'], rows)}`
 }
 
-/** Shows how far a job is until it has ended, or waits for its user. */
+/** Shows the progress of a job until it has ended, or is paused by its user. */
 async function follow(client: Client, first: BulkJob): Promise<BulkJob> {
   const show = process.stderr.isTTY ? showBar : createLines()
   for (let job = first; ; job = await readJob(client, first.id)) {
@@ -113,7 +116,7 @@ function showBar(job: BulkJob): void {
   process.stderr.write(`\r\u001b[K${bar} ${lineOf(job)}`)
 }
 
-/** A line where something has changed that a log should have: a status, or another tenth. */
+/** Writes a line for each new status and each further tenth. */
 function createLines(): (job: BulkJob) => void {
   let last = ''
   return job => {
@@ -123,7 +126,7 @@ function createLines(): (job: BulkJob) => void {
   }
 }
 
-/** While it is validated, rows that are checked; later, rows that are settled. */
+/** Rows that are done: validated rows during validation, settled rows later. */
 function doneOf({ status, validatedCount, counts }: BulkJob): number {
   return status === 'validating' ? validatedCount : counts.sent + counts.failed + counts.cancelled
 }

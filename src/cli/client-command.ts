@@ -9,9 +9,9 @@ type Values = Record<string, string | boolean | string[] | undefined>
 
 export type Invocation = {
   client: Client
-  /** Positional words, as many as the usage names. */
+  /** Positional arguments, as many as the usage names. */
   words: string[]
-  /** The same, each as a step of a path. */
+  /** The positional arguments, encoded for use in a URL path. */
   steps: string[]
   /** The value of an option that takes one, given once. */
   text(name: string): string | undefined
@@ -30,15 +30,15 @@ export type ClientCommand = {
   /** How many positional words it takes. */
   words: number
   options?: ParseArgsOptionsConfig
-  /** Asks the API; gives the body of its answer, or null where all was said on the way. */
+  /** Calls the API; returns the response body, or null if all output is already written. */
   ask(invocation: Invocation): Promise<Body | null>
-  /** An answer that is a success of the API and still a failure of what was asked: exit code 1. */
+  /** Whether a successful response still means failure of the command: exit code 1. */
   failed?(answer: Body): boolean
-  /** The answer for a person. */
+  /** The response as readable text. */
   show(answer: Body): string
 }
 
-/** Behind the usage of a command that needs an API key. */
+/** Suffix of the usage of commands that need an API key. */
 export const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
 
 const COMMON = {
@@ -50,8 +50,8 @@ const COMMON = {
 } as const satisfies ParseArgsOptionsConfig
 
 /**
- * A command that is a thin client of the HTTP API. Exit codes: 0 done, 1 the API
- * refused (its code and text on standard error), 2 not a way to call it.
+ * A command that is a thin client of the HTTP API. Exit codes: 0 success, 1 the API refused (its code and
+ * text are on standard error), 2 wrong usage.
  */
 export function clientCommand(command: ClientCommand): Run {
   return async args => {
@@ -63,7 +63,7 @@ export function clientCommand(command: ClientCommand): Run {
     try {
       const answer = await command.ask(invocationOf(command, client, positionals, values))
       if (answer === null) return 0
-      // With --json the API's data stands as it came, for another program.
+      // With --json, prints the API's data unchanged, for other programs.
       say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
       return command.failed?.(answer) ? 1 : 0
     } catch (error) {
@@ -73,7 +73,7 @@ export function clientCommand(command: ClientCommand): Run {
   }
 }
 
-/** Whoever reads may have heard enough, as `head` has: that is no fault, and nothing is left to say. */
+/** A reader such as `head` may close the pipe early: that is no error. */
 function endUnheard(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`posthorn: Standard output cannot be written: ${error.message}\n`)

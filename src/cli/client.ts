@@ -5,7 +5,7 @@ import { OPERATOR_TOKEN_FILE } from '../infra/secrets.ts'
 import { systemClock, within } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
 
-/** What the API refused, by its own words. */
+/** An error response of the API. */
 export class ApiRefusal extends Error {
   readonly code: string
   readonly details: readonly { path: string; message: string }[]
@@ -20,22 +20,25 @@ export class ApiRefusal extends Error {
 
 export type Body = Record<string, unknown>
 
-/** A client of the server's own HTTP APIs; throws ApiRefusal, or Refusal where nobody answers. */
+/**
+ * A client of the server's HTTP APIs. Throws ApiRefusal for an error response, and Refusal if there is no
+ * response.
+ */
 export type Client = {
   /** Below `/api/admin`, as the operator. */
   admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
   /** Below `/api/v2`, with an API key. */
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
-  /** The same with a JSON body that is made while it is sent, however long that takes. */
+  /** A POST with a JSON body that is generated while it is sent; without a time limit. */
   upload(path: string, body: AsyncIterable<Uint8Array>, headers: Record<string, string>): Promise<Body>
-  /** What a stream of events tells, until it ends; from behind `lastId`, where an earlier one broke off. */
+  /** The events of a stream until it ends; continues after `lastId` if given. */
   events(path: string, lastId: string | null): AsyncGenerator<ServerEvent>
 }
 
-/** One event of a stream, its data as it came. */
+/** One event of a stream, with its data as text. */
 export type ServerEvent = { id: string | null; event: string; data: string }
 
-/** What the command line says over the environment. */
+/** Options of the command line, which override the environment. */
 export type ClientOptions = { url: string | undefined; token: string | undefined; key: string | undefined }
 
 /** Longer than a send waits for its provider. */
@@ -83,7 +86,7 @@ function readBase(url: string): string {
   throw misuse(`--url must be an http or https address, not "${url}".`)
 }
 
-/** Server-sent events, as far as our server uses them: a blank line ends each. */
+/** Parses server-sent events as our server sends them: each ends with a blank line. */
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
   let text = ''
@@ -99,7 +102,7 @@ function readEvent(block: string): ServerEvent {
   return { id: fields.get('id') ?? null, event: fields.get('event') ?? '', data: fields.get('data') ?? '' }
 }
 
-/** The token that a server on this machine made for itself. */
+/** The token that a server on this machine generated. */
 function keptToken(dataDir: string): string {
   try {
     return readFileSync(join(dataDir, OPERATOR_TOKEN_FILE), 'utf8').trim()
@@ -139,10 +142,10 @@ type ClientRequest = RequestInit & { headers: Record<string, string> }
 async function reach(url: string, request: ClientRequest): Promise<Response> {
   checkHeaders(request.headers)
   try {
-    // Followed, a redirect would take the key to whom nobody has named, and make a read of what writes.
+    // Following a redirect would send the key to an unknown server, and could turn a POST into a GET.
     return await fetch(url, { ...request, redirect: 'manual' })
   } catch (cause) {
-    // A body that could not be made is no server's fault.
+    // An error in producing the body is not the server's fault.
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
     if (cause instanceof Refusal) throw cause
     throw unanswered(url, cause)
@@ -155,7 +158,10 @@ const SAID: Readonly<Record<string, string>> = {
   'idempotency-key': 'The idempotency key',
 }
 
-/** What no header can carry, such as the `…` of an example, is not sent: no server is to blame. It may be a secret, and is not repeated. */
+/**
+ * Refuses values that no header can contain, such as the `…` of an example. The value may be a secret, so it
+ * is not in the message.
+ */
 function checkHeaders(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) {
     try {
@@ -174,7 +180,7 @@ function unanswered(url: string, cause: unknown): Refusal {
 
 async function readAnswer(response: Response, url: string): Promise<Body> {
   if (response.status >= 300 && response.status < 400) throw redirected(response, url)
-  // A line can break in the middle of an answer, too.
+  // The connection can also break during the response.
   const text = await response.text().catch(cause => {
     throw unanswered(url, cause)
   })

@@ -3,13 +3,13 @@ import type { Run } from './run.ts'
 export type Command = {
   /** One line for `posthorn help`. */
   summary: string
-  /** Takes no words behind it: the environment says the rest. */
+  /** Takes no arguments: it is configured by the environment. */
   alone?: true
-  /** Loaded when it is called: a command waits for no other's code. */
+  /** Loads only this command's code. */
   load(): Promise<{ run: Run }>
 }
 
-/** Every command by the words that call it; one line each, the code in a file of its own. */
+/** All commands by name; each one's code is in a file of its own. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     summary: 'Run the server: HTTP API, dispatcher, and the database unless DATABASE_URL names one',

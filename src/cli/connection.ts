@@ -131,7 +131,7 @@ function modesOf(pairs: string[] | undefined): Record<string, string> | undefine
   )
 }
 
-/** `--set` over `--config`; absent when neither was given. */
+/** The configuration: `--set` overrides `--config`; undefined if neither is given. */
 function configOf(given: Invocation): Record<string, unknown> | undefined {
   const file = given.text('config')
   const pairs = given.texts('set')
@@ -140,7 +140,7 @@ function configOf(given: Invocation): Record<string, unknown> | undefined {
   return { ...(read as Record<string, unknown>), ...Object.fromEntries((pairs ?? []).map(readPair)) }
 }
 
-/** The value is JSON where it reads as such (2775, true, null), text otherwise. */
+/** The value is parsed as JSON if possible (2775, true, null), otherwise it is text. */
 function readPair(pair: string): [string, unknown] {
   const at = pair.indexOf('=')
   if (at < 1) throw misuse('--set is written FIELD=VALUE, such as port=2775')
@@ -152,7 +152,7 @@ function readPair(pair: string): [string, unknown] {
   }
 }
 
-/** Of the link, and of the circuit where that one keeps messages away. */
+/** The state of the link, and of the circuit unless it is closed. */
 function stateOf({ state }: ConnectionView): string {
   return state.circuit === 'closed' ? state.link : `${state.link}, circuit ${state.circuit}`
 }

@@ -11,7 +11,7 @@ export function readJsonFile(path: string): unknown {
   }
 }
 
-/** The text of a file, or of standard input for `-`: the way for secrets, which no shell shall remember. */
+/** The text of a file, or of standard input for `-`, which keeps secrets out of the shell's history. */
 export function readTextFile(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
@@ -20,7 +20,7 @@ export function readTextFile(path: string): string {
   }
 }
 
-/** What is said of a file that cannot be read. */
+/** The error for a file that cannot be read. */
 export function unreadable(name: string, cause: unknown): Refusal {
   return misuse(`${name} cannot be read: ${(cause as Error).message}`, cause)
 }

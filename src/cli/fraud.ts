@@ -14,7 +14,7 @@ export const show = clientCommand({
   show: showRules,
 })
 
-/** The file holds `settings` as `fraud show --json` prints it, or that whole answer. */
+/** The file contains `settings` as `fraud show --json` prints it, or that whole output. */
 export const set = clientCommand({
   usage: 'fraud set FILE.json|- [--account ACCOUNT]   (all settings become these)',
   words: 1,

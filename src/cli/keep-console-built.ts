@@ -4,8 +4,8 @@ import type { Logger } from '../infra/log.ts'
 import type { Progress } from '../infra/progress.ts'
 
 /**
- * Builds the console once when there is none, or its sources are newer, beside
- * the server that serves already. Returns at once; `stop` gives it up.
+ * Builds the console if it is missing or older than its sources, while the server already serves. Returns at
+ * once; `stop` cancels the build.
  */
 export function keepConsoleBuilt(deps: { files: ConsoleFiles; log: Logger; progress: Progress }): {
   stop(): void

@@ -6,9 +6,9 @@ import { clientCommand, type Invocation, WITH_KEY } from './client-command.ts'
 import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
 
-/** After a stream has ended, in ms. */
+/** Wait before reconnecting, in ms. */
 const AGAIN_MS = 1_000
-/** Fields of the query, by the options that say them. */
+/** Query parameters and their options. */
 const FILTERS = { status: 'status', channel: 'channel', messageType: 'type', to: 'to' }
 
 export const run = clientCommand({
@@ -30,7 +30,10 @@ export const run = clientCommand({
   show: () => '',
 })
 
-/** Tells messages as they change, until there were `--count` of them, or for ever: over broken lines and restarts, too. */
+/**
+ * Prints messages as they change, until `--count` of them were printed, or for ever. Reconnects after errors
+ * and restarts.
+ */
 async function listen(given: Invocation): Promise<void> {
   const path = `/messages/events${queryOf(given, FILTERS)}`
   const tell = given.flag('json') ? tellAsJson : tellAsLine
@@ -61,12 +64,12 @@ function countOf(given: Invocation): number {
   throw misuse('--count must be a whole number from 1')
 }
 
-/** What may be over in a moment; a refusal by the API is not. */
+/** Whether a retry may help; not for an error response of the API. */
 function isBroken(error: unknown): boolean {
   return error instanceof Refusal || error instanceof TypeError
 }
 
-/** As the API's list shows it. */
+/** The JSON as in the API's list. */
 function tellAsJson({ data }: ServerEvent): void {
   process.stdout.write(`${data}\n`)
 }

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { misuse, Refusal } from '../lib/refusal.ts'
 import { COMMANDS } from './commands.ts'
 
-/** Runs one command line; resolves with the exit code. Says everything that goes wrong in one line. */
+/**
+ * Runs one command line; resolves with the exit code. Reports errors on standard error, in one line if they
+ * are expected.
+ */
 export async function runCli(words: readonly string[]): Promise<number> {
   try {
     return await dispatch(words)
@@ -16,7 +19,7 @@ async function dispatch(words: readonly string[]): Promise<number> {
   if (first === 'help' && second !== undefined) return dispatch([...words.slice(1), '--help'])
   if (first === undefined || first === 'help' || isHelp(first)) return help()
   if (first === '--version' || first === '-v') return version()
-  // Commands have one word or two, as in `account create`.
+  // Command names have one or two words, as in `account create`.
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ')
     if (!Object.hasOwn(COMMANDS, name)) continue
@@ -70,7 +73,7 @@ function version(): number {
   return 0
 }
 
-/** A refusal is told as it is; anything else is a fault of ours, and its stack helps to mend it. */
+/** A Refusal is printed as it is; any other error is a bug, and is printed with its stack. */
 function complain(error: unknown): number {
   if (error instanceof Refusal) {
     process.stderr.write(`posthorn: ${error.message}\n`)

@@ -2,7 +2,7 @@ import { readConfig } from '../config.ts'
 import type { Run } from './run.ts'
 import { openStoreOnce } from './store.ts'
 
-/** `posthorn migrate`: so that an upgrade can be done before any node serves. */
+/** `posthorn migrate`: migrates the database before any node of a new version serves. */
 export const run: Run = async () => {
   const config = readConfig()
   const store = await openStoreOnce(config)

@@ -26,7 +26,7 @@ export const list = clientCommand({
     ),
 })
 
-/** The file holds what `price list --json` prints, or the API's `{"prices": […]}`. */
+/** The file contains what `price list --json` prints, or the API's `{"prices": […]}`. */
 export const importList = clientCommand({
   usage: 'price import FILE.json|-   (the whole list becomes this one)',
   words: 1,
@@ -37,7 +37,7 @@ export const importList = clientCommand({
   show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices stand.`,
 })
 
-/** Page after page: what `price import` takes back must not end in the middle. */
+/** Reads all pages: an incomplete list would delete prices when it is imported. */
 async function wholeList(client: Client): Promise<Body> {
   const data: unknown[] = []
   let cursor: unknown = null

@@ -10,7 +10,10 @@ import type { Run } from './run.ts'
 import { table } from './show.ts'
 import { openStoreOnce } from './store.ts'
 
-/** `posthorn rotate-master-key`: seals anew with POSTHORN_MASTER_KEY what POSTHORN_MASTER_KEY_PREVIOUS sealed. */
+/**
+ * `posthorn rotate-master-key`: re-encrypts with POSTHORN_MASTER_KEY everything that
+ * POSTHORN_MASTER_KEY_PREVIOUS encrypted.
+ */
 export const run: Run = async () => {
   const config = readConfig()
   if (config.masterKeyPrevious === undefined) {

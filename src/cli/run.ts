@@ -1,6 +1,5 @@
 /**
- * What a command's file exports as `run`: does the work for the words behind
- * the command's own and resolves with the process's exit code. Throws a Refusal
- * for what its user can mend.
+ * What a command's file exports as `run`: runs the command with the arguments after its name, and resolves
+ * with the exit code. Throws a Refusal for errors that the user can fix.
  */
 export type Run = (args: readonly string[]) => Promise<number>

@@ -16,9 +16,12 @@ import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
 import { welcome } from './welcome.ts'
 
-/** Ten seconds are promised; the last half is for the exit itself. */
+/** A stop takes at most ten seconds; the last half second is for the exit itself. */
 const STOP_LIMIT_MS = 9_500
-/** One Ctrl-C comes twice under npm, from the terminal and from npm itself: that is not impatience. */
+/**
+ * Under npm, one Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time does
+ * not count.
+ */
 const ECHO_MS = 1_000
 
 /** `posthorn serve`: runs until a signal, then drains. */
@@ -28,9 +31,9 @@ export const run: Run = async () => {
   const progress = createProgress(process.stderr, systemClock)
   outliveReaders()
   dieOfTheUnexpected(log)
-  // From here on a signal waits for its turn: a start is never cut in the middle, save where it waits itself.
+  // From here on a signal does not interrupt the start, except where it waits.
   const end = awaitEnd(log)
-  // A database that went away is waited for by timers alone, which would let the process end in silence.
+  // `awake`: waiting for the database uses only timers, which would let the process exit.
   const server = await awake(start(config, log, progress, end))
   if (server) {
     if (!end.signal.aborted) await once(end.signal, 'abort')
@@ -42,7 +45,7 @@ export const run: Run = async () => {
   return 0
 }
 
-/** Whoever read what we say may be gone, as a terminal is, or a collector of logs that is started anew. */
+/** The reader of our output may disappear, such as a terminal or a restarted log collector. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
@@ -57,15 +60,15 @@ function dieOfTheUnexpected(log: Logger): void {
 }
 
 type End = {
-  /** Aborted when it shall end, by whatever. */
+  /** Aborted when the process is to end, for any reason. */
   signal: AbortSignal
-  /** Ends as by a signal, but in failure. */
+  /** Ends like a signal, but with a failure. */
   because(reason: Refusal): void
-  /** Why it ends, where nobody asked for it. */
+  /** The failure; null if a signal asked for the end. */
   reason(): Refusal | null
 }
 
-/** By the first signal, which sets the deadline too; a second signal ends the process at once. */
+/** The first signal starts the shutdown and its deadline; a second one ends the process at once. */
 function awaitEnd(log: Logger): End {
   const stop = new AbortController()
   let askedAtMs: number | null = null
@@ -101,7 +104,7 @@ function awaitEnd(log: Logger): End {
   }
 }
 
-/** Null where it was told to stop while it still waited for its database. */
+/** Null if it was told to stop while it waited for the database. */
 async function start(
   config: Config,
   log: Logger,
@@ -136,7 +139,7 @@ async function start(
       consoleFiles,
       onOutgrown: end.because,
     })
-    // Now rather than at the exit, which a kill would skip.
+    // Now, since a kill would skip the flush at the exit.
     flushCompileCache()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
@@ -172,7 +175,7 @@ async function stopAll(app: { stop(): Promise<void> }, store: Store): Promise<vo
   }
 }
 
-/** What the system says about an address that cannot be listened on, in words. */
+/** Explains errors of listening on an address. */
 function explain(error: unknown, config: Config): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error

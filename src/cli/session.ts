@@ -75,7 +75,7 @@ export const remove = clientCommand({
   show: () => 'It is logged out, and its keys are wiped.',
 })
 
-/** With the QR code drawn, to be scanned from the terminal. */
+/** Includes the QR code, to be scanned from the terminal. */
 function showSession(session: WebSessionView): string {
   if (session.qr) return `${cardOf(session)}\n\n${renderUnicodeCompact(session.qr.text)}`
   return cardOf(session)

@@ -1,4 +1,4 @@
-/** Rows below a line of headings, in columns as wide as they need. */
+/** A table with a line of headings, and columns as wide as needed. */
 export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [headings, ...rows.map(row => row.map(cell))]
   const widths = headings.map((_, at) => Math.max(...lines.map(line => line[at]!.length)))
@@ -12,18 +12,18 @@ export function table(headings: readonly string[], rows: readonly (readonly unkn
     .join('\n')
 }
 
-/** One thing, a line for each of what is known of it. */
+/** One object, one line per property. */
 export function card(facts: readonly (readonly [string, unknown])[]): string {
   const width = Math.max(...facts.map(([name]) => name.length))
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
 }
 
-/** Names and texts are strangers' words: none begins a line of its own in a table. */
+/** Values may come from outside: they must not begin a new line in a table. */
 function cell(value: unknown): string {
   return written(value).replace(/[\t\n\r]+/g, ' ')
 }
 
-/** What a terminal obeys instead of showing it, but for the ends of lines. */
+/** Replaces control characters, except line feeds, and bidirectional controls. */
 export function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 }

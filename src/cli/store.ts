@@ -13,25 +13,28 @@ export type StoreOptions = {
   clock: Clock
   log: Logger
   progress: Progress
-  /** The embedded server fell into another process's hands: nothing can go on. */
+  /** Another process has taken over the embedded server: this one cannot go on. */
   onLost(error: Error): void
-  /** Ends the wait for a database, or for a node that migrates it: then `openStore` rejects with its reason. */
+  /**
+   * Ends the wait for the database, or for a node that migrates it: `openStore` then rejects with the
+   * signal's reason.
+   */
   signal?: AbortSignal
 }
 
-/** The database, up to date and ready. */
+/** The database, migrated and ready. */
 export type Store = {
   url: string
   /** The migrations that this start applied. */
   applied: readonly string[]
-  /** Stops the embedded server; leaves another one alone. */
+  /** Stops the server if it is the embedded one. */
   stop(): Promise<void>
 }
 
 const DATABASE_WAIT_MS = 30_000
 const DATABASE_LOOK_MS = 250
 
-/** Starts the embedded server or finds the external one, and migrates it. */
+/** Starts the embedded server or connects to the external one, and migrates it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const server = await openServer(options)
   try {
@@ -42,7 +45,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** The same for a command that does one thing: it tells how that goes and what fails, and ends where the database is lost. */
+/** `openStore` for a command that runs once: shows its progress and errors, and fails if the database is lost. */
 export function openStoreOnce(config: Config): Promise<Store> {
   return openStore({
     config,
@@ -63,7 +66,7 @@ async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>
   return { url, stop: async () => {} }
 }
 
-/** A database that starts beside us may need a moment. */
+/** Waits for the database, which may be starting at the same time. */
 async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<void> {
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   const untilMs = clock.monotonic() + DATABASE_WAIT_MS
@@ -81,7 +84,7 @@ async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<v
   }
 }
 
-/** Rejects when the signal is given; nobody need wait for that. */
+/** Rejects when the signal aborts; without an unhandled rejection if nothing awaits it. */
 function abortOf(signal?: AbortSignal): Promise<never> {
   const aborted = new Promise<never>((_, reject) => {
     if (signal?.aborted) reject(signal.reason)

@@ -59,7 +59,7 @@ export const create = clientCommand({
       provider: given.text('provider'),
     }
     const said = Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined))
-    // What the command line says stands before what the file says.
+    // Options of the command line override the file.
     const body = { ...(file === undefined ? {} : (readJsonFile(file) as object)), ...said }
     return given.client.api('POST', '/templates', body)
   },

@@ -1,6 +1,6 @@
 import { Refusal } from '../lib/refusal.ts'
 
-/** What the server, the driver or TLS says, in whatever language, and what mends it. */
+/** Advice by SQLSTATE or error code (independent of the language), or by message. */
 const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
   {
     code: /^28P01$/,
@@ -27,14 +27,14 @@ const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
 
 type Failure = Error & { code?: string; syscall?: string }
 
-/** Waiting does not help: a file that the URL names is not there, or a proxy wants to be set up. */
+/** Whether waiting is useless: a file that the URL names is missing, or the settings must change. */
 export function needsChange(failure: Failure): boolean {
   return failure.syscall === 'open' || adviceOn(failure) !== undefined
 }
 
 export function unusable(cause: Error): Refusal {
   const errors = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
-  // What Node adds is about starting Node.
+  // Removes Node's hint about its own command line options.
   const reason = errors.map(error => error.message.replace(/; if the root CA .*|[:. ]+$/, '')).join(', ')
   const advice = adviceOn(cause)
   return new Refusal(

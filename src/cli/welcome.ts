@@ -1,6 +1,6 @@
 /**
- * What a first start prints: the demo account's test key, in the clear this
- * once, and a line to paste that sends with it.
+ * The output of a first start: the test key of the demo account, shown only once, and a command that sends
+ * with it.
  */
 export function welcome(url: string, testKey: string): string {
   return `

@@ -27,7 +27,7 @@ const TimeOfDay = (description: string) =>
     description,
   })
 
-/** The part of every day in which marketing waits, by the clocks of the recipient's country. */
+/** The part of every day in which marketing messages wait, in the local time of the recipient's country. */
 export const QuietHoursView = Type.Object({
   start: TimeOfDay('From this time of day on, such as 21:00'),
   end: TimeOfDay('Until this one, on the next day where it is the earlier one; never the same'),
@@ -60,7 +60,7 @@ export const VerificationSettingsView = Type.Object({
 })
 export type VerificationSettingsView = Static<typeof VerificationSettingsView>
 
-/** Absent fields stay; null for all of it is the default again. */
+/** Absent fields stay unchanged; null resets all settings to the defaults. */
 export const VerificationSettingsUpdate = Type.Object({
   codeLength: Type.Optional(CodeLength),
   validityMinutes: Type.Optional(Validity),
@@ -88,7 +88,7 @@ export const OwnAccountUpdate = Type.Object({
 })
 export type OwnAccountUpdate = Static<typeof OwnAccountUpdate>
 
-/** What a key sees of its account, and of itself. */
+/** The account and the key, as that key sees them. */
 export const AccountView = Type.Object({
   id: Type.String(),
   name: Type.String(),

@@ -5,7 +5,7 @@ import { nullable } from './envelope.ts'
 
 export const ACTORS = ['user', 'api_key', 'operator_token'] as const
 
-/** Whoever did something, on the wire. */
+/** The person, key or operator who did something, in the API's form. */
 export const ActorView = Type.Object({
   type: Type.Enum(ACTORS),
   id: nullable(Type.String({ description: 'usr_… or key_…; null for the operator token' })),
@@ -13,10 +13,10 @@ export const ActorView = Type.Object({
 })
 export type ActorView = Static<typeof ActorView>
 
-/** The same as it is handed about. */
+/** ActorView with a typed id. */
 export type Actor = Omit<ActorView, 'id'> & { id: Id<'usr'> | Id<'key'> | null }
 
-/** A person has no key of their own. */
+/** A person has no key prefix. */
 export function actorOfCaller({ keyId, keyName, keyPrefix }: Caller): Actor {
   return { type: keyPrefix === '' ? 'user' : 'api_key', id: keyId, name: keyName }
 }

@@ -15,7 +15,7 @@ import { inForm } from './form.ts'
 import { SENDER_STATUSES } from './sender.ts'
 import { WalletView } from './wallet.ts'
 
-/** What the operator says and sees: `/api/admin`. */
+/** Schemas of the operator's API, `/api/admin`. */
 
 const Name = Type.String({ minLength: 1, maxLength: 200 })
 const MaybeTime = nullable(IsoTime)
@@ -173,7 +173,7 @@ const RetryPolicy = Type.Object({
   maxAttempts: Type.Integer({ minimum: 1, maximum: 20 }),
   backoffMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
 })
-/** Checked against the provider's own schema, which is known only once the provider is. */
+/** Validated against the provider's own schema, once the provider is known. */
 const Config = Type.Record(Type.String(), Type.Unknown())
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 const AllowedTypes = Type.Array(Type.Enum(MESSAGE_TYPES), {
@@ -211,7 +211,7 @@ export const ConnectionUpdate = Type.Object({
 })
 export type ConnectionUpdate = Static<typeof ConnectionUpdate>
 
-/** As the node sees it that answers; each has links of its own. */
+/** The state on the node that answers; each node has its own links. */
 export const ConnectionState = Type.Object({
   link: Type.Enum(['closed', 'connecting', 'up', 'down'] as const),
   detail: Type.String(),

@@ -1,7 +1,10 @@
 import { MAX_MICROS, toMicros } from '../lib/money.ts'
 import type { Faults } from './faults.ts'
 
-/** Micros of an amount on the wire of at least `leastMicros`; adds a fault and gives 0 otherwise. */
+/**
+ * Converts an amount of the API to micros; adds a fault and returns 0 if it is less than `leastMicros`, or
+ * not a valid amount.
+ */
 export function readAmount(units: number, path: string, leastMicros: 0 | 1, faults: Faults): number {
   const micros = toMicros(units)
   if (micros !== null && micros >= leastMicros) return micros

@@ -17,7 +17,7 @@ export const ApiKeyCreate = Type.Object({
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 
-/** The key itself is in this answer alone. */
+/** The only response that contains the key itself. */
 export const ApiKeyMade = Type.Object({ key: ApiKey, apiKey: Type.String() })
 
 const MOST_OVERLAP_SECONDS = 30 * 86_400

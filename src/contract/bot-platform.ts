@@ -2,41 +2,44 @@ import type { AttachmentType } from './enums.ts'
 import type { InboundCard, InboundLocation } from './inbound-message.ts'
 
 /**
- * What is asked of a platform on which accounts bring their own bots: who a token is, where its updates
- * go, and what they are. Failure is a value; nothing here rejects.
+ * The API of a platform on which accounts bring their own bots: the identity of a token, where updates go,
+ * and the updates. Failures are returned as values; nothing here rejects.
  */
 export type BotPlatform = {
-  /** Whose token this is. */
+  /** The bot that this token belongs to. */
   identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>>
-  /** From now on updates go to this address, each with the secret; or nowhere, until they are asked for. */
+  /**
+   * Sets the webhook, whose calls carry the secret. With null there is none, and updates wait until `updates`
+   * fetches them.
+   */
   listen(token: string, webhook: BotWebhook | null, signal: AbortSignal): Promise<PlatformAnswer<true>>
-  /** Who listens now, by the platform's word. */
+  /** The current webhook, according to the platform. */
   listener(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotListener>>
   /**
-   * The updates that wait, waiting for one for at most `waitMs`. Everything before `offset` is confirmed
-   * by it, and never told again; null confirms nothing.
+   * Fetches pending updates; if there are none, waits for one for at most `waitMs`. Confirms all updates
+   * before `offset`, which are not delivered again; null confirms nothing.
    */
   updates(
     token: string,
     ask: { offset: number | null; waitMs: number },
     signal: AbortSignal,
   ): Promise<PlatformAnswer<readonly BotUpdate[]>>
-  /** Tells the platform that a press of a button has come, so that the person is not shown any more that it waits. */
+  /** Confirms that a button was pressed, so that the platform stops showing it as pending. */
   acknowledge(token: string, press: string, signal: AbortSignal): Promise<PlatformAnswer<true>>
-  /** The header, in lower case, in which the platform repeats the secret. */
+  /** The header, in lower case, in which the platform sends the secret. */
   secretHeader: string
-  /** The update that a call brings; null where it cannot be read. */
+  /** Parses the update of a webhook call; null if it cannot be read. */
   readCall(body: Buffer): BotUpdate | null
 }
 
 export type BotWebhook = { url: string; secret: string }
 
 export type BotListener = {
-  /** Where updates go; null where they wait to be asked for. */
+  /** The webhook's URL; null if updates wait to be fetched. */
   url: string | null
-  /** How many updates wait. */
+  /** Number of pending updates. */
   waiting: number
-  /** When the platform last failed to hand one over, in ms since the epoch, and how; null for never. */
+  /** When a webhook call of the platform last failed, in ms since the epoch, and how; null for never. */
   failedAtMs: number | null
   failure: string | null
 }
@@ -45,30 +48,30 @@ export type BotIdentity = { platformId: string; username: string | null; name: s
 
 export type PlatformAnswer<T> =
   | { kind: 'answer'; value: T }
-  /** The token opens nothing, or not any more. */
+  /** The token is invalid, or was revoked. */
   | { kind: 'unauthorized' }
-  /** Somebody else hears the bot's updates: at a webhook, or by asking as we do. */
+  /** Another program gets the bot's updates: by a webhook (`webhook`), or by fetching them. */
   | { kind: 'conflict'; webhook: boolean }
   | { kind: 'throttled'; afterMs: number }
-  /** Refused for what it says. */
+  /** The platform refused the request's content. */
   | { kind: 'refused'; detail: string }
-  /** Not reached, or no answer that can be read. */
+  /** The platform cannot be reached, or its answer cannot be read. */
   | { kind: 'unavailable'; detail: string }
 
 /** Something that happened in a chat with a bot. */
 export type BotUpdate = {
-  /** Rises with each update of the bot, but for an idle week, after which it may begin anew anywhere. */
+  /** Rises with each update of the bot; after a week without updates it may restart anywhere. */
   id: number
-  /** Null where it tells of no chat, or of nothing that concerns us. */
+  /** Null if the update concerns no chat, or is not relevant here. */
   chat: BotChat | null
-  /** When, by the platform's word, in ms since the epoch; null where it does not say. */
+  /** The platform's time, in ms since the epoch; null if it gives none. */
   atMs: number | null
   what: BotHappening | null
-  /** The platform's id of the button's press that this is, which waits to be acknowledged; null for all else. */
+  /** The platform's id of the button press that must be acknowledged; null for other updates. */
   press: string | null
 }
 
-/** Of a person the names are theirs; of a group `firstName` is its title. */
+/** The names of a person; for a group, `firstName` is its title. */
 export type BotChat = {
   chatId: string
   userId: string | null
@@ -81,20 +84,20 @@ export type BotHappening =
   | { kind: 'message'; start: { payload: string | null } | null; message: BotMessage }
   /** The person blocked the bot; the group removed it. */
   | { kind: 'blocked' }
-  /** That ended. */
+  /** The person unblocked the bot, or the group added it again. */
   | { kind: 'returned' }
-  /** The group came to be, or somebody came into it; none but those whom it has let in hear of that. */
+  /** The group was created, or a member was added; only reported to bots that are members. */
   | { kind: 'joined' }
-  /** The group goes on under another id. */
+  /** The group got another id. */
   | { kind: 'moved'; to: string }
 
 export type BotMessage = {
   text: string | null
   button: string | null
   buttonTitle: string | null
-  /** What the person calls themselves. */
+  /** The person's display name. */
   name: string | null
-  /** The number of the message that this one answers; of the same chat. */
+  /** The number of the message in the same chat that this one replies to. */
   replyTo: number | null
   media: readonly {
     type: AttachmentType
@@ -107,7 +110,7 @@ export type BotMessage = {
   contacts: readonly InboundCard[]
 }
 
-/** How a message in a bot's chat is called: platforms number them in each chat anew. */
+/** The id of a message in a bot's chat: platforms number messages per chat. */
 export function botMessageId(botId: string, chatId: string, number: number): string {
   return `${botId}/${chatId}/${number}`
 }

@@ -1,17 +1,18 @@
 import { type Static, Type } from 'typebox'
 import { IsoTime, nullable, oneOf, success } from './envelope.ts'
 
-/** `unauthorized`: the platform does not take its token any more. */
+/** `unauthorized`: the platform no longer accepts the token. */
 export const BOT_STATES = ['active', 'unauthorized'] as const
 export type BotState = (typeof BOT_STATES)[number]
 
-/** How updates come: the platform calls us, or we ask. */
+/** How updates arrive: the platform calls us, or we fetch them. */
 export const BOT_MODES = ['webhook', 'polling'] as const
 export type BotMode = (typeof BOT_MODES)[number]
 
 /**
- * `taken_back`: another program had set its webhook, or removed ours, and we have set ours again; `taken`: it did so
- * again, and was left; `shared`: another program asks for the updates, too; `unreachable`: the platform cannot call us.
+ * `taken_back`: another program had set its own webhook, or removed ours, and we set ours again; `taken`: it
+ * did so again, and we left it; `shared`: another program fetches the updates too; `unreachable`: the
+ * platform cannot call us.
  */
 export const BOT_PROBLEMS = ['taken_back', 'taken', 'shared', 'unreachable'] as const
 export type BotProblemCode = (typeof BOT_PROBLEMS)[number]
@@ -23,7 +24,10 @@ const BotProblem = nullable(
   ),
 )
 
-/** What may be a token: it becomes a part of addresses. Telegram's are a number, a colon and a secret; a proxy may have its own. */
+/**
+ * The pattern of a token, which becomes part of URLs. Telegram's tokens are a number, a colon and a secret;
+ * those of a proxy may differ.
+ */
 export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,200}(?::[A-Za-z0-9_-]{0,200})?$'
 
 export const BotCreate = Type.Object({
@@ -52,7 +56,7 @@ export const BotView = Type.Object({
 })
 export type BotView = Static<typeof BotView>
 
-/** Somebody who started a bot; also `data` of `bot.subscriber.*`. */
+/** A person who started a bot; also `data` of `bot.subscriber.*`. */
 export const BotSubscriber = Type.Object({
   accountId: Type.String({ description: 'The bot’s id' }),
   chatId: Type.String(),

@@ -3,7 +3,7 @@ import { KEY_MODES } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import { SingleSendBody } from './send.ts'
 
-/** `docs/states.md` draws how a job passes them. */
+/** The transitions are drawn in `docs/states.md`. */
 export const BULK_STATUSES = [
   'accepting',
   'validating',
@@ -28,9 +28,9 @@ export type RowStatus = (typeof ROW_STATUSES)[number]
 
 /** The highest rate of a job, in messages a second; the plan of the account may allow less. */
 export const MOST_PER_SECOND = 10
-/** Of an idempotency key. */
+/** Longest idempotency key. */
 export const MOST_KEY_CHARACTERS = 200
-/** Of a job's name. */
+/** Longest name of a job. */
 export const MOST_NAME_CHARACTERS = 200
 
 const JOB_FIELDS = {
@@ -58,7 +58,7 @@ const JOB_FIELDS = {
   createdAt: IsoTime,
 }
 
-/** The body of a create; it is read as it comes, so that this is for the documentation. */
+/** The body of a create. It is only for the documentation: the body is parsed while it is received. */
 export const BulkCreate = Type.Object({
   name: Type.Optional(Type.String({ maxLength: MOST_NAME_CHARACTERS })),
   messagesPerSecond: Type.Integer({ minimum: 1, maximum: MOST_PER_SECOND }),
@@ -71,14 +71,14 @@ export const BulkCreate = Type.Object({
 export const BulkJob = Type.Object(JOB_FIELDS)
 export type BulkJob = Static<typeof BulkJob>
 
-/** The answer to a create: the job's fields beside `success`. */
+/** The answer to a create: the job's fields at the top level, beside `success`. */
 export const BulkCreated = Type.Object({ success: Type.Literal(true), ...JOB_FIELDS })
 export const BulkAnswer = Type.Object({ success: Type.Literal(true), job: BulkJob })
 
 export const BulkQuery = pageQuery({ status: Type.Optional(oneOf(BULK_STATUSES)) })
 export type BulkQuery = Static<typeof BulkQuery>
 
-/** A job in a path: what can be no id is a job that is not there. */
+/** A job id in a path; an invalid id is a job that does not exist. */
 export const JobPath = Type.Object({ jobId: Type.String() }, { notFound: 'JOB_NOT_FOUND' })
 
 /** One message of a job. */
@@ -95,7 +95,7 @@ export type BulkRow = Static<typeof BulkRow>
 export const BulkRowQuery = pageQuery({ status: Type.Optional(oneOf(ROW_STATUSES)) })
 export type BulkRowQuery = Static<typeof BulkRowQuery>
 
-/** `data` of a `bulk.*` event: the job as it was then. */
+/** `data` of a `bulk.*` event: the job at the time of the event. */
 export const BulkEventData = Type.Object({
   jobId: Type.String(),
   mode: oneOf(KEY_MODES),

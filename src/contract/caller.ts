@@ -9,7 +9,7 @@ import type {
   VerificationChannel,
 } from './enums.ts'
 
-/** What every request needs to know of the account; cached, so a few seconds old at most. */
+/** What every request needs of the account; cached, so at most a few seconds old. */
 export type AccountSnapshot = {
   id: AccountId
   name: string
@@ -19,7 +19,7 @@ export type AccountSnapshot = {
   /** ISO 4217. */
   currency: string
   phone: { number: string | null; verified: boolean }
-  /** When marketing waits, by the clocks of its recipient; null for never. */
+  /** When marketing messages wait, in the recipient's local time; null for never. */
   quietHours: QuietHours | null
   verification: VerificationSettings
   plan: PlanSnapshot
@@ -27,18 +27,18 @@ export type AccountSnapshot = {
   revision: number
 }
 
-/** How an account wants its verifications. */
+/** An account's settings for verifications. */
 export type VerificationSettings = {
-  /** Digits. */
+  /** Length in digits. */
   codeLength: number
   validityMinutes: number
-  /** All of these at once, as far as they fit the recipient; none: the one that routing chooses. */
+  /** Codes go over all of these channels that suit the recipient; if empty, routing chooses one. */
   channels: readonly VerificationChannel[]
-  /** Of the words, on the channels that it is for; null for the account's default. */
+  /** The template of the text, on channels that it is for; null for the account's default. */
   templateId: string | null
-  /** Where routing chooses: the order of policies, or that of how codes fare. */
+  /** How routing orders the channels: by policy, or by the success of earlier codes. */
   channelOrder: ChannelOrderSetting
-  /** Of codes whose order is learned: how many of a hundred go first over a channel that is hardly known. */
+  /** With a learned order, the percentage of codes that try a channel with little data first. */
   trialPercent: number
 }
 
@@ -47,24 +47,24 @@ export type PlanSnapshot = {
   status: 'active' | 'inactive'
   allowsScheduling: boolean
   bulkCeilingPerSecond: number
-  /** Requests a second of the group `api`; the burst is twice the rate. */
+  /** Requests per second to the group `api`; the burst is twice that. */
   rateLimitPerSecond: number
-  /** The same for `verification_send`. */
+  /** Requests per second to the group `verification_send`. */
   verificationRateLimitPerSecond: number
   pools: readonly PlanPool[]
 }
 
-/** Messages of a month that the plan includes; `limit` is their number. */
+/** Messages per month that the plan includes; `limit` is their number. */
 export type PlanPool = { id: number; channels: readonly Channel[]; limit: number }
 
-/** Whoever sent a request: one key, and the account that it belongs to; or a person who acts for it in the console. */
+/** The caller of a request: a key and its account, or a person who acts for the account in the console. */
 export type Caller = {
-  /** The person's own id where it is a person. */
+  /** For a person, the user id. */
   keyId: Id<'key'> | Id<'usr'>
   keyName: string
-  /** The first letters of the key, for people to tell keys apart; empty for a person. */
+  /** The first letters of the key, to tell keys apart; empty for a person. */
   keyPrefix: string
-  /** In ms since the epoch; null where the key has no end, and for a person. */
+  /** In ms since the epoch; null for a key that does not expire, and for a person. */
   keyExpiresAtMs: number | null
   mode: KeyMode
   role: KeyRole
@@ -72,15 +72,15 @@ export type Caller = {
   account: AccountSnapshot
 }
 
-/** Whoever is signed in to the console. */
+/** A person who is signed in to the console. */
 export type SignedIn = {
   sessionId: Id<'ses'>
   userId: Id<'usr'>
   email: string
   name: string
   operator: boolean
-  /** What a request that is no GET has to bring. */
+  /** The CSRF token that every request except GET must carry. */
   csrfToken: string
-  /** For whom they act, and how. */
+  /** The accounts that the person may act for, with role and permissions. */
   memberships: ReadonlyMap<AccountId, { role: KeyRole; permissions: ReadonlySet<Permission> }>
 }

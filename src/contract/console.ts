@@ -3,11 +3,14 @@ import { KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { inForm } from './form.ts'
 
-/** How people come in: `/api/console`. Everything else they do goes over the public and the operator's API. */
+/**
+ * Schemas of sign-in and the person's own profile, `/api/console`. For everything else the console uses the
+ * public API and the operator's.
+ */
 
 export const EmailField = Type.String({ minLength: 3, maxLength: 254, description: 'An e-mail address' })
 export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
-/** Of a login that exists: what was given once may be given again, however long it has to be today. */
+/** The password of an existing login: it may be shorter than today's minimum. */
 const Password = Type.String({ minLength: 1, maxLength: 200 })
 export const LEAST_PASSWORD = 10
 export const NewPassword = Type.String({
@@ -69,7 +72,7 @@ export const UserView = Type.Object({
 })
 export type UserView = Static<typeof UserView>
 
-/** Who is signed in, and what they may act for. */
+/** The signed-in person, and the accounts that they may act for. */
 export const SessionView = Type.Object({
   user: UserView,
   memberships: Type.Array(MembershipView),
@@ -85,7 +88,7 @@ export const SessionView = Type.Object({
 })
 export type SessionView = Static<typeof SessionView>
 
-/** One place where somebody is signed in. */
+/** One session of a signed-in person. */
 export const SessionRow = Type.Object({
   id: Type.String(),
   current: Type.Boolean({ description: 'The one that asks' }),
@@ -125,7 +128,7 @@ export type TotpDone = Static<typeof TotpDone>
 
 export const InvitationRead = Type.Object({ token: InvitationToken })
 
-/** What a link is for, shown to whoever follows it. */
+/** What a link is for, shown to the person who opens it. */
 export const InvitationPreview = Type.Object({
   kind: Type.Enum(['invitation', 'reset'] as const, {
     description: '`reset`: a new password for a login that exists',

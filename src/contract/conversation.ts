@@ -5,14 +5,14 @@ import { nullable, oneOf } from './envelope.ts'
 export const MODULE_TYPES = ['chatapp_web', 'chatapp_official', 'botapp_bot'] as const
 export type ModuleType = (typeof MODULE_TYPES)[number]
 
-/** The channel that a conversation of each kind is held over. */
+/** The channel of each kind of conversation. */
 export const CHANNEL_OF_MODULE: Readonly<Record<ModuleType, Channel>> = {
   chatapp_web: 'user_chatapp_session',
   chatapp_official: 'official_chatapp',
   botapp_bot: 'botapp_bot',
 }
 
-/** The kind of conversation that a channel holds; null where it holds none. */
+/** The kind of conversation of a channel; null if it has none. */
 export function moduleOf(channel: Channel): ModuleType | null {
   return MODULE_TYPES.find(each => CHANNEL_OF_MODULE[each] === channel) ?? null
 }
@@ -27,7 +27,7 @@ export const ConversationView = Type.Object({
 })
 export type ConversationView = Static<typeof ConversationView>
 
-/** Names a conversation: the same for whatever is sent and received in it. */
+/** Identifies a conversation, the same for sent and received messages. */
 export type ConversationPlace = {
   moduleType: ModuleType
   /** Session name, official sender id or bot id. */
@@ -36,15 +36,18 @@ export type ConversationPlace = {
 }
 
 /**
- * The key of a conversation that nobody gave one: `moduleType:accountId:chatId`. A person on the chat
- * app is the same in each spelling of their number.
+ * The default key of a conversation: `moduleType:accountId:chatId`. On the chat app, all spellings of a
+ * person's number give the same key.
  */
 export function conversationKeyOf({ moduleType, accountId, chatId }: ConversationPlace): string {
   const chat = moduleType === 'botapp_bot' ? chatId : (numberOfChat(chatId) ?? chatId)
   return `${moduleType}:${accountId}:${chat}`
 }
 
-/** E.164 of a chat with one person: a number in any spelling, or the chat app's id of it; null for groups and the like. */
+/**
+ * The E.164 number of a chat with one person, from a number in any spelling or the chat app's id; null for
+ * groups and the like.
+ */
 export function numberOfChat(chatId: string): string | null {
   const [, user = ''] = /^([^@]*)(?:@(?:s\.whatsapp\.net|c\.us))?$/.exec(chatId) ?? []
   const digits = user.replace(/[\s().-]/g, '').replace(/^\+/, '')

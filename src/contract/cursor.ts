@@ -1,19 +1,19 @@
 import { type Id, isId, type MessageId, type Prefix } from '../lib/ids.ts'
 import { invalid } from './errors.ts'
 
-/** What a list is asked for; `limit` is filled in by the schema of the query. */
+/** The query of a list; the schema fills in the default of `limit`. */
 export type PageQuery = { limit?: number; cursor?: string }
 export type Page<T> = { success: true; data: T[]; nextCursor: string | null }
 
-/** Rows of a page when nobody says. */
+/** Default number of rows per page. */
 export const DEFAULT_LIMIT = 50
 
-/** Where a list goes on: a few words, opaque on the wire. */
+/** A cursor: the position at which a list continues, as opaque text. */
 export function writeCursor(...words: readonly string[]): string {
   return Buffer.from(words.join(' ')).toString('base64url')
 }
 
-/** The words of a cursor that `fits`. Throws VALIDATION_ERROR for one that is not of this list. */
+/** The parts of a cursor, checked by `fits`. Throws VALIDATION_ERROR for a cursor of another list. */
 export function readCursor(cursor: string, fits: (words: string[]) => boolean): string[] {
   const words = Buffer.from(cursor, 'base64url').toString().split(' ')
   const storable = words.every(word => !word.includes('\0'))
@@ -21,18 +21,21 @@ export function readCursor(cursor: string, fits: (words: string[]) => boolean): 
   return words
 }
 
-/** Where a list by id goes on; null at its beginning. Throws VALIDATION_ERROR for a cursor that is not of this list. */
+/**
+ * The id after which a list by id continues; null at its beginning. Throws VALIDATION_ERROR for a cursor of
+ * another list.
+ */
 export function readIdCursor<P extends Prefix>(prefix: P, cursor: string | undefined): Id<P> | null {
   if (cursor === undefined) return null
   return readCursor(cursor, words => words.length === 1 && isId(prefix, words[0]!))[0] as Id<P>
 }
 
-/** Where a list by time (ms since the epoch) and message goes on. */
+/** Position in a list by time (ms since the epoch) and message. */
 export type TimePlace = { atMs: number; messageId: MessageId }
 
-/** Such a place. Throws VALIDATION_ERROR for a cursor that is not of this list. */
+/** Parses such a position. Throws VALIDATION_ERROR for a cursor of another list. */
 export function readTimeCursor(cursor: string): TimePlace {
-  // Thirteen digits are the year 2286: more of them is a time that the store does not know.
+  // Thirteen digits reach the year 2286; with more, it may be a time that PostgreSQL cannot store.
   const fits = (words: string[]) =>
     words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!)
   const [atMs, messageId] = readCursor(cursor, fits)
@@ -40,8 +43,8 @@ export function readTimeCursor(cursor: string): TimePlace {
 }
 
 /**
- * One page of what was read one row further than asked for. `lookedTo` is the cursor behind what was looked at,
- * where that was not all: what is older is looked at by the next page.
+ * Builds a page from rows that were read with one row more than `limit`. `lookedTo` is the cursor of where
+ * the search stopped, if not at the end of the list: the next page continues there.
  */
 export function pageOf<Row, View>(
   rows: readonly Row[],

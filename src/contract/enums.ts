@@ -1,4 +1,4 @@
-/** The API's enums, spelled as the wire spells them. */
+/** The API's enums, with the values of the API. */
 export const CHANNELS = [
   'local_sms',
   'int_sms',
@@ -9,22 +9,22 @@ export const CHANNELS = [
 ] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** The channels that a verification code may go over. */
+/** The channels for verification codes. */
 export const VERIFICATION_CHANNELS = ['local_sms', 'int_sms', 'official_chatapp', 'email_user'] as const
 export type VerificationChannel = (typeof VERIFICATION_CHANNELS)[number]
 
-/** What orders the channels of a verification where routing chooses. */
+/** How the channels of a verification are ordered if routing chooses. */
 export const CHANNEL_ORDERS = ['policy', 'learned'] as const
 export type ChannelOrderSetting = (typeof CHANNEL_ORDERS)[number]
 
 export const MESSAGE_TYPES = ['otp', 'utility', 'marketing', 'free_text'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]
 
-/** How a connection sends a type: its words alone, or by a template as well. */
+/** How a connection sends a message type: as plain text only, or also by a template. */
 export const SEND_MODES = ['plain_text', 'template_optional'] as const
 export type SendMode = (typeof SEND_MODES)[number]
 
-/** In the order in which a message may pass them; `docs/states.md` draws it. */
+/** In the order in which a message may reach them; drawn in `docs/states.md`. */
 export const MESSAGE_STATUSES = [
   'scheduled',
   'queued',

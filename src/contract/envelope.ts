@@ -1,12 +1,12 @@
 import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
 import { CATALOGUE, type Detail, type ErrorCode, type Problem } from './errors.ts'
 
-/** `{success: true, data}`: the answer of every operation that has no body of its own. */
+/** `{success: true, data}`: the response of every operation without a schema of its own. */
 export function success<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data })
 }
 
-/** A list of one page; `nextCursor` is null on the last. */
+/** A page of a list; `nextCursor` is null on the last page. */
 export function page<T extends TSchema>(item: T) {
   return Type.Object({
     success: Type.Literal(true),
@@ -20,7 +20,7 @@ export function page<T extends TSchema>(item: T) {
 /** The query of a list: `limit`, `cursor`, and the list's own filters. */
 export function pageQuery<T extends TProperties>(filters: T) {
   return Type.Object({
-    // Not optional to whoever reads it: the default is filled in.
+    // Not optional in the parsed query: the default is filled in.
     limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows of one page.' }),
     cursor: Type.Optional(
       Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque.' }),
@@ -38,10 +38,10 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** A time on the wire. */
+/** A time in the API. */
 export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' })
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const ErrorBody = Type.Object({
   success: Type.Literal(false),
   code: Type.Enum(Object.keys(CATALOGUE) as [ErrorCode, ...ErrorCode[]]),
@@ -68,7 +68,7 @@ export type ErrorAnswer = {
   [extra: string]: unknown
 }
 
-/** The body that tells of `problem`; also what an idempotent operation stores to replay. */
+/** The error body of a Problem; idempotent operations store it for replays. */
 export function errorBody(problem: Problem, requestId: string): ErrorAnswer {
   const body: ErrorAnswer = { success: false, code: problem.code, error: problem.message, requestId }
   if (problem.details) body.details = problem.details

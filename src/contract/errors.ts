@@ -1,6 +1,6 @@
 /**
- * The one catalogue of what can go wrong on the wire. `status` is HTTP's;
- * `text` is the default public text; clients match on the code alone.
+ * The catalogue of all errors of the API. `status` is the HTTP status; `text` is the default public text;
+ * clients match on the code only.
  */
 export const CATALOGUE = {
   VALIDATION_ERROR: { status: 400, text: 'The request is not valid.' },
@@ -48,25 +48,22 @@ export const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE
 
-/** One fault of a body, query or header: `path` in dots and brackets, as in `options.scheduleAt`. */
+/** One error in a body, query or header; `path` with dots and brackets, as in `options.scheduleAt`. */
 export type Detail = { path: string; message: string }
 
 export type ProblemOptions = {
   details?: readonly Detail[]
-  /** When to come back, in whole seconds; every 429 and 503 has one. */
+  /** When the client may retry, in whole seconds; every 429 and 503 has it. */
   retryAfterSeconds?: number
-  /** Extra public fields beside the usual ones, such as `attemptsRemaining`. */
+  /** Additional public fields, such as `attemptsRemaining`. */
   extra?: Record<string, string | number>
-  /** The body could not be read: nothing was decided on it. */
+  /** The body could not be read, so nothing was decided on it. */
   unread?: true
   /** The internal reason; logged, never sent. */
   cause?: unknown
 }
 
-/**
- * A refusal with its public text. Thrown by the verbs of core and turned into
- * the error body in one place, `http/errors.ts`.
- */
+/** An error with its public text. Thrown by core, and converted to the error body in one place, `http/errors.ts`. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -97,12 +94,15 @@ export function invalid(path: string, message: string): Problem {
   })
 }
 
-/** A 415 that says what the body's header must be. */
+/** A 415 that says what the header must be. */
 export function unsupported(header: 'Content-Type' | 'Content-Encoding', message: string): Problem {
   return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, { details: [{ path: header, message }] })
 }
 
-/** A 400 for a body that is cut, broken, or not what it says it is; `message` says so beside the path. */
+/**
+ * A 400 for a body that is truncated, malformed, or not of its declared type; `message` is the text of the
+ * detail.
+ */
 export function unreadable(path: string, text: string, message = text): Problem {
   return new Problem('VALIDATION_ERROR', text, { details: [{ path, message }], unread: true })
 }

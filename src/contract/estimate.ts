@@ -3,7 +3,7 @@ import { CHANNELS } from './enums.ts'
 import { nullable, oneOf } from './envelope.ts'
 import { SENDER_SOURCES } from './send.ts'
 
-/** What a send of the same body would do; the body of `POST /api/v2/messages/estimate` is that of a send. */
+/** What a send with the same body would do; `POST /api/v2/messages/estimate` takes the body of a send. */
 export const Estimate = Type.Object({
   deliverable: Type.Boolean({ description: 'Whether the send would be accepted, as things stand now.' }),
   reasons: Type.Array(Type.Object({ code: Type.String(), path: Type.String(), message: Type.String() }), {

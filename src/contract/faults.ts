@@ -1,9 +1,9 @@
 import { type Detail, Problem } from './errors.ts'
 
-/** Gathers all that is wrong with a body before it is refused, so that one answer names it all. */
+/** Collects all errors of a body, so that one response reports all of them. */
 export type Faults = {
   add(path: string, message: string): void
-  /** Throws a VALIDATION_ERROR when there was any. */
+  /** Throws a VALIDATION_ERROR if there are errors. */
   check(): void
 }
 

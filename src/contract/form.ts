@@ -1,9 +1,9 @@
-/** The member of a schema that says in words what its pattern asks for, as "must be six digits". */
+/** The schema keyword with a text for values that do not match the pattern, such as "must be six digits". */
 export const PATTERN_FAULT = 'x-pattern-fault'
 
 /**
- * The pattern of a text, and what is said of one that does not fit it: people read no patterns.
- * The words go with the schema, wherever it is compiled or shown.
+ * A pattern with a readable error text. The text is part of the schema, so that it is available wherever the
+ * schema is used.
  */
 export function inForm(pattern: string, fault: string) {
   return { pattern, [PATTERN_FAULT]: fault }

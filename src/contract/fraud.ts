@@ -2,11 +2,11 @@ import { type Static, type TProperties, Type } from 'typebox'
 import { CHANNELS } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
-/** What a rule does with a send that breaks it: nothing, note it, or refuse it. */
+/** What a rule does with a send that breaks it: nothing, record it, or refuse it. */
 export const RULE_MODES = ['off', 'monitor', 'block'] as const
 export type RuleMode = (typeof RULE_MODES)[number]
 
-/** In the order in which they are asked. */
+/** In the order in which they are evaluated. */
 export const FRAUD_RULES = [
   'allowedCountries',
   'numberType',
@@ -22,7 +22,7 @@ export type FraudRule = (typeof FRAUD_RULES)[number]
 export const BLOCK_ACTIONS = ['blocked', 'monitored'] as const
 export type BlockAction = (typeof BLOCK_ACTIONS)[number]
 
-/** Kinds of numbers that a code can be kept from; `unallocated` is what no numbering plan has given out. */
+/** Number types that can be blocked; `unallocated` is a number outside all allocated ranges. */
 export const GUARDED_TYPES = [
   'premium',
   'shared_cost',
@@ -40,7 +40,7 @@ export type GuardedType = (typeof GUARDED_TYPES)[number]
 const Mode = oneOf(RULE_MODES)
 const Window = (description: string) => Type.Integer({ minimum: 1, maximum: 1_440, description })
 
-/** The settings of each rule; what is in them says how much is too much. */
+/** The settings of each rule, with its limits. */
 const RULES = {
   recipient: {
     mode: Mode,
@@ -116,7 +116,7 @@ const Safe = Type.Array(Type.String({ minLength: 2, maxLength: 320 }), {
 
 const some = <T extends TProperties>(fields: T) => Type.Optional(Type.Partial(Type.Object(fields)))
 
-/** What is said here holds; the rest is as the platform has it. */
+/** Fields that are present apply; the platform's settings apply for the others. */
 export const FraudSettings = Type.Object({
   recipient: some(RULES.recipient),
   clientIp: some(RULES.clientIp),
@@ -149,7 +149,7 @@ export const FraudSettingsView = Type.Object({
 })
 export type FraudSettingsView = Static<typeof FraudSettingsView>
 
-/** A send that was stopped, or would have been. */
+/** A send that was refused, or in monitor mode would have been. */
 export const BlockView = Type.Object({
   id: Type.String(),
   action: oneOf(BLOCK_ACTIONS, { description: 'monitored: it was let through, since its rule only watches' }),

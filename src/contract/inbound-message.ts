@@ -19,7 +19,7 @@ export const InboundMediaView = Type.Object({
 })
 export type InboundMediaView = Static<typeof InboundMediaView>
 
-/** A place that somebody sent. */
+/** A location in a message. */
 export const InboundLocation = Type.Object({
   latitude: Type.Number({ minimum: -90, maximum: 90 }),
   longitude: Type.Number({ minimum: -180, maximum: 180 }),
@@ -28,7 +28,7 @@ export const InboundLocation = Type.Object({
 })
 export type InboundLocation = Static<typeof InboundLocation>
 
-/** Somebody whose contact details were sent. */
+/** A contact card in a message. */
 export const InboundCard = Type.Object({
   id: nullable(
     Type.String({

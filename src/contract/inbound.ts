@@ -1,29 +1,25 @@
-/** What a provider calls us with, as it came: signatures are of the raw bytes. */
+/** A provider's webhook call, unchanged: signatures are of the raw bytes. */
 export type InboundRequest = {
   method: 'GET' | 'POST'
-  /** The whole address as the provider called it; null where we do not know how we are reached. */
+  /** The full URL that the provider called; null if our public URL is not known. */
   url: string | null
-  /** What stands behind the question mark, as it was sent. */
+  /** The raw query string, without the question mark. */
   query: string
-  /** By lower-case name; of a repeated header the first. */
+  /** By lower-case name; for a repeated header the first value. */
   headers: Readonly<Record<string, string>>
   body: Buffer
 }
 
-/** What the provider is to be answered, where it asks for words of its own. */
+/** The response for providers that need a certain one. */
 export type InboundReply = { status: number; contentType: string; body: string }
 
-/** The door through which providers' calls come in. */
+/** Where providers' webhook calls come in. */
 export type InboundDoor = {
-  /**
-   * Whether there is anybody here whom such a call could be for. Throws SERVICE_UNAVAILABLE where they
-   * are still being opened.
-   */
+  /** Whether a link takes such calls. Throws SERVICE_UNAVAILABLE while links are still being opened. */
   awaits(provider: string, connectionId: string): Promise<boolean>
   /**
-   * Hands a call to the connection's link, and resolves once all that it says is
-   * stored. `unknown`: no such connection here, or one that takes no calls.
-   * Throws DatabaseUnavailable where it cannot be stored.
+   * Passes a call to the connection's link; resolves once everything in it is stored. `unknown`: there is no
+   * such connection here, or it takes no calls. Throws DatabaseUnavailable if it cannot be stored.
    */
   receive(
     provider: string,

@@ -3,9 +3,9 @@ import { EmailField } from './console.ts'
 import { KEY_MODES, KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 
-/** Who acts for an account, and who was asked to. */
+/** Schemas of members and invitations. */
 
-/** What a member may do unless the owner says otherwise; an owner may do everything. */
+/** A member's default permissions; owners have all permissions. */
 export const MEMBER_PERMISSIONS = ['messages:create', 'messages:read'] as const
 
 const Role = Type.Enum(KEY_ROLES)
@@ -33,7 +33,7 @@ export const MemberUpdate = Type.Object({
 })
 export type MemberUpdate = Static<typeof MemberUpdate>
 
-/** A key that somebody made who is gone: it belongs to the account, and goes on. */
+/** A key of a person who was removed: it belongs to the account, and stays valid. */
 export const MadeKey = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
@@ -78,7 +78,7 @@ export type Invitation = Static<typeof Invitation>
 
 export const MAIL_STATES = ['sent', 'queued', 'failed', 'no_connection', 'not_asked'] as const
 
-/** The link is shown this once. */
+/** The only response with the link. */
 export const InvitationMade = Type.Object({
   invitation: Invitation,
   link: Type.String({ description: 'For whoever is invited alone; shown this once' }),

@@ -5,7 +5,7 @@ import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import type { ErrorCode } from './errors.ts'
 import { SENDER_SOURCES } from './send.ts'
 
-/** What stands for the words of an OTP wherever they could be read later. */
+/** Replaces the text of an OTP wherever it could be read later. */
 export const MASKED = '••••••'
 
 /** A message as lists show it. */
@@ -87,7 +87,7 @@ export type TimelineEntry = Static<typeof TimelineEntry>
 export const MessageWithTimeline = Type.Object({ ...Message.properties, timeline: Type.Array(TimelineEntry) })
 export type MessageWithTimeline = Static<typeof MessageWithTimeline>
 
-/** What a message that was not sent, or not yet, may say of it. */
+/** Error codes of a message that was not sent, or not yet. */
 export const MESSAGE_ERRORS = [
   'RECIPIENT_REJECTED',
   'RECIPIENT_SUPPRESSED',
@@ -99,7 +99,7 @@ export const MESSAGE_ERRORS = [
 ] as const satisfies readonly ErrorCode[]
 export type MessageError = (typeof MESSAGE_ERRORS)[number]
 
-/** Which of the account's messages, as lists and streams are asked. */
+/** Filters of the account's messages, for lists and streams. */
 export const MessageFilters = Type.Object({
   status: Type.Optional(oneOf(MESSAGE_STATUSES)),
   channel: Type.Optional(oneOf(CHANNELS)),
@@ -117,7 +117,7 @@ export type MessageFilters = Static<typeof MessageFilters>
 export const MessageQuery = pageQuery(MessageFilters.properties)
 export type MessageQuery = Static<typeof MessageQuery>
 
-/** How messages over one connection behave; `GET /messages/policies` lists them. */
+/** The policy of a connection; `GET /messages/policies` lists them. */
 export const ProviderMessagePolicy = Type.Object({
   providerKey: Type.String(),
   channel: oneOf(CHANNELS),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { IsoTime, nullable } from './envelope.ts'
 import { TemplateSender } from './template.ts'
 
-/** An official sender as its account sees it: what a template shows of it, and what its provider says. */
+/** An official sender as its account sees it: the fields that templates show, and the provider's status. */
 export const OfficialSender = Type.Object({
   ...TemplateSender.properties,
   status: Type.String({

@@ -3,7 +3,7 @@ import { CHANNELS, MESSAGE_TYPES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { ProviderMessagePolicy } from './message.ts'
 
-/** What the operator sees of the machinery. */
+/** Schemas of nodes and queues, for the operator. */
 
 const Count = Type.Integer({ minimum: 0 })
 

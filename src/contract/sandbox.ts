@@ -5,7 +5,7 @@ import { IsoTime, nullable, oneOf, page, pageQuery } from './envelope.ts'
 /** The key of the provider that sends nothing. */
 export const SANDBOX = 'sandbox'
 
-/** A file that came with a message: what it was, not its bytes. */
+/** A file of a message: its metadata, not its bytes. */
 export const SandboxMedia = Type.Object({
   type: oneOf(ATTACHMENT_TYPES),
   mimetype: Type.String(),
@@ -16,7 +16,7 @@ export const SandboxMedia = Type.Object({
 })
 export type SandboxMedia = Static<typeof SandboxMedia>
 
-/** An official template as a message used it: what a provider would have filled in. */
+/** An official template as a message used it, with the values that a provider would fill in. */
 export const SandboxTemplateUse = Type.Object({
   name: Type.String(),
   language: Type.String(),
@@ -38,7 +38,7 @@ export const SandboxTemplateUse = Type.Object({
 })
 export type SandboxTemplateUse = Static<typeof SandboxTemplateUse>
 
-/** A message as the sandbox took it; one-time codes are in the clear here. */
+/** A message in the sandbox; one-time codes are not masked here. */
 export const SandboxMessage = Type.Object({
   messageId: Type.String(),
   channel: oneOf(CHANNELS),

@@ -99,7 +99,7 @@ export const SenderChoice = Type.Object({
 
 /** Recipients of one batch. */
 const MAX_BATCH = 100
-/** An empty one is a recipient that nothing reaches, and fails alone like any other. */
+/** An empty recipient is accepted here, so that it fails alone and not the whole batch. */
 const OneOfBatch = Type.String({ maxLength: RECIPIENT_MAX })
 
 const FIELDS = {
@@ -123,7 +123,7 @@ const FIELDS = {
 export const SingleSendBody = Type.Object({ to: Recipient, ...FIELDS })
 export type SingleSendBody = Static<typeof SingleSendBody>
 
-/** The body of `POST /api/v2/messages/send`: to one recipient, or to each of a batch. */
+/** The body of `POST /api/v2/messages/send`, for one recipient or a batch. */
 export const SendBody = Type.Object({
   to: Type.Union([Recipient, Type.Array(OneOfBatch, { minItems: 1, maxItems: MAX_BATCH })]),
   ...FIELDS,

@@ -17,7 +17,7 @@ export const SmsSenderView = Type.Object({
 })
 export type SmsSenderView = Static<typeof SmsSenderView>
 
-/** What an account says to get one. */
+/** An account's request for a sender name. */
 export const SmsSenderRequest = Type.Object({
   name: Type.String({
     minLength: 1,
@@ -33,7 +33,7 @@ export const SmsSenderRequest = Type.Object({
   ),
   webhookSecret: Type.Optional(
     Type.String({
-      // It travels in a header: visible ASCII, spaces inside alone.
+      // Sent in a header: visible ASCII, spaces only inside.
       ...inForm(
         '^[!-~](?:[ -~]*[!-~])?$',
         'must be letters, digits and signs of ASCII, without a space at either end',

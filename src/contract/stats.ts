@@ -25,7 +25,7 @@ const COUNTS = {
   cost: Type.Number({ description: 'What was paid, less what came back' }),
 }
 
-/** What happened within an hour or a day. */
+/** The counts of one hour or day. */
 export const MessageStatsRow = Type.Object({
   at: Type.String({ format: 'date-time', description: 'When it begins' }),
   channel: nullable(Type.Enum(CHANNELS)),

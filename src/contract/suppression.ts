@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CHANNELS } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
-/** Who asked for it: the account or operator by the API, the recipient by a word such as STOP, the provider. */
+/** The source: the account or operator through the API, the recipient by a keyword such as STOP, or the provider. */
 export const SUPPRESSION_SOURCES = ['api', 'stop', 'provider'] as const
 export type SuppressionSource = (typeof SUPPRESSION_SOURCES)[number]
 
@@ -19,7 +19,7 @@ export const SuppressionCreate = Type.Object({
 })
 export type SuppressionCreate = Static<typeof SuppressionCreate>
 
-/** A recipient who is sent no marketing. */
+/** A recipient who gets no marketing messages. */
 export const SuppressionView = Type.Object({
   id: Type.String(),
   to: Type.String(),
@@ -30,7 +30,7 @@ export const SuppressionView = Type.Object({
 })
 export type SuppressionView = Static<typeof SuppressionView>
 
-/** One that recipients made at a number that accounts share. */
+/** A suppression that a recipient made at a number that accounts share. */
 export const SharedSuppressionView = Type.Object({
   ...SuppressionView.properties,
   connectionId: nullable(Type.String({ description: 'Whose own sender is not to write to them' })),

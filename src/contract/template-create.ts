@@ -8,7 +8,7 @@ import {
   TEMPLATE_SUB_TYPES,
 } from './template.ts'
 
-/** As long as an e-mail; each kind of template has its own, lower limit. */
+/** The limit of an e-mail; other kinds of templates have their own, lower limits. */
 const CONTENT_MAX = 500_000
 const Short = Type.String({ minLength: 1, maxLength: 200 })
 

@@ -21,7 +21,7 @@ export type OtpType = (typeof OTP_TYPES)[number]
 
 export const BUTTON_TYPES = ['url', 'phone', 'quick_reply', 'copy_code'] as const
 
-/** The literal that names the platform's own official number. */
+/** The value that stands for the platform's own official number. */
 export const PLATFORM_SENDER = 'platform'
 
 /** The official sender that a template is bound to, as the template shows it. */
@@ -94,7 +94,7 @@ export const TemplateView = Type.Object({
 })
 export type TemplateView = Static<typeof TemplateView>
 
-/** What the answer to the creation of an SMS template shows. */
+/** The response to the creation of an SMS template. */
 export const SmsTemplateCreated = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -133,7 +133,7 @@ export const TemplateQuery = Type.Object({
 })
 export type TemplateQuery = Static<typeof TemplateQuery>
 
-/** All of them, or a page. */
+/** All templates, or one page. */
 export const TemplateList = Type.Object({
   data: Type.Array(TemplateView),
   nextCursor: Type.Optional(
@@ -141,7 +141,7 @@ export const TemplateList = Type.Object({
   ),
 })
 
-/** Values to look at a template with; where none are given, its examples stand in. */
+/** Values for a preview of a template; its examples are the defaults. */
 export const TemplatePreviewBody = Type.Object({
   variablesIndexed: Type.Optional(Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100 })),
   variablesNamed: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4_096 }))),
@@ -158,7 +158,7 @@ export const TemplatePreviewBody = Type.Object({
 })
 export type TemplatePreviewBody = Static<typeof TemplatePreviewBody>
 
-/** What the recipient would see. */
+/** The message as the recipient would see it. */
 export const TemplatePreview = Type.Object({
   text: Type.String(),
   subject: nullable(Type.String()),
@@ -195,11 +195,11 @@ export type TemplateEventData = {
   language: string | null
   category: TemplateCategory
   subType: TemplateSubType
-  /** Another one where the provider has turned it into something else; null for one that is new. */
+  /** Set if the provider has changed the sub type; null for a new template. */
   previousSubType: TemplateSubType | null
   status: TemplateStatus
   previousStatus: TemplateStatus | null
   reason: string | null
-  /** True where nobody told us, and we found it by asking. */
+  /** True if the change was found by polling the provider, not reported by it. */
   drift: boolean
 }

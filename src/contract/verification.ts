@@ -9,7 +9,7 @@ const Reference = Type.String({ minLength: 1, maxLength: 200 })
 /** The body of `POST /api/v2/verification/send`. */
 export const VerificationSend = Type.Object({
   to: To,
-  // Any text: what is none of them is refused in the contract's own words.
+  // Any text: an unknown channel is refused with the error that the contract defines.
   channel: Type.Optional(
     Type.String({ description: `${VERIFICATION_CHANNELS.join(', ')}; absent, it is chosen` }),
   ),
@@ -28,7 +28,7 @@ const WHICH = {
   to: Type.Optional(To),
 }
 
-/** One of the two, or both where they agree. */
+/** Either of the two identifiers, or both if they agree. */
 export const VerificationResend = Type.Object({
   ...WHICH,
   clientIp: Type.Optional(
@@ -72,7 +72,7 @@ const Order = Type.Object({
   country: Type.String(),
   channels: Type.Array(Evidence, { description: 'In the order in which they are tried' }),
 })
-/** How the order of channels came about. */
+/** How the order of channels was determined. */
 export type ChannelOrder = Static<typeof Order>
 
 /** The answer to a send and to a resend. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
-/** At every instant balance + held + captured = credited. */
+/** Invariant: balance + held + captured = credited. */
 export const WalletView = Type.Object({
   balance: Type.Number({ description: 'What can be spent' }),
   held: Type.Number({ description: 'Held for messages whose outcome is open' }),
@@ -24,9 +24,8 @@ export const LEDGER_TYPES = ['credit', 'debit', 'refund', 'hold', 'capture', 're
 export type LedgerType = (typeof LEDGER_TYPES)[number]
 
 /**
- * One movement. `hold` moves balance to held, `capture` held to captured,
- * `release` held back to balance, `refund` captured back to balance; `credit`
- * and `debit` change what was credited.
+ * One ledger entry. `hold` moves balance to held, `capture` held to captured, `release` held back to balance,
+ * `refund` captured back to balance; `credit` and `debit` change what was credited.
  */
 export const LedgerEntry = Type.Object({
   id: Type.String({ description: 'The usage (`usg_…`) that a send answered with, or the credit (`crd_…`)' }),
@@ -39,7 +38,7 @@ export const LedgerEntry = Type.Object({
 })
 export type LedgerEntry = Static<typeof LedgerEntry>
 
-/** What a movement comes from: a message, or the operator. */
+/** The origin of an entry: a message, or the operator. */
 export const LEDGER_SOURCES = ['messages', 'credits'] as const
 export type LedgerSource = (typeof LEDGER_SOURCES)[number]
 

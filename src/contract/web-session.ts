@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
-/** How a web session stands (docs/states.md). */
+/** The states of a web session (docs/states.md). */
 export const SESSION_STATES = ['connecting', 'qr', 'pairing_code', 'open', 'closed', 'logged_out'] as const
 export type SessionState = (typeof SESSION_STATES)[number]
 
 export const SESSION_NAME_PATTERN = '^[A-Za-z0-9_-]{1,64}$'
 
-/** Said in every answer that shows a session: whoever links a phone must have read it. */
+/** Part of every response that shows a session: a person who links a phone must have read it. */
 export const BAN_NOTICE =
   'WhatsApp does not provide web sessions for programs and may ban the phone number without notice, most of all for messages to people who did not ask for them. Use a number that you can lose, write to people who know you, keep the pace, and never send one-time codes this way.'
 
@@ -51,7 +51,7 @@ export const WebSessionView = Type.Object({
 })
 export type WebSessionView = Static<typeof WebSessionView>
 
-/** A row of the list: without what links it. */
+/** A row of the list, without the secrets that link a phone. */
 export const WebSessionRow = Type.Omit(WebSessionView, ['qr', 'pairingCode', 'notice'])
 export type WebSessionRow = Static<typeof WebSessionRow>
 

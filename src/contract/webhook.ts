@@ -3,7 +3,7 @@ import { ConversationView } from './conversation.ts'
 import { CHANNELS, KEY_MODES, MESSAGE_TYPES } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
-/** What may be listened to. */
+/** The event types. */
 export const EVENT_TYPES = [
   'message.sent',
   'message.delivered',
@@ -48,7 +48,7 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** Every type, those of later versions included. */
+/** Every type, including those of later versions. */
 export const ANY_EVENT = '*'
 
 /** `message.*` of `message.sent`; `bot.*` and `bot.subscriber.*` of `bot.subscriber.started`. */
@@ -57,7 +57,7 @@ type FamilyOf<T extends string> = T extends `${infer Word}.${infer Rest}`
   : never
 export type EventFamily = FamilyOf<EventType>
 
-/** Every type that begins so, those of later versions included. */
+/** Families: all types with a prefix, including those of later versions. */
 export const EVENT_FAMILIES: readonly EventFamily[] = [...new Set(EVENT_TYPES.flatMap(familiesOf))]
 
 function familiesOf(type: EventType): EventFamily[] {
@@ -65,11 +65,11 @@ function familiesOf(type: EventType): EventFamily[] {
   return words.slice(1).map((_, at) => `${words.slice(0, at + 1).join('.')}.*` as EventFamily)
 }
 
-/** What an endpoint may be told to listen to. */
+/** What an endpoint may subscribe to. */
 export const LISTENED = [...EVENT_TYPES, ...EVENT_FAMILIES, ANY_EVENT] as const
 export type Listened = (typeof LISTENED)[number]
 
-/** The types that these words name; null where it is every one. */
+/** The types of a subscription; null for all types. */
 export function typesNamed(listened: readonly Listened[]): EventType[] | null {
   if (listened.includes(ANY_EVENT)) return null
   const named = new Set<Listened>(listened)
@@ -79,7 +79,7 @@ export function typesNamed(listened: readonly Listened[]): EventType[] | null {
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** `request`: by PATCH; `failing`: nothing but failures for five days; `gone`: the receiver answered 410. */
+/** `request`: by PATCH; `failing`: every attempt failed for five days; `gone`: the endpoint answered 410. */
 export const DISABLED_REASONS = ['request', 'failing', 'gone'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
@@ -132,7 +132,7 @@ export const WebhookWithSecret = Type.Object({
 })
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export const DeliveryView = Type.Object({
   id: Type.String(),
   eventId: Type.String({ description: 'The `webhook-id` of every attempt' }),
@@ -186,7 +186,7 @@ export const WebhookReplayed = Type.Object({
 })
 export type WebhookReplayed = Static<typeof WebhookReplayed>
 
-/** `data` of a `message.*` event. The words of a message are no part of it. */
+/** `data` of a `message.*` event, without the message's text. */
 export const MessageEventData = Type.Object({
   messageId: Type.String(),
   status: Type.String({ description: 'What the event says; the message may be further by now' }),
@@ -210,7 +210,7 @@ export type MessageEventData = Static<typeof MessageEventData>
 /** Why a verification failed: five wrong codes, or no channel took its message. */
 export const VERIFICATION_FAILURES = ['attempts_exhausted', 'not_sent'] as const
 
-/** `data` of a `verification.*` event, but for `verification.blocked`, which has the block. The code is no part of it. */
+/** `data` of a `verification.*` event, without the code; `verification.blocked` has the block instead. */
 export const VerificationEventData = Type.Object({
   verificationId: Type.String(),
   mode: oneOf(KEY_MODES),
