@@ -23,7 +23,7 @@ import {
 } from 'lucide-react'
 import { later, type Page } from './page.ts'
 
-/** What somebody does for an account, and with their own login. */
+/** Pages for the account, and for the person's own login. */
 export const ACCOUNT_PAGES: readonly Page[] = [
   {
     path: '/',
@@ -51,7 +51,7 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Messages',
     icon: MessagesSquare,
     need: 'member',
-    // The message that is open stands in the URL.
+    // The open message is in the URL.
     pattern: '/messages/:messageId?',
     permission: 'messages:read',
     component: later(() => import('./pages/messages/messages.tsx')),
@@ -191,7 +191,7 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     shortcut: 'k',
   },
   {
-    // `/webhooks` itself is the server's own: providers call there.
+    // `/webhooks` is used by the server: providers call it.
     path: '/endpoints',
     title: 'Webhooks',
     section: 'Developers',

@@ -11,14 +11,15 @@ import { SessionGate } from './session/gate.tsx'
 import { ErrorBoundary } from './shell/error-boundary.tsx'
 import { theme } from './theme/theme.ts'
 
-/** Everything that there is once. */
+/** Creates the singletons. */
 function createParts() {
   const away = createAway()
   const again = createAgain()
   const who: { identity: Identity } = { identity: { csrfToken: null, accountId: null, mode: 'test' } }
   const identity = () => who.identity
   const send = createConsoleFetch({ identity, away, signInAgain: again.ask })
-  // The first of all that listen: a dialog behind the sign-in would close by it, and what was typed would go.
+  // In the capture phase, before all other listeners: Escape would close a dialog behind the sign-in, and
+  // lose its input.
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && again.isAsked()) event.stopImmediatePropagation()
   }

@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import { later, type Page } from './page.ts'
 
-/** What operators do for all accounts. */
+/** Pages for operators, about all accounts. */
 export const OPERATOR_PAGES: readonly Page[] = [
   {
     path: '/operator/senders',

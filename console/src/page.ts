@@ -3,29 +3,29 @@ import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { Permission } from '../../sdk/index.ts'
 import type { Need } from './session/session.ts'
 
-/** One screen. The navigation, the palette, the routes and the tests are drawn from this table. */
+/** One page. The navigation, the command palette, the routes and the tests use this table. */
 export type Page = {
-  /** Where it is; its first step must be none of the server's own: api, docs, media, webhooks, metrics. */
+  /** Its path; the first segment must not be one of the server's own: api, docs, media, webhooks, metrics. */
   path: string
   title: string
   section: Section
   icon: LucideIcon
   need: Need
-  /** What it asks the API for needs this. */
+  /** The permission that its API calls need. */
   permission?: Permission
   component: Later
-  /** Where its path has parameters: they are its props. */
+  /** The route pattern, if the path has parameters; these are its props. */
   pattern?: string
-  /** Other words by which the palette finds it. */
+  /** Further search terms for the command palette. */
   words?: string
-  /** After `g`. */
+  /** The key to press after `g`. */
   shortcut?: string
 }
 
 type PageComponent = ComponentType<Record<string, string | undefined>>
 type Later = LazyExoticComponent<PageComponent> & { load(): Promise<unknown> }
 
-/** Loaded when it is opened, or asked for before. */
+/** A page component that is loaded when it is opened, or by `load`. */
 export function later(load: () => Promise<{ default: PageComponent }>): Later {
   return Object.assign(lazy(load), { load })
 }

@@ -1,6 +1,6 @@
 import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
 
-/** What was answered to a request that the client cannot write, told as the client tells it. */
+/** The body of a response to a request that the SDK cannot make; throws the SDK's errors. */
 export async function answerOf<B>(response: Response): Promise<B> {
   const { status, ok } = response
   const body = await response.json().catch(cause => {

@@ -1,4 +1,4 @@
-/** Whether the server answers, for whoever wants to know. */
+/** Whether the server is unreachable, with listeners. */
 export type Away = {
   isAway(): boolean
   tell(away: boolean): void

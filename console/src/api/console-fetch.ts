@@ -2,7 +2,7 @@ import type { Away } from './away.ts'
 import { takeEarly } from './early.ts'
 import { LostAnswer } from './lost-answer.ts'
 
-/** What every request says of whoever is signed in. */
+/** The identity that each request carries. */
 export type Identity = {
   csrfToken: string | null
   accountId: string | null
@@ -12,22 +12,22 @@ export type Identity = {
 export type ConsoleFetchDeps = {
   identity(): Identity
   away: Away
-  /** Asks for the password again; false where it is not given. */
+  /** Asks the person to sign in again; false if they do not. */
   signInAgain(): Promise<boolean>
 }
 
-/** Where a 401 is an answer, or no news: not the end of a session that somebody works in. */
+/** Paths whose 401 does not mean that the session has ended. */
 const DOORS = /^\/api\/console\/(?:setup|login|logout|session|invitations)\b/
 
-/** What only looks: it may be asked as often as one likes. */
+/** POSTs that change nothing, and so may be repeated. */
 const LOOKS = /\/(?:estimate|preview)$/
 
-/** Of both modes, and read as with a test key in either. */
+/** Has the messages of both modes, and is always read as with a test key. */
 const SANDBOX = /^\/api\/v2\/sandbox\//
 
 /**
- * Sends requests as whoever is signed in. One whose session has ended waits
- * until they have signed in again and is then repeated: what was typed is not lost.
+ * Sends requests as the signed-in person. If the session has ended, a request waits until they have signed in
+ * again, and is then repeated, so that input is not lost.
  */
 export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetchDeps) {
   async function attempt(request: Request): Promise<Response> {
@@ -35,7 +35,7 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
       const response = (await takeEarly(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
       const unheard = await isFromNobody(response)
       away.tell(unheard)
-      // Behind a proxy that gave up somebody may have heard it; our own 503 says that nobody did.
+      // With 502 and 504 the server may have processed the request; its own 503 says that it did not.
       if (unheard && response.status !== 503 && isAnother(request)) throw new LostAnswer()
       return response
     } catch (error) {
@@ -52,7 +52,7 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
   }
 }
 
-/** Whether the same once more would be done once more. */
+/** Whether repeating the request would do something a second time. */
 function isAnother({ method, headers, url }: Request): boolean {
   const { pathname } = new URL(url)
   return (
@@ -60,7 +60,10 @@ function isAnother({ method, headers, url }: Request): boolean {
   )
 }
 
-/** A proxy's word that nobody answers behind it, or the server's own that it cannot: not that a provider cannot. */
+/**
+ * Whether the server did not answer: a gateway error of a proxy, or the server's own 503, but not one about a
+ * provider.
+ */
 async function isFromNobody(response: Response): Promise<boolean> {
   if (response.status === 502 || response.status === 504) return true
   if (response.status !== 503) return false

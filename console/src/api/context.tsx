@@ -8,7 +8,7 @@ import type { Tabs } from './tabs.ts'
 export type ApiContext = {
   api: Posthorn
   away: Away
-  /** As whoever is signed in, for what the client cannot say: streams and uploads with progress. */
+  /** `fetch` as the signed-in person, for what the SDK cannot do: streams, and uploads with progress. */
   fetch: (request: Request) => Promise<Response>
   identity: ConsoleFetchDeps['identity']
   /** The same console in other tabs. */
@@ -23,7 +23,7 @@ export function useApiContext(): ApiContext {
   return context
 }
 
-/** The client; reads go through `useRead`, which keeps and refreshes them. */
+/** The SDK; for reads use `useRead`, which caches and refreshes them. */
 export function useApi(): Posthorn {
   return useApiContext().api
 }
@@ -35,11 +35,11 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: STALE_MS,
-        // What the server said is not asked for twice; silence is.
+        // Errors below 500 are final; other errors and network failures are retried.
         retry: (count, error) => !(error instanceof PosthornError && error.status < 500) && count < 2,
         refetchOnWindowFocus: true,
-        // What the browser knows of its lines says nothing of a server on the same machine; and where a
-        // request fails, that is told, instead of one that waits for a line in silence.
+        // The browser's online state says nothing of a server on the same machine. And a failed request is
+        // reported, instead of silently waiting for a connection.
         networkMode: 'always',
         refetchOnReconnect: true,
       },
@@ -66,7 +66,7 @@ export function ApiProvider({
   )
 }
 
-/** Reads anew what was read from these paths, and below them. */
+/** Invalidates everything that was read from these paths and below. */
 export function forget(client: QueryClient, paths: readonly string[]): void {
   void client.invalidateQueries({
     predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),

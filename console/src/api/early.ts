@@ -1,13 +1,13 @@
 declare global {
   interface Window {
-    /** Asked by `assets/scheme.js`, before anything else is here; null where nobody answered. */
+    /** Requested by `assets/scheme.js` before the other scripts run; null if there was no response. */
     posthornEarly?: Promise<Response | null> | undefined
   }
 }
 
 const EARLY = '/api/console/session'
 
-/** The answer that was asked for before this program ran: once, and for that question alone. */
+/** The response to the request that was sent before this program ran; only once, and only for that request. */
 export async function takeEarly(request: Request): Promise<Response | null> {
   const early = window.posthornEarly
   if (early === undefined || request.method !== 'GET' || new URL(request.url).pathname !== EARLY) return null

@@ -1,12 +1,12 @@
 export type ServerEvent = { event: string; data: string }
 
-/** Where a stream that broke off can go on: the last `id` that it brought; and when anything came at all. */
+/** The last `id` of a stream, after which it can continue; and when data last arrived. */
 export type Place = { id: string; heardAtMs: number }
 
 /** The largest unfinished event that is held, in characters. */
 const MOST_CHARACTERS = 4_000_000
 
-/** The events of a `text/event-stream` body, as they come; `place` is kept up to date. */
+/** Parses the events of a `text/event-stream` body as they arrive; keeps `place` up to date. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   place: Place = { id: '', heardAtMs: 0 },

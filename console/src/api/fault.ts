@@ -1,7 +1,7 @@
 import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
 import { LostAnswer } from './lost-answer.ts'
 
-/** What to tell a person of a request that went wrong, and what they can do. */
+/** What to tell a person about a failed request, and whether they can retry. */
 export type Fault = { title: string; text: string; requestId: string | null; again: boolean }
 
 export function faultOf(error: unknown): Fault {
@@ -37,7 +37,7 @@ export function faultOf(error: unknown): Fault {
   }
 }
 
-/** The same of what was only asked for, which the page asks again when the server is back. */
+/** The same for reads, which the page repeats when the server is back. */
 export function readFaultOf(error: unknown): Fault {
   const fault = faultOf(error)
   return error instanceof PosthornError || isFromBetween(error)
@@ -45,7 +45,10 @@ export function readFaultOf(error: unknown): Fault {
     : { ...fault, text: 'This goes on by itself as soon as the server is back.' }
 }
 
-/** A proxy that had its own reason; 502 and its like only say that nobody is behind it. */
+/**
+ * A proxy refused the request for a reason of its own; a 502 and the like only mean that the server is not
+ * reachable.
+ */
 function isFromBetween(error: unknown): error is PosthornUnreachable {
   return error instanceof PosthornUnreachable && error.status !== null && error.status < 500
 }

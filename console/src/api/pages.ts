@@ -1,34 +1,34 @@
 import type { InfiniteData } from '@tanstack/react-query'
 
-/** Where a page begins: its cursor, how many rows lie before it, and the page before it. */
+/** The start of a page: its cursor, the number of rows before it, and the previous page. */
 export type PageStart = { cursor: string | null; rowsBefore: number; previous: PageStart | null }
-/** A page as the API answers it. */
+/** A page as the API returns it. */
 type Page<R> = { data: R[]; nextCursor: string | null }
 export type Pages<R> = InfiniteData<Page<R>, PageStart>
 
 export const FIRST_PAGE: PageStart = { cursor: null, rowsBefore: 0, previous: null }
 
-/** Null behind the last one. */
+/** Null after the last page. */
 export function nextStart<R>({ data, nextCursor }: Page<R>, start: PageStart): PageStart | null {
   if (nextCursor === null) return null
   return { cursor: nextCursor, rowsBefore: start.rowsBefore + data.length, previous: start }
 }
 
-/** Rows that were read and let go again, since too many lie behind them. */
+/** The number of rows before the first page that is held: they were dropped, since many follow. */
 export function rowsLetGo<R>(pages: Pages<R> | undefined): number {
   return pages?.pageParams[0]?.rowsBefore ?? 0
 }
 
 export type Placing<R> = {
-  /** Sorts as the list does, the first one the greatest. */
+  /** The sort key; the first row has the greatest. */
   keyOf(row: R): string
-  /** Whether the list has it, as it is now. */
+  /** Whether the row, as it is now, belongs to the list. */
   fits(row: R): boolean
-  /** New rows come in at the top; without this only those that are there change. */
+  /** Whether new rows are added at the top; otherwise only existing rows change. */
   insert: boolean
 }
 
-/** The pages with `rows` as they are now: changed in their places, gone, or new. */
+/** Updates the pages with `rows`: replaces, removes or adds them. */
 export function placeRows<R>(
   pages: Pages<R>,
   rows: readonly R[],
@@ -47,7 +47,7 @@ export function placeRows<R>(
   return startAnew({ pages: addOnTop(placed, fresh, keyOf), pageParams: pages.pageParams })
 }
 
-/** Only above the last row of the first page: what is older than that belongs to pages that may not be here. */
+/** Adds rows only above the last row of the first page: older ones belong to pages that may not be loaded. */
 function addOnTop<R>(pages: Page<R>[], fresh: R[], keyOf: (row: R) => string): Page<R>[] {
   const [first, ...others] = pages
   if (!first || fresh.length === 0) return pages
@@ -58,7 +58,7 @@ function addOnTop<R>(pages: Page<R>[], fresh: R[], keyOf: (row: R) => string): P
   return [{ ...first, data }, ...others]
 }
 
-/** Pages that grew or shrank move those behind them. */
+/** Recomputes `rowsBefore` of the pages after one that has grown or shrunk. */
 function startAnew<R>({ pages, pageParams }: Pages<R>): Pages<R> {
   const starts = pageParams.slice(0, 1)
   for (const [at, page] of pages.slice(0, -1).entries()) {

@@ -1,6 +1,6 @@
 export const ASK_EVERY_MS = 2_000
 
-/** Whether the server is there, and does its work. */
+/** Whether the server is reachable and ready. */
 export function isServerReady(): Promise<boolean> {
   return fetch('/readyz', { cache: 'no-store' }).then(
     answer => answer.ok,

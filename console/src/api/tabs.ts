@@ -1,22 +1,22 @@
-/** What one tab of the browser tells the others. */
+/** A message from one tab of the browser to the others. */
 export type Word =
-  /** Answers to these paths are old. */
+  /** What was read from these paths is outdated. */
   | { kind: 'changed'; paths: readonly string[] }
-  /** Somebody has signed out. */
+  /** The person has signed out. */
   | { kind: 'left' }
-  /** Somebody is in, by this session: the cookie is its for all. */
+  /** A person has signed in with this session; all tabs share its cookie. */
   | { kind: 'entered'; sessionId: string }
 
 export type Tabs = {
   tell(word: Word): void
-  /** Words of the others; returns what ends it. */
+  /** Listens to the other tabs; returns a function that stops it. */
   listen(hear: (word: Word) => void): () => void
 }
 
 const NAME = 'posthorn'
 
 export function createTabs(): Tabs {
-  // Where there is none each tab is on its own, and finds out when it asks.
+  // Without BroadcastChannel, a tab learns of changes when it reads again.
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(NAME)
   return {
     tell: word => channel?.postMessage(word),

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { SingleSendBody } from '../../../sdk/index.ts'
 import { useApiContext } from './context.tsx'
 
-/** What a send of `body` would do; the answer before stays until the next one is here. Null asks nothing. */
+/** What a send of `body` would do; keeps the last result until the next one arrives. Null requests nothing. */
 export function useEstimate(body: SingleSendBody | null) {
   const { api, identity } = useApiContext()
   const { accountId, mode } = identity()

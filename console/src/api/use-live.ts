@@ -6,15 +6,15 @@ export type LiveState = 'live' | 'polling' | 'off'
 
 export type LiveOptions = {
   onEvent(event: ServerEvent): void
-  /** Asks, where no stream gets through. */
+  /** Polls, if streams do not get through. */
   poll(): unknown
 }
 
 const POLL_MS = 2_000
-/** After so many streams that broke without an event it asks, and tries a stream only now and then. */
+/** After so many streams that failed without an event it polls, and retries a stream only every TRY_AGAIN_MS. */
 const MOST_FAILURES = 3
 const TRY_AGAIN_MS = 30_000
-/** A server says something every 15 s: a line that is silent for longer leads nowhere any more. */
+/** The server sends a heartbeat every 15 s: a stream that is silent for longer is dead. */
 const MOST_SILENCE_MS = 40_000
 const LISTEN_EVERY_MS = 5_000
 
@@ -60,7 +60,7 @@ type LineDeps = {
   setState(state: LiveState): void
 }
 
-/** One stream after the other, or questions in their place; at rest, neither. */
+/** Reconnecting streams, or polling in their place; neither while the page is hidden. */
 function createLine({ path, fetch, handlers, setState }: LineDeps) {
   const place: Place = { id: '', heardAtMs: 0 }
   let current: AbortController | null = null

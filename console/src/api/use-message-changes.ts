@@ -3,12 +3,13 @@ import type { Message } from '../../../sdk/index.ts'
 import type { ServerEvent } from './events.ts'
 import { type LiveState, useLive } from './use-live.ts'
 
-/** What comes within so much is told at once. */
+/** Changes within this time are reported together. */
 const GATHER_MS = 150
 
 /**
- * Follows the account's messages: those that changed, many at once, as they are now; or `read`, where
- * more changed than is told, and again and again where no stream gets through. Null follows nothing.
+ * Follows the account's messages: calls `onChanged` with changed messages, in batches, as they are now; or
+ * `read` if more has changed than is reported, and repeatedly if streams do not get through. A null query
+ * follows nothing.
  */
 export function useMessageChanges(
   query: Readonly<Record<string, string | undefined>> | null,

@@ -30,15 +30,15 @@ type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
 
 type PagesOptions = {
   enabled?: boolean
-  /** Asks again and again while the page is looked at, in ms. */
+  /** Polling interval while the page is visible, in ms. */
   everyMs?: number | undefined
 }
 
 type ReadOptions<A> = {
   enabled?: boolean
-  /** Likewise; as often as the last answer makes it worth. */
+  /** Polling interval while the page is visible, in ms, possibly depending on the last result. */
   everyMs?: number | ((last: A | undefined) => number) | undefined
-  /** What was asked before stays in sight until the answer to another question is here. */
+  /** Keeps showing the last result until the result of a new query arrives. */
   keepsLast?: boolean
 }
 
@@ -67,12 +67,12 @@ export function useRead<P extends ReadPath>(
   })
 }
 
-/** What the server says is not there does not come by itself. */
+/** Whether polling is useful: not after a 404. */
 function isThere(error: unknown): boolean {
   return !(error instanceof PosthornError && error.status === 404)
 }
 
-/** Paths that answer with a page and a cursor. */
+/** Paths that return a page and a cursor. */
 export type PagedPath = {
   [P in ReadPath]: Answer<P, 'get'> extends { data: unknown[]; nextCursor: string | null } ? P : never
 }[ReadPath]
@@ -80,12 +80,12 @@ export type PagedPath = {
 type Row<P extends PagedPath> = Answer<P, 'get'> extends { data: (infer R)[] } ? R : never
 type PagedQuery = Record<string, string | number | undefined>
 const PAGE_ROWS = 100
-/** A longer list is not read anew by itself: that would be every page of it, again and again. */
+/** A longer list is not refreshed automatically, since that would read all of its pages. */
 const MOST_LIVE_PAGES = 2
-/** Whoever goes further down lets go of what lies furthest behind; it is read again when they come back. */
+/** Pages that are held; earlier ones are dropped, and read again when the person scrolls back. */
 const MOST_PAGES = 40
 
-/** All rows of a list, page by page as they are wanted. Empty filters are left out. */
+/** The rows of a list, page by page as they are needed. Empty filters are omitted. */
 export function useReadPages<P extends PagedPath>(
   path: P,
   init: { query?: PagedQuery; path?: Record<string, string> } = {},
@@ -111,18 +111,18 @@ export function useReadPages<P extends PagedPath>(
     refetchInterval: ({ state }) => (isShort(state.data) ? (options.everyMs ?? false) : false),
   })
   const client = useQueryClient()
-  /** Forgets all but the first page, which is then live again. */
+  /** Drops all pages but the first, which is then refreshed again. */
   function rewind(): void {
     if (rowsLetGo(pages.data) > 0) void client.resetQueries({ queryKey, exact: true })
     else if (!isShort(pages.data)) client.setQueryData<Pages<Row<P>>>(queryKey, data => data && firstOf(data))
   }
   const readAgain = useReadAgain(pages)
-  /** Reads it anew, unless whoever looks at it has gone far down. */
+  /** Reads the list again, unless many pages are loaded. */
   function freshen(): void {
     if (isShort(pages.data)) readAgain()
   }
   const told = useRef<(() => void)[]>([])
-  /** Puts rows in their places that are known to have changed; new ones on top, while that is what is looked at. */
+  /** Updates rows that are known to have changed; adds new ones at the top if that is visible. */
   function place(rows: readonly Row<P>[], { keyOf, fits }: Omit<Placing<Row<P>>, 'insert'>): void {
     const put = () =>
       client.setQueryData<Pages<Row<P>>>(
@@ -131,7 +131,7 @@ export function useReadPages<P extends PagedPath>(
           data && placeRows(data, rows, { keyOf, fits, insert: isShort(data) && rowsLetGo(data) === 0 }),
       )
     put()
-    // What is under way may have been read before.
+    // The data of a running request may be older: apply the change again after it.
     if (pages.isFetching) told.current.push(put)
   }
   useEffect(() => {
@@ -150,9 +150,9 @@ export type PagedRead<R> = {
   isFetchingNextPage: boolean
   fetchNextPage(): unknown
   refetch(): unknown
-  /** Where a list can grow long; see `useReadPages`. */
+  /** For long lists; see `useReadPages`. */
   rewind?(): void
-  /** Rows above the first that is held. */
+  /** The number of rows before the first one that is held. */
   rowsLetGo?: number
   isFetchingPreviousPage?: boolean
   fetchPreviousPage?(): unknown
@@ -175,7 +175,7 @@ export function useAction<I, R>(
   const underWay = useRef(new Set<string>()).current
   const action = useMutation<R, Error, I>({
     mutationFn: input => run(api, input),
-    // What failed may have been done all the same, or because what is shown is old.
+    // Also after an error: the action may have been done, or failed since the data shown is outdated.
     onSettled(_result, _error, input) {
       underWay.delete(wordsOf(input))
       forget(options.changes ?? [])
@@ -191,14 +191,14 @@ export function useAction<I, R>(
   return { ...action, mutate }
 }
 
-/** What tells one input from another. */
+/** The identity of an input. */
 function wordsOf(input: unknown): string {
   return JSON.stringify(input) ?? ''
 }
 
 /**
- * Reads anew what has happened until now: behind what is under way, which may have been read before. That
- * goes on, else there would be no answer as long as news come faster than answers.
+ * Reads again everything up to now. If a read is running, which may have older data, it reads after it and
+ * does not cancel it: otherwise there would be no result while changes come faster than responses.
  */
 export function useReadAgain({
   isFetching,
@@ -219,7 +219,7 @@ export function useReadAgain({
   }
 }
 
-/** Reads anew what was read from these paths, and below them; in the other tabs, too. */
+/** Invalidates everything that was read from these paths and below, also in the other tabs. */
 export function useForget(): (paths: readonly string[]) => void {
   const { tabs } = useApiContext()
   const client = useQueryClient()
@@ -237,7 +237,7 @@ function firstOf<T, P>(data: InfiniteData<T, P>): InfiniteData<T, P> {
   return { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) }
 }
 
-/** What is read for one account or mode is nobody else's. */
+/** The cache key includes the account and the mode. */
 function useKey(path: string, init: unknown): readonly unknown[] {
   const { accountId, mode } = useApiContext().identity()
   return [path, init ?? null, path.startsWith('/api/v2') ? `${accountId} ${mode}` : null]

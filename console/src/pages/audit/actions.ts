@@ -1,6 +1,6 @@
 import { inWords } from '../../parts/status-badge.tsx'
 
-/** By what was changed; the API takes the first part of an action for all of its group. */
+/** By group; the API accepts the first part of an action as a filter for its group. */
 const OF_ACCOUNTS: Readonly<Record<string, string>> = {
   api_key: 'API keys',
   member: 'Members',
@@ -17,7 +17,7 @@ const OF_ACCOUNTS: Readonly<Record<string, string>> = {
   account: 'Account',
   fraud: 'Fraud rules',
 }
-/** Of the platform, or of somebody's login. */
+/** Of the platform, or of a login. */
 const OF_THE_PLATFORM: Readonly<Record<string, string>> = {
   connection: 'Connections',
   price: 'Prices',

@@ -5,7 +5,7 @@ import type { Column } from '../../parts/data-list.tsx'
 import { ACCOUNT_GROUPS } from './actions.ts'
 import { AuditLog, LOOK_EVERY_MS, useAuditFilters } from './log.tsx'
 
-/** Who changed what of the account. For owners alone. */
+/** The audit log of the account; for owners only. */
 export default function Audit() {
   const { filters, query } = useAuditFilters()
   const entries = useReadPages('/api/v2/audit', { query }, { everyMs: LOOK_EVERY_MS })

@@ -39,11 +39,11 @@ export function AuditLog<E extends AuditEntry>({
 }: {
   title: string
   lead: string
-  /** What will stand here, once there is something. */
+  /** Shown while the list is empty. */
   nothing: { icon: LucideIcon; text: string }
   filters: Filters
   entries: PagedRead<E>
-  /** What can be changed here. */
+  /** The groups of actions that can occur. */
   groups: readonly { value: string; label: string }[]
   /** Before the other filters. */
   accountFilter?: ReactNode

@@ -20,7 +20,7 @@ import { Subscribers } from './subscribers.tsx'
 
 const LOOK_EVERY_MS = 10_000
 
-/** One bot, and whoever started it. */
+/** One bot and its subscribers. */
 export default function BotPage({ botId }: { botId: string }) {
   const bots = useRead(BOTS, { query: { limit: MOST_BOTS } }, { everyMs: LOOK_EVERY_MS })
   const bot = bots.data?.data.find(({ id }) => id === botId)

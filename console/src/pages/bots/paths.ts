@@ -1,3 +1,3 @@
 export const BOTS = '/api/v2/botapp-bots'
-/** One answer's most; nobody has so many. */
+/** The API's largest page; far more bots than any account has. */
 export const MOST_BOTS = 500

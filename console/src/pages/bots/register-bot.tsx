@@ -10,7 +10,7 @@ import { BOTS } from './paths.ts'
 
 type Props = { title: string; opened: boolean; onClose: () => void; onMade: (bot: BotView) => void }
 
-/** A bot by its token; by a token of one that is here, that one goes on with it. */
+/** Registers a bot by its token; another token of a bot that is registered replaces its old one. */
 export function RegisterBot({ title, opened, onClose, onMade }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title={title}>

@@ -8,7 +8,7 @@ import type { OpenSheet } from './open-sheet.ts'
 import type { Plan } from './plan.ts'
 import type { Checked, ShownRow } from './sheet.ts'
 
-/** The rows as they would go, and what can be seen to be wrong with them, in place. */
+/** The rows as they would be sent, with the errors that can be found here. */
 export function CheckRows({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
   const { data: checked } = useCheck(sheet, plan)
   const [shown, setShown] = useState<'first' | 'faulty' | null>(null)

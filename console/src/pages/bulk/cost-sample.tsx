@@ -16,7 +16,7 @@ const AT_A_TIME = 6
 type Sampled = { line: number; estimate: Estimate }
 type Sample = { good: number; sampled: Sampled[] }
 
-/** What the whole comes to, judged by the server's word on rows from all over it. */
+/** An estimate of the job's cost from the API's estimates of rows from all over the file. */
 export function CostSample({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
   const api = useApi()
   const { mode } = useSession()
@@ -77,7 +77,7 @@ function costOf({ good, sampled }: Sample, live: boolean): readonly [string, str
   const parts = priced.reduce((sum, billing) => sum + (billing.parts ?? 0), 0) / priced.length
   const told = `${sampled.length === good ? '' : 'about '}${formatSum(mean * good, currency)}`
   const long = parts > 1 ? `, ${Number(parts.toFixed(1))} parts a message` : ''
-  // Tests are priced like the real thing, and charged nothing.
+  // Test messages are priced like live ones, but not charged.
   return live ? ['Costs', told + long] : ['Would cost live', `${told}${long}; a test costs nothing`]
 }
 

@@ -1,4 +1,4 @@
-/** Rows as CSV for spreadsheets, which take what begins like a formula for one: it is quoted away. */
+/** Rows as CSV for spreadsheets; cells that a spreadsheet would take for a formula are escaped. */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map(row => `${row.map(cell).join(',')}\r\n`).join('')
 }

@@ -26,7 +26,7 @@ export function FileDrop({ onOpen }: { onOpen: (sheet: OpenSheet) => void }) {
     setReading({ name: file.name, rows: 0 })
     try {
       const sheet = await openSheet(file, rows => setReading({ name: file.name, rows }))
-      // Nobody would end its worker, which holds all of the file.
+      // The component was unmounted: the worker, which holds the whole file, must be ended.
       if (isHere.current) onOpen(sheet)
       else sheet.close()
     } catch (error) {

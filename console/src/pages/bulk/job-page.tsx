@@ -16,7 +16,7 @@ import { formatDuration, isOver, secondsLeft } from './pace.ts'
 import { RateChart } from './rate-chart.tsx'
 import { useRate } from './use-rate.ts'
 
-/** One job as it runs: told by the server at each change, asked for where that does not get through. */
+/** One job, updated by events, or by polling if streams do not get through. */
 export default function JobPage({ jobId }: { jobId: string }) {
   const forget = useForget()
   const read = useRead('/api/v2/messages/bulk/{jobId}', { path: { jobId } })
@@ -26,14 +26,14 @@ export default function JobPage({ jobId }: { jobId: string }) {
     onEvent: ({ data }) => take(JSON.parse(data) as BulkJob),
     async poll() {
       const { data, isError } = await read.refetch()
-      // What was read before a failure is older than what was told since.
+      // After an error, `data` is older than the last event.
       if (data && !isError) take(data.job)
     },
   })
 
   function take(job: BulkJob): void {
     setTold(job)
-    // Its rows are looked at no more: once again, as they are in the end.
+    // The rows are no longer polled: read their final state once.
     if (isOver(job)) forget(['/api/v2/messages/bulk/{jobId}/rows'])
   }
 

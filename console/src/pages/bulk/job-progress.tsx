@@ -1,7 +1,7 @@
 import { Progress } from '@mantine/core'
 import type { BulkJob } from '../../../../sdk/index.ts'
 
-/** How far a job is: its rows found good while they are looked at, then what became of them. */
+/** The progress of a job: validated rows during validation, then the outcomes. */
 export function JobProgress({ job, size = 'sm' }: { job: BulkJob; size?: string }) {
   const { status, total, validatedCount, counts } = job
   const share = (count: number) => (total === 0 ? 0 : (100 * count) / total)

@@ -15,7 +15,7 @@ import { downloadRows } from './download-rows.ts'
 
 const LOOK_EVERY_MS = 3_000
 
-/** The rows, each with what became of it. */
+/** The rows with their outcomes. */
 export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
   const api = useApi()
   const [filters, setFilters, clear] = useFilters(['status'])

@@ -23,7 +23,7 @@ const CATEGORY_OF: Partial<Record<string, TemplateView['category']>> = {
 
 const NOT_USED = 'none'
 
-/** What each column says, and what is the same for all rows. */
+/** The meaning of each column, and the settings that apply to all rows. */
 export function MapColumns({ sheet, plan, onPlan }: Props) {
   return (
     <Grid gap="lg">
@@ -46,7 +46,7 @@ export function MapColumns({ sheet, plan, onPlan }: Props) {
 
 function Columns({ sheet, plan, onPlan }: Props) {
   const places = Array.from({ length: plan.template?.places ?? 0 }, (_, at) => at + 1)
-  // As a choice of its own: a cross to clear it would leave no room on a phone for what is chosen.
+  // An option of its own: a clear button would leave no room on a phone.
   const options = [
     { value: NOT_USED, label: 'Not used' },
     { value: 'to', label: 'Recipient' },
@@ -64,7 +64,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
         ]),
   ]
 
-  /** A target is one column's: it leaves the one that had it. */
+  /** Each target has at most one column: choosing it removes it from the other one. */
   function choose(at: number, value: string | null): void {
     const target: Target =
       value === null || value === NOT_USED ? null : /^\d+$/.test(value) ? Number(value) : (value as Target)
@@ -137,7 +137,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
             buttons: chosen.urlButtonVariables.map(({ index, subType }) => ({ index, subType })),
           }
         : null,
-      // Words and places exclude each other.
+      // Text columns and template variables exclude each other.
       columns: plan.columns.map(target =>
         target === 'to' || (!chosen && (target === 'text' || target === 'subject')) ? target : null,
       ),
@@ -208,7 +208,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
   )
 }
 
-/** The name that stands above every SMS of the job. */
+/** The SMS sender of all messages. */
 function SenderOfAll({ plan, onPlan }: Omit<Props, 'sheet'>) {
   const account = useRead('/api/v2/account')
   const approved = (account.data?.data.smsSenders ?? []).filter(({ status }) => status === 'approved')

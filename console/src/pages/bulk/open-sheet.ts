@@ -3,12 +3,12 @@ import type { Plan } from './plan.ts'
 import type { Checked } from './sheet.ts'
 import type { Ask, Told } from './sheet-messages.ts'
 
-/** An opened file, behind its worker. */
+/** An opened file, held by a worker. */
 export type OpenSheet = {
   file: File
   names: string[]
   rows: number
-  /** Some rows to show what the columns have. */
+  /** The first rows, as examples. */
   first: string[][]
   check(plan: Plan): Promise<Checked>
   sample(
@@ -19,7 +19,7 @@ export type OpenSheet = {
   close(): void
 }
 
-/** Rejects with what is wrong with the file, for people. */
+/** Opens a file; rejects with a readable error. */
 export async function openSheet(file: File, onRows: (rows: number) => void): Promise<OpenSheet> {
   const worker = new Worker(new URL('./sheet.worker.ts', import.meta.url), { type: 'module' })
   const ask = createAsk(worker, onRows)

@@ -1,21 +1,21 @@
 import type { BulkJob, BulkStatus } from '../../../../sdk/index.ts'
 
-/** Messages that became settled in one second. */
+/** Messages that were settled in one second. */
 export type RateSample = { atMs: number; perSecond: number }
 
 export const ENDED: ReadonlySet<BulkStatus> = new Set(['completed', 'rejected', 'cancelled'])
 
-/** Nothing of it changes any more: what was on its way when it was cancelled still counts. */
+/** Whether the job is final: after a cancel, messages in flight still have to settle. */
 export function isOver({ status, counts }: BulkJob): boolean {
   return ENDED.has(status) && (status !== 'cancelled' || counts.pending === 0)
 }
 
-/** So long without a row that was settled, a job does not move: even the slowest settles one a second. */
+/** A job is stalled after so many seconds without a settled row: even the slowest one settles one a second. */
 const STILL_SECONDS = 5
 
 /**
- * At its own pace, were nothing else under way; null where it is not seen to move, by `samples`, one
- * a second: rows may wait for another job, for the end of quiet hours, or for a provider's word for hours.
+ * The remaining time at the job's rate, if nothing else is running. Null if it does not progress by
+ * `samples`, one a second: rows may wait for another job, the end of quiet hours, or hours for a provider.
  */
 export function secondsLeft(
   { status, counts, messagesPerSecond }: BulkJob,

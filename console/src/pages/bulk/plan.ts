@@ -1,21 +1,24 @@
 import type { Channel, MessageType, SingleSendBody } from '../../../../sdk/index.ts'
 
-/** What a column says; a number is the place of the template that it fills, `button0` its first button's address. */
+/**
+ * The meaning of a column; a number is the template variable that it fills, `button0` the variable in the
+ * first button's URL.
+ */
 export type Target = 'to' | 'text' | 'subject' | number | `button${number}` | null
 
 /** How the rows of a file become messages. */
 export type Plan = {
-  /** Of each column. */
+  /** By column. */
   columns: Target[]
   channel: 'auto' | Channel
   messageType: MessageType
-  /** Instead of words. */
+  /** Instead of a text. */
   template: { id: string; places: number; buttons: readonly { index: number; subType: string }[] } | null
   /** The SMS sender of every row; empty for the default. */
   sender: string
-  /** The same words for every row; empty where a column has them. */
+  /** The same text for every row; empty if a column has the texts. */
   text: string
-  /** Spreadsheets lose the plus of a number. */
+  /** Adds the plus that spreadsheets remove from numbers. */
   addPlus: boolean
 }
 
@@ -27,7 +30,7 @@ const NAMES: readonly (readonly ['to' | 'text' | 'subject', RegExp])[] = [
   ['text', /^(text|message|body|words|content|sms)$/i],
 ]
 
-/** What the names of the columns say of them; each target once. */
+/** Guesses the targets from the column names; each target at most once. */
 export function guessColumns(names: readonly string[]): Target[] {
   const taken = new Set<Target>()
   return names.map(name => {
@@ -38,7 +41,7 @@ export function guessColumns(names: readonly string[]): Target[] {
   })
 }
 
-/** Whether the recipients of these rows are numbers that lost their plus. */
+/** Whether recipients in these rows are numbers without their plus. */
 export function lostPlus(rows: readonly (readonly string[])[], columns: readonly Target[]): boolean {
   const at = columns.indexOf('to')
   return at >= 0 && rows.some(row => /^[1-9]\d{9,14}$/.test((row[at] ?? '').trim()))
@@ -72,17 +75,17 @@ export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
   }
 }
 
-/** Of SMS alone. */
+/** Only SMS has a sender. */
 export function takesSender({ channel }: Plan): boolean {
   return channel === 'auto' || channel === 'local_sms' || channel === 'int_sms'
 }
 
-/** What the column is that ends the address behind a button. */
+/** The target of the column for the variable in a button's URL. */
 export function targetOf({ index }: { index: number }): Target {
   return `button${index}`
 }
 
-/** What can be seen to be wrong here; the server holds every row against all its rules before anything is sent. */
+/** The errors that can be found here; the server validates all rows before it sends any. */
 export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
   const faults: RowFault[] = []
   const to = recipientFault(recipientOf(row, plan), plan.channel)
@@ -104,7 +107,7 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
   return faults
 }
 
-/** What the plan lacks as a whole; null when it can be tried. */
+/** What is missing in the plan; null if it is complete. */
 export function planFault(plan: Plan): string | null {
   if (!plan.columns.includes('to')) return 'Say which column has the recipients.'
   if (plan.template !== null) {

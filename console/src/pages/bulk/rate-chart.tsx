@@ -4,7 +4,7 @@ import classes from './rate-chart.module.css'
 
 const WIDTH = 600
 const HEIGHT = 80
-/** Seconds from edge to edge. */
+/** Width in seconds. */
 const SPAN = 120
 
 /** How fast it goes, second by second, the newest at the end. */

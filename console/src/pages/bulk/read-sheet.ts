@@ -1,7 +1,7 @@
 import { BadCsv, readCsv } from '../../parts/read-csv.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 
-/** More than anybody sends from a browser; larger files go by the command line. */
+/** A limit for browsers; larger files are for the command line. */
 const MOST_ROWS = 1_000_000
 
 /** A file that cannot be read, and why, for people. */
@@ -48,7 +48,7 @@ async function readText(file: File, onRows: (rows: number) => void): Promise<str
 }
 
 async function readExcel(file: File): Promise<string[][]> {
-  // It reads in a worker already: this one.
+  // `web-worker`: this module already runs in a worker.
   const { readSheet: read } = await import('read-excel-file/web-worker')
   try {
     const rows = await read(file)

@@ -1,17 +1,16 @@
 import { newId } from '../../parts/new-id.ts'
 
 /**
- * The idempotency key of what is about to be run: made once, and kept over
- * reloads until the server has said that it has the job. Whoever sends the
- * same file in the same way again, not knowing whether it got through, gets
- * the same job.
+ * The idempotency key of the job that is about to be created: kept across reloads until the server has
+ * confirmed the job. If the same file is sent in the same way again after an uncertain result, it is the same
+ * job.
  */
 const KEY = 'posthorn-bulk-keys'
 const MOST = 20
 
 type Kept = [of: string, key: string][]
 
-/** `of` tells one job from another: the file, the plan, the pace. */
+/** `of` identifies the job: the file, the plan and the rate. */
 export function requestKey(of: string): string {
   const kept = read()
   const found = kept.find(([known]) => known === of)
@@ -21,12 +20,12 @@ export function requestKey(of: string): string {
   return key
 }
 
-/** The next one is another job, were it the same in everything. */
+/** The next job gets a new key, even if it is the same in everything. */
 export function forgetRequestKey(of: string): void {
   write(read().filter(([known]) => known !== of))
 }
 
-/** What a browser does not keep, for as long as the page is open. */
+/** Fallback without browser storage, while the page is open. */
 let unkept: Kept | null = null
 
 function read(): Kept {

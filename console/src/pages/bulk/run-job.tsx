@@ -17,7 +17,7 @@ import { forgetRequestKey, requestKey } from './request-keys.ts'
 
 type Values = { name: string; messagesPerSecond: number }
 
-/** The last step: a name, a pace, what it costs; then it is the server's. */
+/** The last step: name, rate and cost, then the job is created. */
 export function RunJob({
   sheet,
   plan,
@@ -90,12 +90,12 @@ export function RunJob({
   )
 }
 
-/** What tells this job from another one. */
+/** The identity of the job. */
 function whatItIs({ name, size, lastModified }: File, plan: Plan, values: Values, who: string): string {
   return JSON.stringify([who, name, size, lastModified, plan, values])
 }
 
-/** The body goes as it was built: nothing holds it as one string. */
+/** Sends the body as a Blob: it is never one string in memory. */
 async function hand(
   fetch: (request: Request) => Promise<Response>,
   body: Blob,
@@ -111,7 +111,7 @@ async function hand(
     forgetRequestKey(of)
     return job
   } catch (error) {
-    // The file has other rows than it had under this key.
+    // The file's content has changed since this key was used.
     if (error instanceof PosthornError && error.code === 'IDEMPOTENCY_CONFLICT') forgetRequestKey(of)
     throw error
   }

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
-/** What the page asks its worker. */
+/** A request of the page to its worker. */
 export type Ask = { id: number } & (
   | { what: 'open'; file: File }
   | { what: 'check'; plan: Plan }
@@ -8,5 +8,5 @@ export type Ask = { id: number } & (
   | { what: 'body'; plan: Plan; head: { name: string; messagesPerSecond: number } }
 )
 
-/** What it answers; `rows` is how far the reading is. */
+/** A response of the worker; `rows` is the progress of reading. */
 export type Told = { id: number } & ({ result: unknown } | { error: string } | { rows: number })

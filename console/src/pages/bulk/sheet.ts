@@ -1,22 +1,25 @@
 import { faultsOf, type Plan, type RowFault, recipientOf, toMessage } from './plan.ts'
 
-/** A row as the wizard shows it; `line` as a spreadsheet counts them, what is empty too, from 1. */
+/** A row in the wizard; `line` counts from 1 as in a spreadsheet, including empty lines. */
 export type ShownRow = { line: number; cells: string[]; faults: RowFault[] }
 export type Checked = {
   rows: number
   faulty: number
-  /** Recipients that stand in more than one row. */
+  /** Recipients that occur in more than one row. */
   repeated: number
   first: ShownRow[]
   withFaults: ShownRow[]
 }
 
-/** Rows that are shown of each sort. */
+/** Most rows that are shown of each kind. */
 const SHOWN = 100
-/** Pieces of the body, in characters: no string is as long as the whole. */
+/** Length of the body's pieces in characters, so that no string is as long as the whole. */
 const PIECE = 1_000_000
 
-/** The rows of a file, held against a plan and made into the body of a bulk request; `lines` says where each stands. */
+/**
+ * Checks the rows of a file against a plan, and builds the body of a bulk request; `lines` has the line of
+ * each row.
+ */
 export function createSheet(
   names: readonly string[],
   rows: readonly (readonly string[])[],

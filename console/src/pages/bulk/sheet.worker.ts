@@ -3,7 +3,7 @@ import { BadFile, readSheet } from './read-sheet.ts'
 import type { Sheet } from './sheet.ts'
 import type { Ask, Told } from './sheet-messages.ts'
 
-/** Holds the rows away from the page: it stays smooth whatever their number. */
+/** Holds the rows in a worker, so that the page stays responsive. */
 let sheet: Sheet | null = null
 
 self.addEventListener('message', async ({ data }: MessageEvent<Ask>) => {

@@ -5,7 +5,7 @@ import { ENDED, type RateSample } from './pace.ts'
 const EVERY_MS = 1_000
 const KEPT = 120
 
-/** How fast a job went in each second since it is looked at. */
+/** The job's rate in each second since the page was opened. */
 export function useRate(job: BulkJob): RateSample[] {
   const [samples, setSamples] = useState<RateSample[]>([])
   const latest = useRef(job)

@@ -13,7 +13,7 @@ import classes from './wizard.module.css'
 
 const STEPS = ['File', 'Columns', 'Rows', 'Run'] as const
 
-/** From a file to a running job, a step at a time; nothing is sent before the last one. */
+/** Steps from a file to a running job; nothing is sent before the last one. */
 export default function Wizard() {
   const [, go] = useLocation()
   const [step, setStep] = useState(0)

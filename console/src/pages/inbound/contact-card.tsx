@@ -3,7 +3,7 @@ import { Contact } from 'lucide-react'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
 import classes from './conversation.module.css'
 
-/** Somebody whose name, numbers and e-mail addresses they sent. */
+/** A contact card that was sent. */
 export function ContactCard({ card }: { card: InboundMessageView['contacts'][number] }) {
   const { name, phones, emails } = card
   return (

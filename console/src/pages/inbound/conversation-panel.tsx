@@ -12,7 +12,7 @@ import { Reply } from './reply.tsx'
 
 type Props = {
   inboundId: string | null
-  /** Changes whenever something has come in. */
+  /** Changes whenever a message has arrived. */
   news: number
   onClose: () => void
 }

@@ -16,7 +16,7 @@ const MOST = 30
 
 type Line = { at: string } & ({ came: InboundMessageView } | { went: Message })
 
-/** What they wrote and what we answered, the latest last; read anew when `news` changes, and when an answer does. */
+/** The messages of both sides, the latest last; read again when `news` or one of our messages changes. */
 export function Conversation({ message, news }: { message: InboundMessageView; news: number }) {
   const key = message.conversationContext?.conversationKey ?? null
   const to = message.conversationContext?.chatId ?? message.from
@@ -116,7 +116,7 @@ function inOrder(came: readonly InboundMessageView[], went: readonly Message[]):
 
 const SMS = new Set<Channel>(['local_sms', 'int_sms'])
 
-/** Of the same conversation; an SMS has none but its two numbers. */
+/** Whether a sent message belongs to the conversation; SMS has none, only the two numbers. */
 function isOfIt(went: Message, { channel, conversationContext }: InboundMessageView): boolean {
   if (conversationContext === null) return SMS.has(channel) ? SMS.has(went.channel) : went.channel === channel
   if (went.conversationContext === null) return went.channel === channel

@@ -21,7 +21,7 @@ import { useInboundChanges } from './use-inbound-changes.ts'
 export const INBOUND = '/api/v2/inbound'
 const NAMES = ['from', 'to', 'channel', 'conversationKey', 'period'] as const
 
-/** What people wrote; one conversation beside the list. */
+/** The inbound messages; one conversation beside the list. */
 export default function InboundPage({ inboundId }: { inboundId?: string }) {
   const [, go] = useLocation()
   const [filters, setFilters, clear] = useFilters(NAMES)
@@ -80,7 +80,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
   )
 }
 
-/** Their words; where there are none, what came instead. */
+/** The text; without one, the other contents. */
 function wordsOf({ text, media, location, contacts }: InboundMessageView): string {
   if (text !== null) return text
   const place = location && [location.name ?? location.address ?? coordinatesOf(location)]

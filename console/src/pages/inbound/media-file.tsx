@@ -8,7 +8,7 @@ import { inWords } from '../../parts/status-badge.tsx'
 import { tellFault } from '../../parts/toast.tsx'
 import classes from './conversation.module.css'
 
-/** A file of theirs: saved, never opened here. */
+/** A received file: it can be saved, but is never opened here. */
 export function MediaFile({ file }: { file: InboundMediaView }) {
   const api = useApi()
   const [busy, setBusy] = useState(false)

@@ -3,7 +3,7 @@ import { MapPin } from 'lucide-react'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
 import classes from './conversation.module.css'
 
-/** A place of theirs: shown on a map elsewhere, and only when somebody asks for it. */
+/** A received location: the link opens a map on another site, only on request. */
 export function Place({ place }: { place: Location }) {
   const { latitude, longitude, name, address } = place
   return (
@@ -37,7 +37,7 @@ export function Place({ place }: { place: Location }) {
 
 type Location = NonNullable<InboundMessageView['location']>
 
-/** As maps take them; of a millionth of a degree, which is 11 cm. */
+/** As maps accept them, to a millionth of a degree (11 cm). */
 export function coordinatesOf({ latitude, longitude }: Location): string {
   return [latitude, longitude].map(each => Number(each.toFixed(6))).join(', ')
 }

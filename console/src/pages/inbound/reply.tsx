@@ -39,7 +39,7 @@ function ReplyForm({ way }: { way: Way }) {
     },
     fieldOf: path => (path === 'content.text' || path === 'content' ? 'text' : path),
     onDone(_, { text }) {
-      // What was written meanwhile is the next answer.
+      // Text that was added meanwhile is the next reply.
       form.fields.setFieldValue('text', now => (now.startsWith(text) ? now.slice(text.length) : now))
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
       tellDone(mode === 'test' ? 'The answer is in the sandbox.' : 'The answer is on its way.')

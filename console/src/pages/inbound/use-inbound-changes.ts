@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react'
 import { useLive } from '../../api/use-live.ts'
 
-/** What comes within so much is one reading. */
+/** Changes within this time cause one read. */
 const GATHER_MS = 150
 
 /**
- * Calls `read` when something has come in, and again and again where no stream gets through. All that comes to
- * the account, whatever a list shows of it: one stream serves the list and the conversation beside it.
+ * Calls `read` when a message has arrived, and repeatedly if streams do not get through. For all of the
+ * account's messages: one stream serves the list and the conversation beside it.
  */
 export function useInboundChanges(read: () => unknown): void {
   const latest = useRef(read)

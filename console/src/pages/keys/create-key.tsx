@@ -3,7 +3,7 @@ import type { KeyMode, KeyRole, Permission } from '../../../../sdk/index.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { useSession } from '../../session/context.tsx'
 
-/** What is said of a new key. */
+/** The input for a new key. */
 export type KeyDraft = {
   name: string
   mode: KeyMode
@@ -16,7 +16,7 @@ type Props = {
   opened: boolean
   onClose: () => void
   create: (draft: KeyDraft) => Promise<string>
-  /** A key that acts as an owner is an owner's to make. */
+  /** Only owners may create keys with the role owner. */
   mayMakeOwners: boolean
   onMade: (apiKey: string) => void
 }

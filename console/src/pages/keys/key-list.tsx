@@ -18,12 +18,12 @@ import { ShowKey } from './show-key.tsx'
 
 const PERMISSION_COUNT = 4
 
-/** How keys are changed, whoever's they are; `create` and `rotate` give the key itself. */
+/** The actions on keys, of this or another account; `create` and `rotate` return the key itself. */
 export type KeyActions = {
   create(draft: KeyDraft): Promise<string>
   rotate(id: string, overlapSeconds: number): Promise<string>
   revoke(id: string): Promise<unknown>
-  /** What is old after a change. */
+  /** Paths that are outdated after a change. */
   changes: readonly string[]
 }
 
@@ -34,8 +34,8 @@ type Open =
   | null
 
 /**
- * Keys: made, changed for a new one, taken back; looked at alone without `actions`.
- * `children` gets the button that makes one, and the list.
+ * A list of keys that can be created, rotated and revoked; read-only without `actions`. `children` gets the
+ * create button and the list.
  */
 export function KeyList({
   read,
@@ -205,7 +205,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: 'State', width: '84px', render: key => <StatusBadge status={stateOf(key)} /> },
 ]
 
-/** In a few words; which scopes exactly is told on looking closer. */
+/** A short summary; the details show the scopes. */
 function rightsOf({ role, permissions }: ApiKey): string {
   const words = permissions.length === PERMISSION_COUNT ? ['everything'] : permissions
   return [...(role === 'owner' ? ['as owner'] : []), ...words].join(', ')

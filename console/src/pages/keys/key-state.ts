@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../../sdk/index.ts'
 
-/** Whether it still works. */
+/** The key's state, now. */
 export function stateOf(key: ApiKey): 'active' | 'revoked' | 'expired' {
   if (key.revokedAt !== null) return 'revoked'
   return key.expiresAt !== null && new Date(key.expiresAt).getTime() <= Date.now() ? 'expired' : 'active'

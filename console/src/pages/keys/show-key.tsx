@@ -3,7 +3,7 @@ import { ShieldAlert } from 'lucide-react'
 import { Snippet } from '../../parts/code.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-/** The key itself, which nobody can read again. */
+/** Shows the key itself, which cannot be read again. */
 export function ShowKey({ apiKey, onClose }: { apiKey: string | null; onClose: () => void }) {
   return (
     <Modal

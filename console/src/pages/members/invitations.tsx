@@ -8,7 +8,7 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { invitationColumns, WithdrawInvitation, withdrawColumn } from './invitation-rows.tsx'
 
 const PATH = '/api/v2/members/invitations'
-/** Somebody may accept at any moment. */
+/** An invitation may be accepted at any time. */
 const LOOK_EVERY_MS = 10_000
 
 export function Invitations({ onInvite }: { onInvite: () => void }) {

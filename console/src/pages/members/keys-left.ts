@@ -1,6 +1,6 @@
 const MOST_NAMED = 5
 
-/** What was done, and which keys of somebody who is gone still work. */
+/** Adds to the confirmation which keys of a removed person are still valid. */
 export function withKeysLeft(done: string, { apiKeys }: { apiKeys: readonly { name: string }[] }): string {
   if (apiKeys.length === 0) return done
   const named = apiKeys.slice(0, MOST_NAMED).map(({ name }) => `“${name}”`)

@@ -26,7 +26,7 @@ type Open =
   | { what: 'invited'; link: string; mail: string; email: string }
   | null
 
-/** Who acts for the account, and who was asked to. For owners alone. */
+/** The account's members and invitations; for owners only. */
 export default function Members() {
   const { session } = useSession()
   const members = useReadPages(MEMBERS)

@@ -7,7 +7,7 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 
-/** In the place of a mode: without any it is the one that somebody works in. */
+/** The filter value for both modes; without a filter it is the current mode. */
 const BOTH = 'both'
 const MODES = [
   { value: 'live', label: 'Live' },
@@ -29,7 +29,7 @@ const NAMES = [
 type Filters = Partial<Record<(typeof NAMES)[number], string>>
 export type MessagesAsked = Record<string, string | undefined>
 
-/** What of the messages is looked at: as the URL has it, and as the API is asked. */
+/** The filters, in the URL and as the API's query. */
 export function useMessageFilters() {
   const { mode } = useSession()
   const [filters, setFilters, clear] = useFilters(NAMES)
@@ -42,12 +42,12 @@ export function useMessageFilters() {
   return { filters, setFilters, clear, query }
 }
 
-/** What came of a job or a template is of the mode in which that was used. */
+/** The messages of a job or template are shown in both modes, since the job or template may be used in either. */
 function modeOf({ templateId, bulkJobId }: Filters, mode: string): string {
   return templateId === undefined && bulkJobId === undefined ? mode : BOTH
 }
 
-/** What of a query a message may come to fit, or to fit no more. */
+/** Whether a message still matches those filters whose fields can change. */
 export function fitsAsNow({ status, errorCode }: MessagesAsked, message: Message): boolean {
   return (
     (status === undefined || message.status === status) &&

@@ -4,7 +4,7 @@ import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import classes from './timeline.module.css'
 
-/** Every status with its time, every attempt with what the provider said. */
+/** All statuses with their times, and all attempts with the provider's answers. */
 export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
   return (
     <ol className={classes.list} aria-label="Timeline">

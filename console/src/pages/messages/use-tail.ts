@@ -7,9 +7,9 @@ type List = {
   freshen(): void
 }
 
-/** Keeps the list as the messages are, while it is followed: `query` is what it shows, or null. */
+/** Updates the list while it follows changes; `query` is what it shows, null to stop. */
 export function useTail(query: MessagesAsked | null, list: List): void {
-  // What a message may come to fit is looked at here: one that fits no more must be heard of, too.
+  // Filters on fields that can change are applied here, since messages that no longer match must be reported too.
   const { status: _, errorCode: __, createdAfter: ___, ...steady } = query ?? {}
   useMessageChanges(query && steady, {
     onChanged: messages =>

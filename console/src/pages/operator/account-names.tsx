@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import { useRead } from '../../api/use-read.ts'
 
-/** As many as one answer of the API holds; who is beyond them is shown by their id. */
+/** The API's largest page; further accounts are shown by their ids. */
 const MOST_ACCOUNTS = 500
 
 /** What accounts are called, by their id. */
@@ -11,7 +11,7 @@ export function useAccountNames(): ReadonlyMap<string, string> {
   return new Map(accounts.data?.data.map(({ id, name }) => [id, name]))
 }
 
-/** An account by its name, or the platform where it is nobody's. */
+/** The name of an account; "The platform" for null. */
 export function AccountName({ id, names }: { id: string | null; names: ReadonlyMap<string, string> }) {
   if (id === null) return <span style={{ color: 'var(--ph-quiet)' }}>The platform</span>
   const name = names.get(id)

@@ -8,10 +8,10 @@ import { WideTable } from '../../parts/wide-table.tsx'
 import { useSession } from '../../session/context.tsx'
 import type { spanOf } from './period.ts'
 
-/** So many failures of what is known make a channel one to look at. */
+/** A failure rate from which a channel is highlighted. */
 const POOR = 0.1
 
-/** How each channel does: how much of it arrives, and for who may send, who carries it. */
+/** The delivery rate of each channel; for those who may send, also its connections. */
 export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
   const { can } = useSession()
   const maySend = can('messages:create')

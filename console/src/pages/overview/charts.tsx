@@ -9,10 +9,10 @@ const SERIES = [
   { name: 'Failed', color: 'var(--ph-bad)' },
   { name: 'Unknown', color: 'var(--ph-odd)' },
 ]
-/** Bars of more points than these are too thin to be told apart. */
+/** With more points, bars would be too thin. */
 const MOST_BARS = 48
 
-/** What happened in each hour or day. A receipt counts when it comes, so nothing here is a part of anything else. */
+/** The counts of each hour or day. Receipts count when they arrive, so no series is a part of another. */
 export default function Charts({ stats }: { stats: MessageStats }) {
   const points = toPoints(stats)
   const label = labelOf(stats)
@@ -22,13 +22,13 @@ export default function Charts({ stats }: { stats: MessageStats }) {
     dataKey: 'at',
     series: SERIES,
     withLegend: true,
-    // By the alphabet otherwise.
+    // Null keeps the order of the series; the default is alphabetical.
     legendProps: { itemSorter: null },
     tickLine: 'none',
     xAxisProps: { interval: 'equidistantPreserveStart', minTickGap: 24, tickFormatter: label },
     // As wide as its largest number: a good day has six digits.
     yAxisProps: { allowDecimals: false, width: 'auto' },
-    // Asked while nothing is pointed at, too.
+    // Also called while nothing is hovered.
     tooltipProps: { labelFormatter: (at: unknown) => (typeof at === 'string' ? label(at) : '') },
     valueFormatter: (value: number) => value.toLocaleString(),
   } as const

@@ -12,7 +12,7 @@ export function periodOf(id: string | undefined): Period {
   return PERIODS.find(period => period.id === id) ?? PERIODS[0]
 }
 
-/** In whole minutes, so that the same question is the same for a while. */
+/** In whole minutes, so that the query, and with it the cache key, stays the same for a while. */
 export function spanOf({ lengthMs, interval }: Period) {
   const toMs = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
   return { from: new Date(toMs - lengthMs).toISOString(), to: new Date(toMs).toISOString(), interval }

@@ -3,10 +3,13 @@ import type { MessageStats } from '../../../../sdk/index.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** What happened within an hour or a day. Its time is its name: two hours of a night are called alike when clocks go back. */
+/**
+ * The counts of an hour or day. It is identified by its time, not its label: when clocks go back, two hours
+ * have the same label.
+ */
 export type Point = { at: string; Sent: number; Delivered: number; Failed: number; Unknown: number }
 
-/** Every step of the time, also those in which nothing was: the sums are those of the figures above. */
+/** All steps of the period, including empty ones, so that the sums are those of the figures above. */
 export function toPoints({ from, to, interval, rows }: MessageStats): Point[] {
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
   const byTime = new Map(rows.map(row => [Date.parse(row.at), row]))
@@ -26,8 +29,8 @@ export function toPoints({ from, to, interval, rows }: MessageStats): Point[] {
 }
 
 /**
- * How a point's time is written: hours by the clock of whoever looks, days by
- * UTC, as the API counts them. `zone` and `locale` are the browser's unless given.
+ * The label of a point: hours in the viewer's time zone, days in UTC, as the API counts them. `zone` and
+ * `locale` default to the browser's.
  */
 export function labelOf(
   { from, to, interval }: Pick<MessageStats, 'from' | 'to' | 'interval'>,

@@ -6,7 +6,7 @@ import { useSession } from '../../session/context.tsx'
 
 const either = new Intl.ListFormat(undefined, { type: 'disjunction' })
 
-/** The sandbox must not pass for the real thing: told where live messages would go to it. */
+/** A warning that live messages go to the sandbox. */
 export function SandboxWarning() {
   const { mode, can } = useSession()
   const policies = useRead('/api/v2/messages/policies', undefined, { enabled: can('messages:create') })

@@ -5,8 +5,8 @@ import type { Message } from '../../../../sdk/index.ts'
 import { useSession } from '../../session/context.tsx'
 
 /**
- * What a figure counts, each word with the list of what is so now. The figure itself leads nowhere: it counts
- * what happened within its period, a list has what was made within it.
+ * Links from a figure's statuses to the lists of messages that have them now. The figure itself has no link:
+ * it counts events within its period, while a list has messages that were created within it.
  */
 export function StatusLinks({ of, period }: { of: readonly Message['status'][]; period?: string }) {
   const { can } = useSession()

@@ -6,7 +6,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { useSession } from '../../session/context.tsx'
 
-/** Shows the secret to the authenticator, and believes it once it has shown a code of it. */
+/** Shows the secret for the authenticator; it is active once a code of it was confirmed. */
 export function ConfirmCode({
   start,
   onDone,
@@ -18,7 +18,7 @@ export function ConfirmCode({
   const { refresh } = useSession()
   const form = useApiForm({
     initial: { code: '' },
-    // As authenticators show it: three and three.
+    // Authenticators show codes as three and three digits.
     send: ({ code }) => api.post('/api/console/totp/confirm', { body: { code: code.replaceAll(/\s/g, '') } }),
     onDone({ data }) {
       refresh(data.session)

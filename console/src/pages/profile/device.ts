@@ -12,7 +12,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** What a browser says of itself, in two words; its own words where it is none that is known. */
+/** The browser and system of a User-Agent; the header itself if they are unknown. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown device'
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -6,7 +6,7 @@ import { SecretInput } from '../../parts/secret-input.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
-/** The password first: a window that was left open changes nothing. */
+/** Asks for the password first, in case the session was left open. */
 export function StartFactor({ onStart }: { onStart: (start: TotpStart) => void }) {
   const api = useApi()
   const form = useApiForm({

@@ -65,7 +65,7 @@ function Words({ message: { text, html, template } }: { message: SandboxMessage 
   return <Snippet code={JSON.stringify(template, null, 2)} label="What the template was given" />
 }
 
-/** Shown in a frame that may run and load nothing: these are somebody else's words. */
+/** Shown in a frame that may neither run scripts nor load anything: the HTML is untrusted. */
 function Html({ html }: { html: string }) {
   return (
     <Tabs defaultValue="seen">

@@ -15,7 +15,7 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 
-/** What the sandbox took instead of a provider, codes included. */
+/** The messages in the sandbox, including codes. */
 export default function Sandbox() {
   const [filters, setFilters, clear] = useFilters(['to'])
   const { can } = useSession()

@@ -8,7 +8,7 @@ import type {
 import { conversationFrom } from '../../parts/conversation.ts'
 import { isoOfLocal } from '../../parts/local-time.ts'
 
-/** What is filled in, as the fields hold it. */
+/** The values of the form's fields. */
 export type Draft = {
   to: string
   channel: Channel | 'auto'
@@ -18,16 +18,16 @@ export type Draft = {
   otpCode: string
   templateId: string
   variables: string[]
-  /** The ends of the addresses behind the template's buttons; which of them is told by their place. */
+  /** The variables in the URLs of the template's buttons, by `index`. */
   buttons: { index: number; subType: string; text: string }[]
-  /** Of SMS. */
+  /** For SMS. */
   sender: string
   officialSenderId: string
-  /** A file for a chat, which is fetched from its address; none while it has no type. */
+  /** A file for a chat, fetched from its URL; none while its type is empty. */
   fileType: AttachmentType | ''
   fileUrl: string
   scheduleAt: string
-  /** Where other pages lead to: a chat of a bot, of a session, of an official sender. */
+  /** Set by links of other pages: a chat of a bot, a session or an official sender. */
   conversation: ConversationContext | null
 }
 
@@ -49,10 +49,10 @@ export const EMPTY: Draft = {
   conversation: null,
 }
 
-/** What is too long for an address. */
+/** Fields that are too long for a URL. */
 export type Written = Partial<Pick<Draft, 'text' | 'subject'>>
 
-/** From the URL, as other pages fill it in, and from what they put beside it into the history. */
+/** The draft from the URL, as other pages link to it, and from the history state. */
 export function draftFrom(search: string, written: Written | null): Draft {
   const given = new URLSearchParams(search)
   const draft: Draft = { ...EMPTY, ...written, conversation: conversationFrom(given) }
@@ -63,13 +63,13 @@ export function draftFrom(search: string, written: Written | null): Draft {
   return draft
 }
 
-/** Where a file can go along. */
+/** Whether the channel supports a file. */
 export function takesFile({ channel, conversation }: Draft): boolean {
   if (conversation !== null) return conversation.moduleType !== 'chatapp_official'
   return channel === 'user_chatapp_session' || channel === 'botapp_bot'
 }
 
-/** The request, with what was left empty left out. */
+/** The request body, without empty fields. */
 export function toBody(draft: Draft): SingleSendBody {
   const { to, channel, messageType, text, sender, officialSenderId, scheduleAt, conversation } = draft
   const usesTemplate = draft.templateId !== ''
@@ -111,7 +111,7 @@ function templateOf({ templateId, variables, buttons }: Draft): NonNullable<Sing
   }
 }
 
-/** The field that the API means by `path`. */
+/** The form's field of a path of the API. */
 export function fieldOf(path: string): string {
   const variable = /^template\.variables(?:Indexed|Named)(?:\[(\d+)\])?/.exec(path)
   if (variable) return `variables.${variable[1] ?? 0}`

@@ -21,7 +21,7 @@ export function AccountForm({ account }: { account: AdminAccount }) {
     send: ({ number, verified, ...body }) =>
       api.patch('/api/admin/accounts/{id}', {
         path: { id },
-        // One that stands can be changed, and not be taken away: the API says so at its field.
+        // An existing number can be changed but not removed: the API refuses that with an error at its field.
         body: { ...body, phone: { verified, ...((number !== '' || phone.number !== null) && { number }) } },
       }),
     fieldOf: path => path.replace(/^phone\./, ''),

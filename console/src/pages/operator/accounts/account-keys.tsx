@@ -7,7 +7,7 @@ import { ACCOUNTS } from './paths.ts'
 
 const HERE = { isPending: false, error: null, refetch: () => {} }
 
-/** The account's keys, for whose owner has none, or has lost one to somebody. */
+/** The account's keys, for when its owner has none, or a key was leaked. */
 export function AccountKeys({ account: { id: accountId, keys } }: { account: AdminAccountWithKeys }) {
   const api = useApi()
   const actions: KeyActions = {

@@ -3,7 +3,7 @@ import { ShieldAlert } from 'lucide-react'
 import { Snippet } from '../../../parts/code.tsx'
 import type { Made } from './create-account.tsx'
 
-/** The first keys of a new account, which nobody can read again: lost with the answer, they are lost. */
+/** Shows the first keys of a new account, which cannot be read again. */
 export function KeysShown({ made, onClose }: { made: Made | null; onClose: () => void }) {
   return (
     <Modal

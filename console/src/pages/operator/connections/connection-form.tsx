@@ -27,7 +27,7 @@ type Values = {
   retryPolicy: ConnectionView['retryPolicy']
   allowedTypes: MessageType[]
   sendModeByType: ConnectionView['sendModeByType']
-  /** Secrets that go with the next saving. */
+  /** Secrets that the next save removes. */
   removed: string[]
   config: Drawn
 }
@@ -73,7 +73,7 @@ export function ConnectionForm({
       return true
     },
     onDone(done) {
-      // What is secret stands there no more, and what was to be taken away is.
+      // The new values have no secrets, and none of the removed ones.
       if (connection !== null) form.fields.setValues(initialOf(provider, done))
       forget([CONNECTIONS])
       onDone(done)
@@ -169,7 +169,7 @@ function General({
   )
 }
 
-/** Which types may be said by a template; the provider says of which it can be so. */
+/** Which types may use a template; the provider decides for which that is possible. */
 function SendModes({ form: { fields }, provider }: { form: ApiForm<Values>; provider: ProviderView }) {
   const { sendModeByType: modes, allowedTypes } = fields.values
   const able = provider.policy.allowedTypes.filter(
@@ -216,7 +216,10 @@ function initialOf(provider: ProviderView, connection: ConnectionView | null): V
   }
 }
 
-/** What stood and was emptied: the API takes null for "no longer". An empty secret stays unless it was taken away. */
+/**
+ * Fields that had a value and are empty now: the API takes null to remove them. An empty secret is kept
+ * unless it was removed.
+ */
 function clearedOf(
   provider: ProviderView,
   connection: ConnectionView,

@@ -87,7 +87,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
               connection={connection}
               onDone={({ name }) => {
                 tellDone(`${name} is changed; its links open anew.`)
-                // What was tested was the one before.
+                // The test was of the earlier configuration.
                 test.reset()
               }}
             />

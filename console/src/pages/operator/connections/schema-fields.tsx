@@ -21,11 +21,11 @@ import { choicesOf, type Drawn, kindOf, labelOf, type Schema, toDrawn } from './
 // biome-ignore lint/suspicious/noExplicitAny: the values of other fields are not touched
 type Fields = UseFormReturnType<any>
 type Secrets = {
-  /** Go in and never come out. */
+  /** Secrets can be written but never read. */
   names: readonly string[]
-  /** Those that have a value. */
+  /** Secrets that have a value. */
   set: readonly string[]
-  /** Those of them that are to have none any more. */
+  /** Secrets that are to be removed. */
   removed: readonly string[]
   onRemoved: (removed: string[]) => void
 }
@@ -73,7 +73,7 @@ export function SchemaFields({
   )
 }
 
-/** A secret that nobody needs may be taken away; in its place stands that it will be. */
+/** An optional secret can be removed; until it is saved, a note says so. */
 function Removable({
   name,
   label,
@@ -133,7 +133,7 @@ type FieldProps = {
   label: string
   needed: boolean
   secret: boolean
-  /** A secret that has a value already. */
+  /** Whether the secret already has a value. */
   stands: boolean
   fields: Fields
 }
@@ -178,7 +178,7 @@ function Field(props: FieldProps) {
           {...common}
           allowDecimal={schema.type === 'number'}
           placeholder={preset}
-          // A port is no amount.
+          // No thousands separator for numbers like ports.
           thousandSeparator={(schema.maximum ?? Number.POSITIVE_INFINITY) > MOST_PORT ? ',' : ''}
           {...fields.getInputProps(path)}
         />

@@ -1,6 +1,6 @@
 import { inWords } from '../../../parts/status-badge.tsx'
 
-/** As much of JSON Schema as providers describe their configuration by. */
+/** The part of JSON Schema that providers use for their configuration. */
 export type Schema = {
   type?: string
   properties?: Record<string, Schema>
@@ -15,10 +15,10 @@ export type Schema = {
   maxLength?: number
 }
 
-/** What a field is drawn as; `maybe` is a switch that may be left alone, `json` has no form of its own. */
+/** The control of a field; `maybe` is a switch that may be unset, `json` is edited as text. */
 export type Kind = 'group' | 'choice' | 'switch' | 'maybe' | 'number' | 'text' | 'long' | 'json'
 
-/** PEM and the like. */
+/** Longer texts, such as PEM, get a text area. */
 const LONG_CHARACTERS = 4_097
 
 export function kindOf(schema: Schema): Kind {
@@ -30,13 +30,13 @@ export function kindOf(schema: Schema): Kind {
   return 'json'
 }
 
-/** The words among which one chooses, where they are all that it may be. */
+/** The choices of a field, if it allows only certain texts; null otherwise. */
 export function choicesOf({ enum: words, anyOf }: Schema): string[] | null {
   const choices = words ?? anyOf?.map(({ const: word }) => word)
   return choices?.every(word => typeof word === 'string') ? (choices as string[]) : null
 }
 
-/** Written large by everybody. */
+/** Abbreviations in upper case. */
 const SHORT = /\b(?:ca|dkim|http|id|ip|json|npi|sid|sms|tls|ton|url|xml)\b/gi
 
 /** `systemId` is "System ID". */
@@ -50,7 +50,7 @@ export function labelOf(name: string): string {
 
 export type Drawn = Record<string, unknown>
 
-/** What the form begins with: what stands, else what the schema presets where a value must be. */
+/** The initial values: the current ones, or the schema's defaults of required fields. */
 export function toDrawn(schema: Schema, config: Drawn): Drawn {
   const needed = schema.required ?? []
   return Object.fromEntries(
@@ -79,7 +79,7 @@ function drawnOf(schema: Schema, value: unknown, needed: boolean): unknown {
   }
 }
 
-/** Text that should be JSON, and is not; `path` is its field's. */
+/** Invalid JSON in a text; `path` is its field. */
 export class BadJson extends Error {
   readonly path: string
 
@@ -89,7 +89,7 @@ export class BadJson extends Error {
   }
 }
 
-/** What was drawn as the API takes it, without what was left empty. Throws `BadJson`. */
+/** Converts the form's values for the API, without empty ones. Throws `BadJson`. */
 export function fromDrawn(schema: Schema, drawn: Drawn, path = 'config'): Drawn {
   const entries = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const value = given(field, drawn[name], `${path}.${name}`)

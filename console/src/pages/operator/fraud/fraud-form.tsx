@@ -9,7 +9,7 @@ import { ACCOUNTS } from '../accounts/paths.ts'
 import { FRAUD } from './paths.ts'
 import { fieldOf, MODES, RULES, toSettings, toValues, type Values } from './rules.ts'
 
-/** What a rule is where nothing is set. */
+/** The label of a rule that is not set: the default, or the platform's setting. */
 export type Usual = 'As it comes' | 'As for all'
 
 export function FraudForm({
@@ -19,7 +19,7 @@ export function FraudForm({
 }: {
   view: FraudSettingsView
   usual: Usual
-  /** The settings in the place of those that stand. */
+  /** Saves the settings in place of the current ones. */
   save: (settings: FraudSettings) => Promise<unknown>
 }) {
   const forget = useForget()
@@ -28,7 +28,7 @@ export function FraudForm({
     send: values => save(toSettings(values, view.settings)),
     fieldOf,
     onDone() {
-      // An account's are what the platform's are, where it has none of its own.
+      // The platform's settings apply to accounts without their own.
       forget([FRAUD, ACCOUNTS])
       tellDone('The rules hold for the next code.')
     },
@@ -70,7 +70,7 @@ function RuleFields({
   effective: Record<string, unknown>
 }) {
   const { getInputProps } = form.fields
-  /** What holds where nothing is set; unknown where something is. */
+  /** The effective value of a field that is not set; undefined if it is set. */
   const preset = (field: string) => (set[field] === undefined ? effective[field] : undefined)
   const mode = MODES.find(({ value }) => value === preset('mode'))?.label
   return (

@@ -5,7 +5,7 @@ export type RuleName = Exclude<keyof FraudRules, 'safe'>
 type NumberField = {
   name: string
   label: string
-  /** A share or money, which one writes as a text. */
+  /** A share or an amount, edited as text. */
   amount?: true
 }
 
@@ -86,7 +86,7 @@ const LISTS = { numberType: 'types', allowedCountries: 'countries' } as const
 export type Rule = { mode: RuleMode | null; list: string[]; [number: string]: unknown }
 export type Values = Record<RuleName, Rule> & { safe: string[] }
 
-/** What is set, with an empty place for what is not. */
+/** The form's values; empty for fields that are not set. */
 export function toValues(settings: FraudSettings): Values {
   const rules = RULES.map(({ name, numbers }) => {
     const rule = (settings[name] ?? {}) as Record<string, unknown>
@@ -103,7 +103,7 @@ export function toValues(settings: FraudSettings): Values {
   return { ...Object.fromEntries(rules), safe: [...(settings.safe ?? [])] }
 }
 
-/** As the API takes it: what is empty is left out, and is then as it comes, unless it was said to be none. */
+/** Converts the values for the API: empty ones are left out, so that the default applies, unless they were null. */
 export function toSettings(values: Values, before: FraudSettings): FraudSettings {
   const rules = RULES.flatMap(({ name, numbers }) => {
     const { mode, list } = values[name]
@@ -130,12 +130,12 @@ function read({ amount }: NumberField, value: unknown): unknown {
   return amount ? amountOf(String(value)) : value
 }
 
-/** No cap, all countries: what null says, the form shows as empty, and must not lose. */
+/** Null means no limit, or all countries: the form shows it as empty, and must keep it. */
 function noneOf(rule: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(rule).filter(([, value]) => value === null))
 }
 
-/** The API's path of a field as the form has it. */
+/** The form's field of a path of the API. */
 export function fieldOf(path: string): string {
   return path.replace(/^safe\[\d+\]$/, 'safe').replace(/^(\w+)\.(?:types|countries)(?:\[\d+\])?$/, '$1.list')
 }

@@ -7,10 +7,10 @@ import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { invitationColumns, WithdrawInvitation, withdrawColumn } from '../../members/invitation-rows.tsx'
 
 const PATH = '/api/admin/members/invitations'
-/** Somebody may accept at any moment. */
+/** An invitation may be accepted at any time. */
 const LOOK_EVERY_MS = 10_000
 
-/** Who was invited to what, by whomever. */
+/** All invitations of all accounts. */
 export function EveryInvitation() {
   const invitations = useReadPages(PATH, {}, { everyMs: LOOK_EVERY_MS })
   const [asked, setAsked] = useState<AdminInvitation | null>(null)

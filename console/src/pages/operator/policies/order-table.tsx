@@ -18,7 +18,7 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
   const names = useAccountNames()
   const move = useAction(
     async (api, { from, to }: Move) => {
-      // One after the other: should one fail, the order is still one that makes sense.
+      // One by one: if one fails, the order is still consistent.
       for (const { id, order } of moved(placed, from, to).toReversed())
         await api.patch('/api/admin/connections/{id}', { path: { id }, body: { priorityOrder: order } })
       return placed[from]!.name

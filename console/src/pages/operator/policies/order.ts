@@ -11,10 +11,10 @@ export type Placed = {
   channels: Channel[]
 }
 
-/** Between two neighbours, so that one more finds its place without moving all. */
+/** The gap between neighbours, so that a connection can be moved between them without changing others. */
 const STEP = 10
 
-/** The connections behind the policies, in the order in which they are tried. */
+/** The connections of the policies, in the order in which they are tried. */
 export function placedOf(policies: readonly AdminPolicy[]): Placed[] {
   const placed = new Map<string, Placed>()
   for (const policy of policies) {
@@ -34,7 +34,7 @@ export function placedOf(policies: readonly AdminPolicy[]): Placed[] {
   return [...placed.values()]
 }
 
-/** What has to change so that the one at `from` comes to `to`: as little as does it. */
+/** The fewest changes that move the connection at `from` to `to`. */
 export function moved(placed: readonly Placed[], from: number, to: number): { id: string; order: number }[] {
   const wanted = placed.filter((_, at) => at !== from)
   wanted.splice(to, 0, placed[from]!)
@@ -48,7 +48,7 @@ export function moved(placed: readonly Placed[], from: number, to: number): { id
   return changes
 }
 
-/** The channels by the first of their connections that works: what routing tries, one after the other. */
+/** The channels by their first enabled connection: the order in which routing tries them. */
 export function channelOrder(policies: readonly AdminPolicy[]): Channel[] {
   return [...new Set(policies.filter(({ enabled }) => enabled).map(({ channel }) => channel))]
 }

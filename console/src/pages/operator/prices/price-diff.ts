@@ -9,7 +9,7 @@ export type PriceDiff = {
   removed: number
 }
 
-/** What a list in the place of another one changes. */
+/** The changes from one price list to another. */
 export function diffPrices(before: readonly PriceRow[], wanted: readonly PriceInput[]): PriceDiff {
   const old = new Map(before.map(row => [keyOf(row), row]))
   const next = new Map(wanted.map(input => asRow(input)).map(row => [keyOf(row), row]))
@@ -34,7 +34,7 @@ export function diffPrices(before: readonly PriceRow[], wanted: readonly PriceIn
   }
 }
 
-/** What makes a price another one. */
+/** The identity of a price. */
 export function keyOf({ channel, country, prefix, messageType, currency }: PriceRow): string {
   return [channel, country ?? '', prefix ?? '', messageType, currency].join('|')
 }

@@ -10,7 +10,7 @@ const PAGE = 500
 
 export type PriceFault = { line: number | null; text: string }
 
-/** A file that is no price list, and why, line by line. */
+/** An invalid price list, with errors by line. */
 export class BadPrices extends Error {
   readonly faults: PriceFault[]
 
@@ -39,10 +39,10 @@ export async function readAllPrices(api: Posthorn): Promise<PriceRow[]> {
   return rows
 }
 
-/** The prices of a file, and the line at which each stands. */
+/** The prices of a file with their lines. */
 export type PriceList = { prices: PriceInput[]; lines: number[] }
 
-/** Rejects with `BadPrices`. What a price may be is for the API to say. */
+/** Rejects with `BadPrices`. The API validates the prices themselves. */
 export async function readPriceFile(file: File): Promise<PriceList> {
   const data = await readCsv(file).catch(error => {
     throw error instanceof BadCsv ? new BadPrices([{ line: null, text: error.message }]) : error
@@ -68,7 +68,7 @@ export async function readPriceFile(file: File): Promise<PriceList> {
   return { prices, lines: rows.map(({ line }) => line) }
 }
 
-/** Where in the file the API's words belong. */
+/** The API's errors with their lines in the file. */
 export function faultsOf(details: readonly ErrorDetail[], lines: readonly number[]): PriceFault[] {
   return details.map(({ path, message }) => {
     const [, at, field] = /^prices\[(\d+)\](?:\.(\w+))?/.exec(path) ?? []

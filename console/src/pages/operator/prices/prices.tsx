@@ -21,7 +21,7 @@ import { type Offer, ReplacePrices } from './replace-prices.tsx'
 
 const ACCEPT = '.csv,.tsv,.txt,text/csv'
 
-/** What messages cost, out and in as a file; what a file changes is seen before it holds. */
+/** The price list, exported and imported as a file; an import shows its changes first. */
 export default function Prices() {
   const api = useApi()
   const prices = useReadPages(PRICES)

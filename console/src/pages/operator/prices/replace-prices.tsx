@@ -20,7 +20,7 @@ const TABLE_PX = 380
 
 export type Offer = PriceList & { fileName: string; diff: PriceDiff }
 
-/** What a file changes, seen before it holds. */
+/** The changes of an import, shown before they apply. */
 export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose: () => void }) {
   return (
     <Modal opened={offer !== null} onClose={onClose} title="Replace the price list?" size="xl">
@@ -122,7 +122,7 @@ function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
   )
 }
 
-/** A currency of a file may be none at all: then it is said as it stands there. */
+/** The currency in a file may be invalid: then it is shown as it is. */
 function Side({ amount, currency, none }: { amount: number | null; currency: string; none: string }) {
   if (amount === null) return <span style={{ color: 'var(--ph-quiet)' }}>{none}</span>
   if (/^[A-Z]{3}$/.test(currency)) return <Money amount={amount} currency={currency} />

@@ -13,7 +13,7 @@ import { WideTable } from '../../../parts/wide-table.tsx'
 const LOOK_EVERY_MS = 3_000
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
-/** From here on somebody waits for their code. */
+/** A delay at which people notice that their code is late. */
 const SLOW_MS = 5_000
 const LATE_MS = 60_000
 

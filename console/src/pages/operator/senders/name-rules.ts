@@ -4,9 +4,9 @@ export type Rule = { holds: boolean; text: string; hint?: string }
 const MOST_LETTERS = 11
 /** E.164. */
 const MOST_DIGITS = 15
-/** A number that is as short as this belongs to one country's networks. */
+/** Numbers with at most so many digits are short codes of one country. */
 const SHORT_CODE_DIGITS = 6
-/** What people know as somebody else's: banks, the state, the networks, the firms that are copied most. */
+/** Names that are often impersonated: banks, authorities, networks, well-known companies. */
 const GUARDED =
   /bank|paypal|visa|mastercard|amex|police|polizei|hmrc|customs|dhl|fedex|apple|google|microsoft|amazon|netflix|whatsapp|telegram|facebook|instagram/i
 const EMPTY_WORDS =
@@ -19,7 +19,7 @@ export function kindOf(name: string): Kind {
   return name.length <= SHORT_CODE_DIGITS ? 'Short code' : 'Number'
 }
 
-/** What can be seen of a name by itself; the rest is for a person to judge. */
+/** The checks of a name that can be automated; the rest is for the reviewer. */
 export function rulesOf(name: string): Rule[] {
   return kindOf(name) === 'Alphanumeric' ? wordRules(name) : numberRules(name)
 }

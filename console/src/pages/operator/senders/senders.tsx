@@ -19,7 +19,7 @@ import { PlatformSender } from './platform-sender.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 
 const WAITING = 'pending'
-/** What the filter says where it is cleared: else there would be no way to see all. */
+/** The filter value for all statuses, since without a filter it is WAITING. */
 const ALL = 'all'
 const STATUSES = [
   { value: WAITING, label: 'Waiting for review' },
@@ -28,7 +28,7 @@ const STATUSES = [
   { value: ALL, label: 'All of them' },
 ]
 
-/** Names that accounts want to send SMS by; those that wait for a decision first. */
+/** Requested SMS sender names; those that wait for a decision first. */
 export default function Senders({ senderId }: { senderId?: string }) {
   const [, go] = useLocation()
   const [filters, setFilters] = useFilters(['status'])

@@ -17,7 +17,7 @@ import { AccountLink } from '../account-names.tsx'
 
 const LOOK_EVERY_MS = 10_000
 
-/** Messages that may have left; the ones that close the soonest first. */
+/** Messages of unknown outcome; those whose deadline is nearest first. */
 export default function Unknown() {
   const unknown = useReadPages('/api/admin/unknown', {}, { everyMs: LOOK_EVERY_MS })
   const [opened, setOpened] = useState<UnknownMessage | null>(null)
