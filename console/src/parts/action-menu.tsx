@@ -3,15 +3,15 @@ import { Ellipsis } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 
 /**
- * What can be done with something, behind three dots. A dialog that an item opens gives the focus back to
- * the dots: the item itself is gone by then.
+ * A menu of actions behind three dots. A dialog that an item opens returns the focus to the dots, since the
+ * item is gone by then.
  */
 export function ActionMenu({
   label,
   children,
   ...button
 }: Pick<ActionIconProps, 'variant' | 'color' | 'size'> & {
-  /** For those who do not see it: "What to do with …". */
+  /** Accessible name: "What to do with …". */
   label: string
   children: ReactNode
 }) {

@@ -1,8 +1,8 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 
 /**
- * A field for money, whose text `amountOf` reads. Not `NumberInput`, which makes 1250 of a 12,50 that
- * is pasted: it takes each comma for one between thousands.
+ * An input for an amount, parsed by `amountOf`. Not `NumberInput`, which takes every comma for a thousands
+ * separator, and so turns a pasted 12,50 into 1250.
  */
 export function AmountInput(props: TextInputProps) {
   return <TextInput inputMode="decimal" autoComplete="off" dir="ltr" {...props} />

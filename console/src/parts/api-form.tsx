@@ -8,7 +8,7 @@ import { useKeptFocus } from './use-kept-focus.ts'
 
 export type ApiForm<V extends Record<string, unknown>> = {
   fields: UseFormReturnType<V>
-  /** What is wrong with the whole, or with something that has no field here. */
+  /** An error of the whole form, or of a field that it does not have. */
   fault: Fault | null
   busy: boolean
   submit(event?: FormEvent): Promise<void>
@@ -25,13 +25,13 @@ export type ApiForm<V extends Record<string, unknown>> = {
  *     </ApiForm>
  */
 export function useApiForm<V extends Record<string, unknown>, R>(options: {
-  /** What stands; where that changes, fields that nobody has touched follow it. */
+  /** The current values; when they change, untouched fields follow. */
   initial: V
   send: (values: V) => Promise<R>
   onDone?: (result: R, values: V) => void
-  /** The API's name of a field, where the form's is another. */
+  /** Converts the API's path to the name of the form's field. */
   fieldOf?: (path: string) => string
-  /** True where it took care of the error itself. */
+  /** Returns true if it has handled the error. */
   onError?: (error: unknown) => boolean
 }): ApiForm<V> {
   const { send, onDone, fieldOf = path => path, onError } = options
@@ -44,7 +44,7 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault()
     if (busy) return
-    // Another form of the page may have fields of the same names.
+    // Another form on the page may have fields of the same names.
     const within = event?.currentTarget ?? document
     keepFocus()
     setBusy(true)
@@ -60,7 +60,7 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
     }
   }
 
-  /** Each detail at its field, as far as there is one; the first of these is where one goes on. */
+  /** Shows each detail at its field, if there is one; focuses the first of them. */
   function show(error: unknown, within: ParentNode): void {
     const details = error instanceof PosthornError ? error.details : []
     const placed = details.map(detail => {
@@ -80,8 +80,8 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
 }
 
 /**
- * Fields that nobody has touched are as what stands is now: it may have been changed elsewhere since the form was
- * drawn, and saving another field would put back what was.
+ * Updates untouched fields to the current values, which may have changed since the form was rendered: saving
+ * would otherwise restore the old ones.
  */
 function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<V>, initial: V): void {
   const known = useRef(initial)
@@ -95,7 +95,7 @@ function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<
   })
 }
 
-/** Of a group of fields each for itself. */
+/** For a group of fields, each field follows by itself. */
 function follow(value: unknown, before: unknown, now: unknown): unknown {
   if (isSame(value, before)) return now
   if (!isGroup(value) || !isGroup(before) || !isGroup(now)) return value
@@ -111,7 +111,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** The form around its fields, what is wrong with it, and its button. */
+/** The form element with its fields, error and button. */
 export function ApiForm<V extends Record<string, unknown>>({
   form,
   submitLabel,
@@ -124,7 +124,7 @@ export function ApiForm<V extends Record<string, unknown>>({
   form: ApiForm<V>
   submitLabel: string
   children?: ReactNode
-  /** Beside the button, such as a way out. */
+  /** Shown beside the button, such as a cancel link. */
   extra?: ReactNode
   disabled?: boolean
   danger?: boolean

@@ -1,6 +1,6 @@
 import type { Channel } from '../../../sdk/index.ts'
 
-/** How people call them; the API's own words stand in the documentation. */
+/** Names for people; the documentation has the API's values. */
 const NAMES: Readonly<Record<Channel, string>> = {
   local_sms: 'Local SMS',
   int_sms: 'International SMS',

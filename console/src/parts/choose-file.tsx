@@ -1,7 +1,7 @@
 import { Button, type ButtonProps, FileButton } from '@mantine/core'
 import { useRef } from 'react'
 
-/** A button that takes a file; the same one again as well, since somebody may have mended it meanwhile. */
+/** A button to choose a file; the same file can be chosen again, since it may have been corrected. */
 export function ChooseFile({
   accept,
   onFile,
@@ -10,7 +10,7 @@ export function ChooseFile({
   const forget = useRef<() => void>(null)
 
   function take(file: File | null): void {
-    // A browser tells of no choice that is the one before.
+    // Browsers do not report choosing the same file again, so the input is reset.
     forget.current?.()
     if (file) onFile(file)
   }

@@ -6,7 +6,7 @@ import { CopyButton } from './copy-button.tsx'
 export function Snippet({ code, label = 'Code' }: { code: string; label?: string }) {
   return (
     <div className={classes.snippet}>
-      {/* It scrolls, so the keyboard must reach it. */}
+      {/* It scrolls, so it must be focusable by keyboard. */}
       <div className={classes.code} role="region" tabIndex={0} aria-label={label}>
         <pre>{code}</pre>
       </div>
@@ -17,7 +17,7 @@ export function Snippet({ code, label = 'Code' }: { code: string; label?: string
   )
 }
 
-/** The same thing in several languages. */
+/** The same code in several languages. */
 export function Snippets({ codes }: { codes: Readonly<Record<string, string>> }) {
   const names = Object.keys(codes)
   return (

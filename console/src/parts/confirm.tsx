@@ -4,10 +4,7 @@ import { faultOf } from '../api/fault.ts'
 import { FaultNote } from './api-form.tsx'
 import { useKeptFocus } from './use-kept-focus.ts'
 
-/**
- * Asks before something that cannot be taken back. `typed` must be typed first,
- * for what takes much with it.
- */
+/** Asks for confirmation of an action that cannot be undone. For severe actions, `typed` must be typed first. */
 export function ConfirmDialog({
   opened,
   onClose,
@@ -22,7 +19,7 @@ export function ConfirmDialog({
   onClose: () => void
   title: string
   text: ReactNode
-  /** What happens: "Revoke the key", never "OK". */
+  /** The action: "Revoke the key", never "OK". */
   confirmLabel: string
   run: () => Promise<unknown>
   typed?: string
@@ -33,7 +30,7 @@ export function ConfirmDialog({
   const [error, setError] = useState<unknown>(null)
   const [typing, setTyping] = useState('')
 
-  /** Not while it is under way: nobody would hear that it went wrong. */
+  /** Not while the action runs: its error would not be shown. */
   function close(): void {
     if (!busy) leave()
   }

@@ -2,7 +2,7 @@ import type { ConversationContext, ConversationView } from '../../../sdk/index.t
 
 const NAMES = ['moduleType', 'accountId', 'chatId', 'contactId', 'conversationKey'] as const
 
-/** The send page, about to write into this conversation. */
+/** A link to the send page for a message in this conversation. */
 export function writeLink(conversation: ConversationView | ConversationContext): string {
   const query = new URLSearchParams({ to: conversation.chatId })
   for (const name of NAMES) {
@@ -12,7 +12,7 @@ export function writeLink(conversation: ConversationView | ConversationContext):
   return `/send?${query}`
 }
 
-/** The conversation that such a link names; null where it names none. */
+/** The conversation of such a link; null without one. */
 export function conversationFrom(given: URLSearchParams): ConversationContext | null {
   const [moduleType, accountId, chatId] = NAMES.map(name => given.get(name))
   if (!moduleType || !accountId || !chatId) return null

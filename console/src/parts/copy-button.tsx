@@ -5,7 +5,7 @@ import { copyText } from './copy-text.ts'
 
 const SHOWN_MS = 1_500
 
-/** Copies `text`, and says so. Without a label it is an icon. */
+/** Copies `text`, and confirms it. Without a label it is an icon. */
 export function CopyButton({
   text,
   label,
@@ -15,7 +15,7 @@ export function CopyButton({
 }: {
   text: string
   label?: string
-  /** What is copied, for those who do not see it: "the key". */
+  /** What is copied, for the accessible name: "the key". */
   what?: string
   small?: boolean
   /** Where there is a label. */
@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<Outcome, string>> = {
   refused: 'The browser does not let it be copied',
 }
 
-/** What came of copying `text`, for a moment. */
+/** The result of copying `text`, for a moment. */
 function useCopy(text: string): [outcome: Outcome | null, copy: (event: MouseEvent) => void] {
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   useEffect(() => {
@@ -69,7 +69,7 @@ function useCopy(text: string): [outcome: Outcome | null, copy: (event: MouseEve
   }, [outcome])
 
   async function copy(event: MouseEvent): Promise<void> {
-    // The row that it stands in is not meant.
+    // The click must not open the row.
     event.stopPropagation()
     setOutcome((await copyText(text)) ? 'copied' : 'refused')
   }

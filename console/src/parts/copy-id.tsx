@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.tsx'
 
-/** An id, or another word of machines, with a way to take it along. */
+/** An id or another technical value, with a copy button. */
 export function CopyId({ id, what = 'the id' }: { id: string; what?: string }) {
   return (
     <span className="ph-mono" dir="ltr">

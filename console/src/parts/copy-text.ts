@@ -1,6 +1,6 @@
-/** Puts `text` where it can be pasted from; false where the browser does not let it. */
+/** Copies `text` to the clipboard; false if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
-  // Not there on plain http.
+  // The clipboard API is not available on plain http.
   if ('clipboard' in navigator) {
     return navigator.clipboard.writeText(text).then(
       () => true,
@@ -16,7 +16,7 @@ function copyBySelection(text: string): boolean {
   field.value = text
   field.readOnly = true
   field.className = 'ph-unseen'
-  // Beside what was pressed: a dialog keeps the focus within itself.
+  // Next to the focused element, since a dialog traps the focus.
   ;(before?.parentElement ?? document.body).append(field)
   field.select()
   try {

@@ -1,11 +1,11 @@
-/** The API counts so far and no further. */
+/** The API counts up to this. */
 const MOST_COUNTED = 10_000
 
 export function countUpTo(count: number): string {
   return orMore(count, count >= MOST_COUNTED)
 }
 
-/** What was counted, where there may be more of it. */
+/** A count, with a plus if there may be more. */
 export function orMore(count: number, more = false): string {
   return `${count.toLocaleString()}${more ? '+' : ''}`
 }

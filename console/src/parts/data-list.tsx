@@ -9,29 +9,28 @@ import { useRowFocus } from './use-row-focus.ts'
 
 export type Column<R> = {
   title: string
-  /** Where what stands below says it to whoever sees it, as buttons do: told to the others alone. */
+  /** The content makes the title unnecessary, as buttons do: it is only for screen readers. */
   hidesTitle?: boolean
-  /** As in CSS grid: `120px`, `minmax(160px, 2fr)`. */
+  /** As in a CSS grid: `120px`, `minmax(160px, 2fr)`. */
   width: string
   render: (row: R) => ReactNode
   align?: 'end'
-  /** Breaks there instead of being cut; a row has room for two lines. */
+  /** On a phone, wraps instead of being truncated; a row has room for two lines. */
   breaksOnPhone?: boolean
-  /** Left out where the screen is narrow. */
+  /** Omitted on narrow screens. */
   wideOnly?: boolean
 }
 
 const ROW_PX = 44
-/** Rows before and behind those that are seen. */
+/** Rows that are rendered before and after the visible ones. */
 const OVERSCAN = 12
-/** So close to the end the next page is asked for. */
+/** Distance from the end at which the next page is loaded. */
 const NEAR_END_ROWS = 60
 const PHONE = '(max-width: 48em)'
 
 /**
- * Rows of any number: only those are drawn that are seen, and pages are fetched
- * as one comes near them. Arrows go through them, Enter opens one, Tab goes to
- * what stands in it, and from there out of the list.
+ * A list of any length: only visible rows are rendered, and pages are loaded as one scrolls near them. Arrow
+ * keys move between rows, Enter opens one, Tab goes to the controls in it, and then out of the list.
  */
 export function DataList<R>({
   label,
@@ -43,7 +42,7 @@ export function DataList<R>({
   empty,
   height = 'calc(100dvh - 250px)',
 }: {
-  /** What the rows are, for those who do not see them. */
+  /** Accessible name of the list. */
   label: string
   read: PagedRead<R>
   columns: readonly Column<R>[]
@@ -51,7 +50,7 @@ export function DataList<R>({
   onOpen?: (row: R) => void
   /** The key of the row that is open. */
   opened?: string | null
-  /** In the place of the rows when there are none. */
+  /** Shown if there are no rows. */
   empty: ReactNode
   height?: string
 }) {
@@ -70,7 +69,7 @@ export function DataList<R>({
     },
   })
   const seen = virtual.getVirtualItems()
-  // One row alone is on the way of the Tab key, with what stands in it: it would else never leave a list that goes on and on.
+  // Only the current row, with its controls, is in the tab order: otherwise Tab would go through all rows.
   const [current, setCurrent] = useState<string | null>(null)
   const isCurrentDrawn = seen.some(({ key }) => key === current)
   const noteFocus = useRowFocus(scroller, new Set(rows.map(rowKey)))
@@ -166,18 +165,18 @@ export function DataList<R>({
   )
 }
 
-/** What stands in a row is on the way of the Tab key where its row is; whoever draws it need not know. */
+/** Puts the controls of a row in the tab order only if the row is. */
 function clearTheWay(list: HTMLElement | null): void {
   for (const control of list?.querySelectorAll<HTMLElement>('[role="row"] :is(a, button)') ?? [])
     control.tabIndex = control.closest<HTMLElement>('[role="row"]')!.tabIndex
 }
 
-/** Not a click on a button in the row, or in what such a button has opened. */
+/** Whether the click is on the row itself, not on a button in it or in something that such a button has opened. */
 function isOfRow({ target, currentTarget }: MouseEvent<HTMLElement>): boolean {
   return currentTarget.contains(target as Node) && (target as Element).closest('a, button') === null
 }
 
-/** Fetches the page behind the last row that is seen, and the one before the first, as one comes near. */
+/** Loads the next or previous page when the visible rows are near it. */
 function usePagesNear<R>(read: PagedRead<R>, first: number, last: number): void {
   const { rows, rowsLetGo = 0, hasNextPage, isFetchingNextPage, isFetchingPreviousPage, error } = read
   const nearEnd = last >= rowsLetGo + rows.length - NEAR_END_ROWS
@@ -185,14 +184,14 @@ function usePagesNear<R>(read: PagedRead<R>, first: number, last: number): void 
   const isBusy = isFetchingNextPage || isFetchingPreviousPage === true
   const { fetchNextPage, fetchPreviousPage } = read
   useEffect(() => {
-    // What went wrong is tried again by hand.
+    // After an error, the person retries.
     if (isBusy || error !== null) return
     if (nearStart) fetchPreviousPage?.()
     else if (nearEnd && hasNextPage) fetchNextPage()
   }, [nearStart, nearEnd, hasNextPage, isBusy, error, fetchNextPage, fetchPreviousPage])
 }
 
-/** One that was let go, until it is read again. */
+/** A placeholder for a dropped row until it is loaded again. */
 function RowToCome({ startPx }: { startPx: number }) {
   return (
     <div role="row" className={classes.row} style={{ transform: `translateY(${startPx}px)` }}>
@@ -201,7 +200,7 @@ function RowToCome({ startPx }: { startPx: number }) {
   )
 }
 
-/** What is rare is looked for page by page. */
+/** Rare rows may take several pages to find. */
 function StillLooking<R>({ read }: { read: PagedRead<R> }) {
   return (
     <div className={classes.foot} aria-live="polite">

@@ -8,14 +8,14 @@ type Choosing<R> = {
   mutate(row: R, options: { onError: (error: Error) => void }): void
 }
 
-/** In the row of a sender: that it is the default, or the way to make it so. */
+/** A column that shows the default sender, or a button to make it the default. */
 export function defaultColumn<R extends { id: string; isDefault: boolean }>({
   nameOf,
   may,
   choose,
 }: {
   nameOf: (row: R) => string
-  /** Whether this one can be made the default. */
+  /** Whether this row can be made the default. */
   may: (row: R) => boolean
   choose: Choosing<R>
 }): Column<R> {

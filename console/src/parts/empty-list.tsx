@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { EmptyNote } from './empty-note.tsx'
 
-/** In the place of the rows of a list with filters: the way out of these, or what will stand here. */
+/** Shown if a list has no rows: a button to clear its filters, or what the list is for. */
 export function EmptyList({
   icon,
   clear,
@@ -11,9 +11,9 @@ export function EmptyList({
   ...note
 }: {
   icon: LucideIcon
-  /** As `useFilters` gives it: null where nothing is kept away. */
+  /** From `useFilters`; null if no filter is set. */
   clear: (() => void) | null
-  /** What is told where filters keep all away: what they compare. */
+  /** The text if the filters match nothing. */
   unfit?: { title?: string; text?: string }
   title: string
   text?: ReactNode

@@ -2,7 +2,7 @@ import { Center, Stack, Text, Title } from '@mantine/core'
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-/** Where there is nothing: why, and what to do next. */
+/** A note for an empty place: why it is empty, and what to do next. */
 export function EmptyNote({
   icon: Icon,
   title,

@@ -8,7 +8,7 @@ import type { Mode } from '../session/session.ts'
 import { channelName } from './channel-name.ts'
 import { formatMoney } from './money.tsx'
 
-/** What a send of `body` would do, in a line: the route, the parts and the price, or why not. */
+/** One line with the estimate of a send: route, parts and price, or why it would be refused. */
 export function EstimateLine({ body }: { body: SingleSendBody | null }) {
   const { data, error } = useEstimate(body)
   return (
@@ -33,7 +33,7 @@ function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
   return <Verdict good text={told.filter(part => part !== null).join(' · ')} />
 }
 
-/** What pays, after the price. */
+/** What pays: pool or wallet; shown after the price. */
 export function payerOf(source: 'pool' | 'wallet', mode: Mode): string {
   return mode === 'test' ? 'if it were live' : `from the ${source}`
 }

@@ -3,7 +3,7 @@ import { TriangleAlert } from 'lucide-react'
 import { readFaultOf } from '../api/fault.ts'
 import { CopyButton } from './copy-button.tsx'
 
-/** In the place of what could not be read, with a way to try again. */
+/** Shown in place of data that could not be read, with a retry button. */
 export function ReadFault({ error, retry }: { error: unknown; retry: () => unknown }) {
   const { title, text, requestId, again } = readFaultOf(error)
   return (

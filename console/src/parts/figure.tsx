@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import classes from './figure.module.css'
 import type { Tone } from './status-badge.tsx'
 
-/** One number, what it is, and where it comes from. */
+/** A number with its label and a note. */
 export function Figure({
   label,
   value,

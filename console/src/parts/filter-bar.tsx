@@ -3,9 +3,9 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 
-/** The filters above a list, and the way out of all of them. */
+/** The filters above a list, with a button to clear them. */
 export function FilterBar({ children, onClear }: { children: ReactNode; onClear: (() => void) | null }) {
-  // What is typed and not told yet goes, too: each time the filters begin anew.
+  // A new key also discards text that was typed but not applied yet.
   const [times, setTimes] = useState(0)
   const clear = () => {
     setTimes(times + 1)
@@ -25,7 +25,7 @@ export function FilterBar({ children, onClear }: { children: ReactNode; onClear:
 
 const SETTLE_MS = 300
 
-/** A filter that one types; it asks when the typing rests. */
+/** A text filter, applied when typing pauses. */
 export function TextFilter({
   label,
   value,
@@ -44,7 +44,7 @@ export function TextFilter({
     onChange(text === '' ? null : text)
   }, SETTLE_MS)
   useEffect(() => {
-    // Changed from elsewhere: by "back", or by clearing all.
+    // Changed from outside: by the back button, or by clearing all filters.
     if ((value ?? '') === told.current) return
     told.current = value ?? ''
     setTyped(value ?? '')
@@ -72,7 +72,7 @@ export function TextFilter({
   )
 }
 
-/** A filter that one chooses; none is all of them. */
+/** A filter with options; none means all. */
 export function ChoiceFilter({
   label,
   value,

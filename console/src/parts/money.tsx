@@ -1,13 +1,13 @@
 const formats = new Map<string, Intl.NumberFormat>()
-/** As many as an amount of the wire can have. */
+/** The most decimals of an amount in the API. */
 const MOST_DIGITS = 6
 
-/** An amount of the wire, in units of its currency, with as many digits as it has. */
+/** An amount of the API, in units of its currency, with all of its digits. */
 export function formatMoney(amount: number, currency: string): string {
   return formatOf(currency, MOST_DIGITS).format(amount)
 }
 
-/** A sum or a balance, as on a bill; what is less than one unit keeps its digits. */
+/** A sum or a balance, rounded as on a bill; amounts below one unit keep their digits. */
 export function formatSum(amount: number, currency: string): string {
   return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : null).format(amount)
 }
@@ -23,7 +23,7 @@ export function formatBriefly(amount: number, currency: string): string {
   }).format(amount)
 }
 
-/** With no fewer digits than the currency has: a dinar has three, a yen none. */
+/** With at least the currency's usual decimals: three for a dinar, none for a yen. */
 function formatOf(currency: string, mostDigits: number | null): Intl.NumberFormat {
   const key = `${currency} ${mostDigits}`
   const known = formats.get(key)

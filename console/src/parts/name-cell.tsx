@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** What a row is called, first in it; as somebody wrote it. A badge is for where there is room. */
+/** The name of a row, as entered. The badge is shown if there is room. */
 export function NameCell({ name, badge }: { name: string; badge?: ReactNode }) {
   const text = (
     <Text span fw={500} size="sm" truncate>

@@ -1,4 +1,4 @@
-/** By which a server knows a request again. `crypto.randomUUID` is not there on plain http. */
+/** A random id for idempotency. `crypto.randomUUID` is not available on plain http. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
     byte.toString(16).padStart(2, '0'),

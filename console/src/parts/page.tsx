@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import classes from './page.module.css'
 
-/** The frame of every page: its title, what it is for, what one does here. */
+/** The frame of every page: title, purpose, actions. */
 export function Page({
   title,
   lead,
@@ -15,7 +15,7 @@ export function Page({
   lead?: ReactNode
   actions?: ReactNode
   children: ReactNode
-  /** For forms and texts, which nobody reads across a whole screen. */
+  /** For forms and texts, which are hard to read in full width. */
   narrow?: boolean
 }) {
   useDocumentTitle(`${title} · Posthorn`)
@@ -49,7 +49,7 @@ export function Card({
   title?: ReactNode
   aside?: ReactNode
   children: ReactNode
-  /** Its content goes to the edges, as rows do. */
+  /** Without padding, for content such as rows. */
   flush?: boolean
 }) {
   return (

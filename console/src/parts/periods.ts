@@ -12,8 +12,8 @@ export const PERIODS = LENGTHS.map(([value, label]) => ({ value, label }))
 const STEP_MS = 60_000
 
 /**
- * When a period began, as ISO 8601; null for all of time. In whole minutes, so
- * that the same question is the same question for a while.
+ * The start of a period, as ISO 8601; null for all of time. In whole minutes, so that the query, and with it
+ * the cache key, stays the same for a while.
  */
 export function periodStart(period: string | undefined): string | null {
   const length = LENGTHS.find(([value]) => value === period)

@@ -1,11 +1,11 @@
 import { renderSVG } from 'uqr'
 
-/** `text` as a QR code: drawn here, and shown as a picture, never as markup. */
+/** `text` as a QR code, rendered here and shown as an image, never as markup. */
 export function QrCode({ text, label, size = 200 }: { text: string; label: string; size?: number }) {
   return <SvgImage svg={renderSVG(text, { border: 2 })} label={label} size={size} />
 }
 
-/** An SVG from anywhere, as a picture: whatever stands in it runs nowhere. White around it, so that cameras read it. */
+/** Any SVG as an image, so that scripts in it do not run. With a white margin, so that cameras can read it. */
 export function SvgImage({ svg, label, size = 200 }: { svg: string; label: string; size?: number }) {
   return (
     <img

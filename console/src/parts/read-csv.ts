@@ -1,29 +1,29 @@
 import type { ParseResult } from 'papaparse'
 
-/** In characters; between two pieces somebody can be told how far it is. */
+/** Characters per piece; progress is reported between pieces. */
 const PIECE = 8_000_000
-/** Enough of a file to see what stands between its cells, in characters. */
+/** Characters of the file that are used to detect the delimiter. */
 const HEAD = 65_536
 
-/** A file that is no CSV, and why, for people. */
+/** An invalid CSV file, with a readable message. */
 export class BadCsv extends Error {}
 
 /**
- * The rows of a CSV file, of whatever separator. `onRows` hears how many there are so far, and may throw. Rejects with
- * `BadCsv` where letters or rows would be guessed.
+ * Reads a CSV file with any delimiter. `onRows` is called with the number of rows so far, and may throw.
+ * Rejects with `BadCsv` if the encoding or the rows would have to be guessed.
  */
 export async function readCsv(file: File, onRows?: (rows: number) => void): Promise<string[][]> {
   const [{ default: papa }, text] = await Promise.all([import('papaparse'), textOf(file)])
-  // Rows that are empty show nothing of what separates cells.
+  // Empty rows do not help to detect the delimiter.
   const head = papa.parse(text.slice(0, HEAD), { preview: 10, skipEmptyLines: 'greedy' })
   const rows: string[][] = []
   const how = {
     delimiter: head.meta.delimiter,
-    // Its types know pieces of files alone.
+    // The library's types allow `chunkSize` only for files.
     chunkSize: PIECE,
     chunk({ data, errors }: ParseResult<string[]>): void {
       const open = errors.find(({ code }) => code === 'MissingQuotes')
-      // All that follows it would be one cell.
+      // The rest of the file would be one cell.
       if (open) throw new BadCsv(`A quotation mark in row ${rows.length + open.row! + 1} is never closed.`)
       for (const row of data) rows.push(row)
       onRows?.(rows.length)
@@ -33,7 +33,10 @@ export async function readCsv(file: File, onRows?: (rows: number) => void): Prom
   return rows
 }
 
-/** UTF-8, or what its first bytes say. Spreadsheets write others too, which nothing tells from one another. */
+/**
+ * Decodes UTF-8, or the encoding of a byte order mark. Spreadsheets also write other encodings, which cannot
+ * be told apart.
+ */
 async function textOf(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   try {

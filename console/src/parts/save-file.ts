@@ -1,4 +1,4 @@
-/** Hands a file to whoever looks, as a download. */
+/** Saves a file as a download. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content)
   Object.assign(document.createElement('a'), { href: url, download: name }).click()

@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
-/** What nobody is to read over a shoulder. Mantine's own does not say of itself that it is at fault, as its other inputs do. */
+/** An input for secrets. Unlike its other inputs, Mantine's PasswordInput does not set aria-invalid. */
 export function SecretInput(props: PasswordInputProps) {
   return <PasswordInput aria-invalid={Boolean(props.error) || undefined} {...props} />
 }

@@ -2,7 +2,7 @@ import { Drawer, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './side-panel.module.css'
 
-/** What a row is about, beside its list. Escape and "back" close it. */
+/** A panel with a row's details beside the list. Escape and the back button close it. */
 export function SidePanel({
   opened,
   onClose,
@@ -14,10 +14,10 @@ export function SidePanel({
   opened: boolean
   onClose: () => void
   title: ReactNode
-  /** Beside the title, such as a status. */
+  /** Shown beside the title, such as a status. */
   aside?: ReactNode
   children: ReactNode
-  /** What can be done with it; stays in sight. */
+  /** The actions, always visible. */
   foot?: ReactNode
 }) {
   return (
@@ -47,7 +47,7 @@ export function SidePanel({
   )
 }
 
-/** Names and values, one below the other. */
+/** A list of names and values. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode] | null)[] }) {
   return (
     <dl

@@ -1,7 +1,7 @@
-/** What stands for a key that is not known here. */
+/** The placeholder of an unknown key. */
 export const SOME_KEY = 'YOUR_API_KEY'
 
-/** The same send in the languages that people paste. */
+/** Code for a send, in several languages. */
 export function sendSnippets(
   body: object,
   apiKey: string = SOME_KEY,
@@ -32,7 +32,7 @@ print(json.load(urllib.request.urlopen(request)))`,
   }
 }
 
-/** As one word of a shell, whatever is in it. */
+/** Quotes text for a shell. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -41,7 +41,7 @@ function indented(text: string, by: number): string {
   return text.replaceAll('\n', `\n${' '.repeat(by)}`)
 }
 
-/** JSON is Python but for three words, which stand outside of strings alone. */
+/** Converts JSON to Python: they differ only in three literals. */
 function toPython(json: string): string {
   const words: Record<string, string> = { true: 'True', false: 'False', null: 'None' }
   return json.replaceAll(/"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b/g, token => words[token] ?? token)

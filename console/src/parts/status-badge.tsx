@@ -1,9 +1,9 @@
 import classes from './status-badge.module.css'
 
-/** How a status is to be taken. */
+/** The meaning of a status, shown as a colour. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'odd' | 'still'
 
-/** Every status that the API has; one that is new here is shown without a tone. */
+/** The tones of the API's statuses; unknown ones are neutral. */
 const TONES: Readonly<Record<string, Tone>> = {
   sent: 'good',
   delivered: 'good',
@@ -48,7 +48,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 const WORDS: Readonly<Record<string, string>> = { qr: 'Scan the code', pairing_code: 'Type the code' }
 
-/** A status as a dot and a word: never by its colour alone. */
+/** A status as a dot and text, so that it does not depend on colour alone. */
 export function StatusBadge({
   status,
   tone = TONES[status] ?? 'still',

@@ -9,7 +9,7 @@ const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
-/** From the smallest: how long it is in ms, and up to how many of it are told. */
+/** Units from the smallest: length in ms, and the number from which the next unit is used. */
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
   ['second', 1_000, 60],
   ['minute', 60_000, 60],
@@ -23,14 +23,14 @@ export function formatTime(iso: string): string {
   return absolute.format(new Date(iso))
 }
 
-/** The day alone, for what happens at its beginning. */
+/** The date without the time. */
 export function formatDay(iso: string): string {
   return day.format(new Date(iso))
 }
 
 export function formatRelative(iso: string, nowMs: number): string {
   const byMs = new Date(iso).getTime() - nowMs
-  // What came since the clock here ticked last is not to come, and seconds are out of date when they are read.
+  // Times since the last tick are not in the future, and seconds would be outdated when they are read.
   if (Math.abs(byMs) < TICK_MS) return relative.format(0, 'second')
   for (const [unit, ms, most] of UNITS) {
     const count = Math.round(byMs / ms)
@@ -39,9 +39,9 @@ export function formatRelative(iso: string, nowMs: number): string {
   return ''
 }
 
-/** How long ago, and on looking closer exactly when; `exact` shows the time of day instead. */
+/** The relative time, with the exact time in a tooltip; `exact` shows the time of day instead. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
-  // Words, so that only those that change are drawn anew.
+  // The snapshot is a string, so that only components whose text changes render again.
   const words = useSyncExternalStore(ticker.subscribe, () =>
     exact ? clock.format(new Date(at)) : formatRelative(at, ticker.now()),
   )
@@ -54,12 +54,12 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   )
 }
 
-/** "Never", or a dash, where there is no time. */
+/** The time, or `none` without one. */
 export function MaybeTime({ at, none = '–' }: { at: string | null; none?: string }) {
   return at === null ? <span style={{ color: 'var(--ph-quiet)' }}>{none}</span> : <Time at={at} />
 }
 
-/** The time, told anew some times a minute to all who show it. */
+/** A clock for all relative times, updated a few times a minute. */
 function createTicker() {
   const listeners = new Set<() => void>()
   let nowMs = Date.now()

@@ -2,18 +2,18 @@ import { notifications } from '@mantine/notifications'
 import { Check, TriangleAlert } from 'lucide-react'
 import { faultOf } from '../api/fault.ts'
 
-/** Says that something was done, for a moment. */
+/** Confirms briefly that something was done. */
 export function tellDone(message: string): void {
   notifications.show({ message, color: 'verdigris', icon: <Check size={16} /> })
 }
 
-/** For what went wrong where there is no form to say it. */
+/** Shows an error where no form does. */
 export function tellFault(error: unknown): void {
   const { title, text } = faultOf(error)
   warn(title, text)
 }
 
-/** The same, where what comes of it is more to people than what went wrong. */
+/** The same, if the consequence matters more than the error. */
 export function tellUpshot(upshot: string, error: unknown): void {
   const { title, text } = faultOf(error)
   warn(upshot, `${title}. ${text}`)

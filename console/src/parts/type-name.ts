@@ -1,6 +1,6 @@
 import { inWords } from './status-badge.tsx'
 
-/** A type of messages, as people write it; `*` is any. */
+/** The name of a message type; `*` means all types. */
 export function typeName(messageType: string): string {
   if (messageType === '*') return 'All types'
   return messageType === 'otp' ? 'OTP' : inWords(messageType)

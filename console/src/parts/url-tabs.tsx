@@ -5,7 +5,7 @@ import { PageSkeleton } from './page.tsx'
 
 export type UrlTab = { value: string; label: string; view: ReactNode }
 
-/** Parts of a page, each at an address of its own: the first one at `path`, the others one step below it. */
+/** Tabs with URLs: the first one at `path`, the others one segment below it. */
 export function UrlTabs({ path, tab, tabs }: { path: string; tab?: string; tabs: readonly UrlTab[] }) {
   const [, go] = useLocation()
   const [first] = tabs

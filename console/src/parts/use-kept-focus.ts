@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef } from 'react'
 
 /**
- * A button that is disabled while it works loses the focus to nothing. What is returned is called
- * when the work begins: what has the focus then has it again when the work is over, unless
- * something else has by then.
+ * A button that is disabled during an action loses the focus. The returned function is called when the action
+ * begins: the element that has the focus then gets it back at the end, unless another one has it by then.
  */
 export function useKeptFocus(busy: boolean): () => void {
   const had = useRef<Element | null>(null)

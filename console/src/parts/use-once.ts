@@ -2,12 +2,13 @@ import { useState } from 'react'
 import { PosthornError } from '../../../sdk/index.ts'
 import { newId } from './new-id.ts'
 
-/** Sends by `send`, with the key by which the API knows a request that comes again. */
+/** Calls `send` with an idempotency key. */
 type Once = <R>(body: unknown, send: (idempotencyKey: string) => Promise<R>) => Promise<R>
 
 /**
- * The same words are sent once, however often a button is pressed or a line breaks. Once there is an
- * answer the next time is another request: what refused it may have changed, and an answer is kept by its key.
+ * The same body is sent only once, however often the button is pressed or the connection fails. After a
+ * response, the next send has a new key: the API would replay its response, although the reason of a refusal
+ * may be gone.
  */
 export function useOnce(): Once {
   const [once] = useState(createOnce)
@@ -30,7 +31,7 @@ function createOnce(): Once {
   }
 }
 
-/** Not while it may still be under way. */
+/** Whether the API has refused the request, so that it is certainly not running. */
 function isRefusal(error: unknown): boolean {
   return error instanceof PosthornError && error.status < 500 && error.status !== 409
 }

@@ -2,14 +2,13 @@ import { type FocusEvent, type RefObject, useEffect, useRef } from 'react'
 
 type Place = { key: string; index: number; element: HTMLElement }
 
-/** A dialog that has closed gives the focus back within so much, and what it has changed is read anew. In ms. */
+/** Within this time, a closed dialog has returned the focus, and its changes are read. In ms. */
 const SETTLED_MS = 300
 
 /**
- * What has the focus in a row may go: a button with what it does, or the row with what it stands for,
- * often behind a dialog that has asked first. Then the row has it, or the one in its place, or what stands
- * in the place of the list where that was the last one, and not nothing.
- * What is returned is called with each focus in a row.
+ * Keeps the focus in a list when the focused element disappears: a button with its action, or a whole row,
+ * often after a dialog. Then the row gets the focus, or the row in its place, or the list if it is empty. The
+ * returned function is called for each focus in a row.
  */
 export function useRowFocus(
   list: RefObject<HTMLElement | null>,
@@ -22,7 +21,7 @@ export function useRowFocus(
       if (place === null || place.element.isConnected || document.activeElement !== document.body) return
       const rows = [...(list.current?.querySelectorAll<HTMLElement>('[role="row"][tabindex]') ?? [])]
       const standing = rows.find(row => row.dataset['key'] === place.key)
-      // One that was only scrolled away is where it was.
+      // A row that was only scrolled out of view still exists.
       const next = keys.has(place.key)
         ? standing
         : (rows.find(row => indexOf(row) >= place.index) ?? rows.at(-1))
@@ -32,7 +31,7 @@ export function useRowFocus(
     return () => clearTimeout(timer)
   })
   return ({ target, currentTarget }, key, index) => {
-    // What a row has opened elsewhere tells it, too.
+    // Focus events of dialogs that a row has opened bubble here too.
     if (currentTarget.contains(target)) last.current = { key, index, element: target as HTMLElement }
   }
 }

@@ -14,7 +14,7 @@ export function ChannelFilter(props: Props) {
   )
 }
 
-/** Since when; `periodStart` says when that began. */
+/** The period; `periodStart` gives its start. */
 export function PeriodFilter(props: Props) {
   return <ChoiceFilter label="Any time" options={PERIODS} width={150} {...props} />
 }

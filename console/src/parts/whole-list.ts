@@ -2,7 +2,7 @@ import type { PagedRead } from '../api/use-read.ts'
 
 type Whole = { isPending: boolean; isPlaceholderData?: boolean; error: Error | null; refetch(): unknown }
 
-/** For `DataList`: rows that the API gives all at once. */
+/** Adapts an API list without pages for `DataList`. */
 export function wholeList<R>(rows: readonly R[] | undefined, read: Whole): PagedRead<R> {
   return {
     rows: [...(rows ?? [])],

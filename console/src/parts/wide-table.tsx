@@ -1,6 +1,6 @@
 import { Table, type TableProps } from '@mantine/core'
 
-/** A table that scrolls by itself where it does not fit; the keyboard reaches it there. */
+/** A table that scrolls horizontally if it does not fit, also by keyboard. */
 export function WideTable({
   label,
   minWidth,

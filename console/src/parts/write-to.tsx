@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { ConversationContext } from '../../../sdk/index.ts'
 import { writeLink } from './conversation.ts'
 
-/** In the row of somebody who can be written to. */
+/** A button to write to a person in a row. */
 export function WriteTo({ name, conversation }: { name: string; conversation: ConversationContext }) {
   return (
     <Button

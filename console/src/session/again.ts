@@ -1,4 +1,4 @@
-/** Requests whose session has ended wait here, all of them for one answer. */
+/** Requests whose session has ended wait here for the person to sign in again. */
 export type Again = {
   /** True once they have signed in again, false where they gave up. */
   ask(): Promise<boolean>

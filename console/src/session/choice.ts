@@ -1,6 +1,6 @@
 import type { Mode, Session } from './session.ts'
 
-/** The account and mode that somebody works in, kept for the next visit. */
+/** The current account and mode, kept for the next visit. */
 export type Choice = { accountId: string | null; mode: Mode }
 
 const KEY = 'posthorn-choice'
@@ -18,11 +18,11 @@ export function saveChoice(choice: Choice): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(choice))
   } catch {
-    // Then it is not kept.
+    // Storage is not available: the choice is not kept.
   }
 }
 
-/** The chosen account if it is one of theirs, else their first. */
+/** The chosen account if the person is a member, otherwise their first one. */
 export function fitChoice(choice: Choice, { memberships }: Session): Choice {
   const ids = memberships.map(({ account }) => account.id)
   const accountId =

@@ -7,7 +7,7 @@ export type SessionContext = {
   session: Session
   choice: Choice
   choose(choice: Partial<Choice>): void
-  /** After something that changed who they are: their name, their second factor. */
+  /** To be called after a change of the person's name or second factor. */
   refresh(session: Session): void
   signOut(): Promise<void>
 }
@@ -15,11 +15,11 @@ export type SessionContext = {
 const Context = createContext<SessionContext | null>(null)
 export const SessionProvider = Context.Provider
 
-/** Who is signed in, and what they work in. */
+/** The signed-in person, their account and mode. */
 export function useSession(): SessionContext & {
   membership: Membership | null
   mode: Mode
-  /** Whether they may open what needs `need`; the API refuses it too. */
+  /** Whether they may open pages with `need`; the API checks it too. */
   may(need: Need): boolean
   /** Whether they have this permission in the chosen account. */
   can(permission: Permission): boolean

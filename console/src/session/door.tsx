@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Wordmark } from '../parts/wordmark.tsx'
 import classes from './door.module.css'
 
-/** The frame of what is seen before somebody is signed in. */
+/** The frame of the pages before the sign-in. */
 export function Door({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   return (
     <Center component="main" className={classes.door}>

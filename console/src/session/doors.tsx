@@ -14,7 +14,7 @@ const INVITATION = '/invitation'
 
 type Enter = (session: Session, to?: string) => void
 
-/** What is seen before somebody is in: a link that was followed, the first login of all, or the sign-in. */
+/** The pages before the sign-in: an invitation, the first setup, or the sign-in itself. */
 export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Enter }) {
   const [path, go] = useLocation()
   const token = useSyncExternalStore(onHash, readHash)
@@ -32,18 +32,18 @@ export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Ent
   return hasLeft ? <LoginPage onSession={onSession} /> : <Start onSession={onSession} />
 }
 
-/** Behind the `#` of a link; no server is told of it. */
+/** The token is in the fragment of the URL, which is not sent to any server. */
 function readHash(): string {
   return location.hash.slice(1)
 }
 
-/** A link that is followed in the tab of the one before loads nothing anew. */
+/** Following another such link in the same tab does not reload the page. */
 function onHash(listener: () => void): () => void {
   window.addEventListener('hashchange', listener)
   return () => window.removeEventListener('hashchange', listener)
 }
 
-/** Finds out who is there. */
+/** Reads the current session. */
 function Start({ onSession }: { onSession: Enter }) {
   const api = useApi()
   const start = useQuery({
@@ -68,7 +68,7 @@ function Start({ onSession }: { onSession: Enter }) {
 
 type StartState = { session: Session | null; setup: SetupState | null }
 
-/** Who is signed in; where nobody is, whether there is anybody at all. */
+/** The session; without one, whether the server is set up. */
 async function readStart(api: Posthorn): Promise<StartState> {
   try {
     const { data } = await api.get('/api/console/session')

@@ -15,7 +15,7 @@ import { SignInAgain } from './sign-in-again.tsx'
 
 type Props = { again: Again; identify: (identity: Identity) => void }
 
-/** Lets in whoever is signed in; shows the others their door. */
+/** Shows the console to the signed-in person, and the sign-in pages otherwise. */
 export function SessionGate(props: Props) {
   const [session, setSession] = useState<Session | null>(null)
   const [hasLeft, setLeft] = useState(false)
@@ -52,7 +52,7 @@ function Inside({
   const { tabs } = useApiContext()
   const [chosen, setChosen] = useState(loadChoice)
   const choice = fitChoice(chosen, session)
-  // Before anything below asks for something.
+  // Before components below send requests.
   identify({ csrfToken: session.csrfToken, ...choice })
   useEffect(() => saveChoice(choice))
 
@@ -60,14 +60,14 @@ function Inside({
     try {
       await api.post('/api/console/logout')
     } catch (error) {
-      // Who leaves a browser to others must know that whoever loads this page anew is still in.
+      // The sign-out failed: the person must know that they are still signed in.
       if (!hasEnded(error)) return tellUpshot('You are still signed in', error)
     }
     tabs.tell({ kind: 'left' })
     onLeave()
   }
 
-  /** A changed password or second factor begins another session, which the other tabs have by the cookie alone. */
+  /** Changing the password or second factor starts a new session, of which other tabs have only the cookie. */
   function refresh(renewed: Session): void {
     onSession(renewed)
     if (renewed.session.id !== session.session.id)
@@ -85,7 +85,7 @@ function Inside({
     tabs.tell({ kind: 'entered', sessionId: renewed.session.id })
   }
 
-  /** The cookie has changed: this tab goes on as the same person, and begins anew for another one. */
+  /** The cookie has changed: this tab continues for the same person, and reloads for another one. */
   async function followOther(): Promise<void> {
     const { data } = await api.get('/api/console/session')
     if (data.user.id === session.user.id) goOn(data)
@@ -96,17 +96,20 @@ function Inside({
     tabs.listen(word => {
       if (word.kind === 'left') void again.ask()
       if (word.kind === 'entered' && (again.isAsked() || word.sessionId !== session.session.id)) {
-        // Where that fails the next request says what is the matter.
+        // If that fails, the next request shows the error.
         followOther().catch(() => {})
       }
     }),
   )
 
-  /** What was open to them may be so no more: the page would go on showing what was read before, without a word. */
+  /**
+   * Checks whether the person's rights have changed: the page would otherwise keep showing data that they may
+   * no longer read.
+   */
   async function lookAtRights(): Promise<void> {
     const { data } = await api.get('/api/console/session')
     if (rightsOf(data) === rightsOf(session)) return
-    // Nobody is to send for another account than the one they look at.
+    // The account must not change silently: the person could send for another one than they see.
     if (fitChoice(choice, data).accountId === choice.accountId) onSession(data)
     else location.assign('/')
   }
@@ -143,7 +146,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof PosthornError && error.status === 403
 }
 
-/** There was no session any more to be ended. */
+/** Whether the session had already ended. */
 function hasEnded(error: unknown): boolean {
   return error instanceof PosthornError && error.status === 401
 }

@@ -13,7 +13,7 @@ import type { Session } from './session.ts'
 
 type Props = { token: string; onSession: (session: Session) => void; onLeave: () => void }
 
-/** Whoever follows a link that somebody sent them: to join an account, or to a new password. */
+/** The page of a link to join an account, or to set a new password. */
 export function InvitationPage({ token, onSession, onLeave }: Props) {
   const api = useApi()
   const preview = useQuery({
@@ -46,7 +46,7 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
   return <Accept token={token} preview={preview.data.data} onSession={onSession} />
 }
 
-/** Whether the server has said that the link is none: not that it cannot be asked, or not so often. */
+/** Whether the server says that the link is invalid; false if it is unreachable or limits the rate. */
 function isDead(error: unknown): boolean {
   return error instanceof PosthornError && error.status < 500 && error.status !== 429
 }
@@ -66,7 +66,7 @@ function Accept({
         body: { token, password, ...(isNew && { name }), ...(totp !== '' && { totp }) },
       }),
     onDone({ data: { joined, ...session } }) {
-      // Of several accounts they came for this one.
+      // Of several accounts, open the one they joined.
       if (joined !== null) saveChoice({ ...loadChoice(), accountId: joined })
       onSession(session)
     },

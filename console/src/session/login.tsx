@@ -13,7 +13,7 @@ export function LoginForm({
   onSession,
   submitLabel = 'Sign in',
 }: {
-  /** Whose it must be; asked for when empty. */
+  /** The e-mail address that is required; if empty, it is an input. */
   email?: string
   onSession: (session: Session) => void
   submitLabel?: string
@@ -32,7 +32,7 @@ export function LoginForm({
     },
   })
 
-  /** A code that stayed would go along, and be wrong where nobody sees it. */
+  /** A hidden code would be sent again, and refused. */
   function startOver(): void {
     setSecond(false)
     form.fields.setFieldValue('totp', '')

@@ -5,12 +5,12 @@ import { Door } from './door.tsx'
 
 const ASK_EVERY_MS = 2_000
 
-/** For what is asked at the door, where nothing else asks whether the server is back. */
+/** A refetch interval for requests before the sign-in, where nothing else polls the server. */
 export function whileItFails({ state }: { state: { error: unknown } }): number | false {
   return state.error === null ? false : ASK_EVERY_MS
 }
 
-/** In the place of a door, while nobody answers. */
+/** Shown before the sign-in if the server is unreachable. */
 export function NoServer({ error, retry }: { error: unknown; retry: () => unknown }) {
   return (
     <Door title="Posthorn">

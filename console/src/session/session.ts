@@ -1,13 +1,13 @@
 import type { SessionView } from '../../../sdk/index.ts'
 
-/** Who is signed in, as the server says it. */
+/** The session as the API returns it. */
 export type Session = SessionView
 export type Membership = Session['memberships'][number]
 export type Mode = 'live' | 'test'
-/** What a page asks of whoever opens it. */
+/** The role that a page needs. */
 export type Need = 'anyone' | 'member' | 'owner' | 'operator'
 
-/** Whether somebody with this role in the chosen account may open what needs `need`. */
+/** Whether a person with this membership may open pages with `need`. */
 export function mayOpen(need: Need, session: Session, membership: Membership | null): boolean {
   if (need === 'anyone') return true
   if (need === 'operator') return session.user.operator

@@ -5,7 +5,7 @@ import { SecretInput } from '../parts/secret-input.tsx'
 import { Door } from './door.tsx'
 import type { Session } from './session.ts'
 
-/** The first visit to an empty server makes the operator's login. */
+/** The first visit to a new server creates the operator's login. */
 export function SetupPage({
   asksForToken,
   onSession,

@@ -4,7 +4,7 @@ import type { Again } from './again.ts'
 import { LoginForm } from './login.tsx'
 import type { Session } from './session.ts'
 
-/** Dialogs and what drops down from their fields are at 200 and 300. */
+/** z-index above dialogs (200) and their dropdowns (300). */
 const ABOVE_ALL = 350
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
   onLeave: () => void
 }
 
-/** Over whatever somebody was doing: it stays as it is, and goes on. */
+/** A dialog above the current page, which keeps its state. */
 export function SignInAgain({ again, email, onSession, onLeave }: Props) {
   const asked = useSyncExternalStore(again.subscribe, again.isAsked)
   function leave(): void {

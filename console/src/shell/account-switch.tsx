@@ -3,7 +3,7 @@ import { Check, ChevronsUpDown } from 'lucide-react'
 import { useSession } from '../session/context.tsx'
 import classes from './frame.module.css'
 
-/** The account that one works in; the choice of another, where there is one. */
+/** The current account, with a choice of others if there are any. */
 export function AccountSwitch() {
   const { session, membership, choose } = useSession()
   const many = session.memberships.length > 1

@@ -5,7 +5,7 @@ import { useApiContext } from '../api/context.tsx'
 import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
 import classes from './frame.module.css'
 
-/** Says that the server is away, asks whether it is back, and then reads everything anew. */
+/** Shows that the server is unreachable, polls until it is back, and then refreshes all data. */
 export function AwayBanner() {
   const { away } = useApiContext()
   const client = useQueryClient()

@@ -5,7 +5,7 @@ import { FailedPage, LoadAgain, PageToCome } from './page-to-come.tsx'
 type Props = { children: ReactNode /** Another value is another try. */; at?: string }
 type State = { error: Error | null; at: string | undefined }
 
-/** Keeps a page that fails from taking the others with it. React knows no other way than a class. */
+/** Contains an error of one page. React supports this only with a class. */
 export class ErrorBoundary extends Component<Props, State> {
   override state: State = { error: null, at: this.props.at }
 
@@ -33,7 +33,10 @@ export class ErrorBoundary extends Component<Props, State> {
   }
 }
 
-/** A part of the page could not be loaded: the server is away, or was updated and has it by another name. */
+/**
+ * A script or style of the page could not be loaded: the server is unreachable, or was updated and has other
+ * file names.
+ */
 function isNotCome({ message }: Error): boolean {
   return /dynamically imported module|module script|preload css/i.test(message)
 }

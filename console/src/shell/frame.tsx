@@ -69,7 +69,7 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <AwayBanner />
-        {/* Anew for another account: nothing that a page holds is that one's. */}
+        {/* Remounted for another account: pages hold data of one account. */}
         <ErrorBoundary key={membership?.account.id} at={path}>
           <Suspense fallback={<PageSkeleton />}>
             <Switch>

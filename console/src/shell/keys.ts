@@ -1,2 +1,2 @@
-/** The key that shortcuts begin with, as this machine's users know it. */
+/** The name of the modifier key on this system. */
 export const MOD = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl '

@@ -2,7 +2,7 @@ import { SegmentedControl, Tooltip } from '@mantine/core'
 import { useSession } from '../session/context.tsx'
 import type { Mode } from '../session/session.ts'
 
-/** Live messages, or those of test keys, which go to the sandbox alone. */
+/** Switches between live and test mode; test messages go only to the sandbox. */
 export function ModeSwitch() {
   const { mode, choose } = useSession()
   return (

@@ -4,7 +4,7 @@ import { type Page, SECTIONS } from '../page.ts'
 import classes from './frame.module.css'
 import { usePages } from './use-pages.ts'
 
-/** The pages that whoever is signed in may open. */
+/** The pages that the person may open. */
 export function Nav() {
   const [path] = useLocation()
   const shown = usePages()
@@ -39,7 +39,7 @@ export function Nav() {
   )
 }
 
-/** Not by `scrollIntoView`: where that was called the keyboard would go on, past the link that skips all this. */
+/** Not by `scrollIntoView`, which would move the start of keyboard navigation past the skip link. */
 function showWithin(link: HTMLElement | null): void {
   const view = link?.closest('.mantine-ScrollArea-viewport')
   if (!link || !view) return
@@ -48,7 +48,7 @@ function showWithin(link: HTMLElement | null): void {
   view.scrollTop += (own.top + own.bottom - frame.top - frame.bottom) / 2
 }
 
-/** The page whose path goes furthest with `path`. */
+/** The page with the longest path that is a prefix of `path`. */
 function nearest(pages: readonly Page[], path: string): Page | undefined {
   const fitting = pages.filter(
     page => path === page.path || (page.path !== '/' && path.startsWith(`${page.path}/`)),

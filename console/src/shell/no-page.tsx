@@ -4,7 +4,7 @@ import { EmptyNote } from '../parts/empty-note.tsx'
 import { useSession } from '../session/context.tsx'
 import { usePages } from './use-pages.ts'
 
-/** For a path that is nothing here, or nothing for this role. */
+/** Shown for a path that does not exist, or not for this role. */
 export function NoPage() {
   const [path] = useLocation()
   const { session } = useSession()

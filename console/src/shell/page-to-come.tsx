@@ -3,8 +3,8 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
 
 /**
- * In the place of a page that could not be loaded. It is loaded anew as soon as the server answers:
- * nothing is typed yet on a page that has not come. Not before: the browser would lose the console.
+ * Shown in place of a page that could not be loaded. Reloads once the server answers, since there is no input
+ * to lose yet. Not earlier: the browser would show its own error page.
  */
 export function PageToCome() {
   const [state, setState] = useState<'asking' | 'away' | 'missing'>('asking')
@@ -68,7 +68,7 @@ export function LoadAgain() {
 const RELOADED_AT = 'posthorn-reloaded-at'
 const ONCE_IN_MS = 30_000
 
-/** Once in a while, so that a part that is really missing ends in words and not in a circle. */
+/** At most once in a while, so that a missing file does not cause a reload loop. */
 function mayReload(): boolean {
   try {
     const lastMs = Number(sessionStorage.getItem(RELOADED_AT) ?? 0)

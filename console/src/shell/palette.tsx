@@ -7,7 +7,7 @@ import { usePages } from './use-pages.ts'
 
 const ICON = { size: 16, strokeWidth: 1.9 }
 
-/** Every page and everything that can be done from everywhere, by its words. */
+/** The command palette: pages and global actions, found by name and search terms. */
 export function Palette() {
   const [, go] = useLocation()
   const { session, mode, choose, signOut, membership } = useSession()
@@ -19,7 +19,7 @@ export function Palette() {
     keywords: page.words ?? '',
     leftSection: <page.icon {...ICON} />,
     rightSection: (
-      // In the colour of its row, chosen or not.
+      // Inherits the colour of its row.
       <Text size="xs">{page.section}</Text>
     ),
     onClick: () => go(page.path),

@@ -5,7 +5,7 @@ import { MOD } from './keys.ts'
 import { usePages } from './use-pages.ts'
 
 const OPEN = 'posthorn-shortcuts'
-/** The dialog of this file, which one leaves by them. */
+/** The class of this file's dialog, in which shortcuts still work. */
 const OWN = 'ph-shortcuts'
 /** How long `g` waits for the letter of a page, in ms. */
 const SEQUENCE_MS = 1_200
@@ -14,7 +14,7 @@ export function openShortcuts(): void {
   window.dispatchEvent(new Event(OPEN))
 }
 
-/** `g` and a letter goes to a page, `/` to the first filter, `?` shows all of them. */
+/** `g` and a letter opens a page, `/` focuses the first filter, `?` shows all shortcuts. */
 export function Shortcuts() {
   const [, go] = useLocation()
   const [opened, setOpened] = useState(false)
@@ -80,14 +80,17 @@ function Shortcut({ keys, does }: { keys: readonly string[]; does: string }) {
   )
 }
 
-/** A choice and a switch are fields too, and take no letters. */
+/** Inputs that take letters; radio buttons and checkboxes do not. */
 const TYPED = 'input:not([type="radio"], [type="checkbox"]), textarea, select'
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED))
 }
 
-/** Under a dialog the page stays: what is typed there, or shown this once, goes with it. */
+/**
+ * Whether a dialog is open: then shortcuts are off, since leaving the page would lose what was typed or shown
+ * only once.
+ */
 function isAsked(): boolean {
   return document.querySelector(`.mantine-Modal-content:not(.${OWN})`) !== null
 }

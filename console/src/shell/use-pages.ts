@@ -3,7 +3,7 @@ import type { Page } from '../page.ts'
 import { PAGES } from '../pages.ts'
 import { useSession } from '../session/context.tsx'
 
-/** The pages that whoever is signed in may open, in their order. */
+/** The pages that the person may open, in order. */
 export function usePages(): readonly Page[] {
   const { may, can } = useSession()
   return useMemo(

@@ -8,7 +8,7 @@ import {
   Tooltip,
 } from '@mantine/core'
 
-/** The green of old brass: what leads. */
+/** The primary colour. */
 const verdigris: MantineColorsTuple = [
   '#edf7f4',
   '#d5ebe5',
@@ -21,7 +21,7 @@ const verdigris: MantineColorsTuple = [
   '#125246',
   '#0b3b32',
 ]
-/** The brass itself: test mode, and what needs a look. */
+/** For test mode and warnings. */
 const brass: MantineColorsTuple = [
   '#fdf6e6',
   '#f8e8c3',
@@ -46,7 +46,7 @@ const gray: MantineColorsTuple = [
   '#31312d',
   '#1d1d1a',
 ]
-/** From text to the deepest ground, as Mantine orders its dark shades. */
+/** From the text colour to the darkest background, as Mantine orders its dark shades. */
 const dark: MantineColorsTuple = [
   '#e0e3df',
   '#bfc4bf',
@@ -60,7 +60,7 @@ const dark: MantineColorsTuple = [
   '#0c0e0d',
 ]
 
-/** A cross says nothing to those who do not see it. */
+/** The accessible name of close buttons. */
 const CLOSE = { 'aria-label': 'Close' }
 
 export const theme = createTheme({

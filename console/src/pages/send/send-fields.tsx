@@ -132,7 +132,7 @@ function SenderChoice({
   )
 }
 
-/** A file beside the words, which whoever carries them fetches. */
+/** A file in addition to the text, fetched from its URL by the provider. */
 function ChatFile({ fields }: { fields: Fields }) {
   const { getInputProps, values } = fields
   return (

@@ -19,7 +19,7 @@ import { SendFields } from './send-fields.tsx'
 
 const SETTLE_MS = 350
 
-/** A send by hand: what it would do and cost while one writes, and the request that does it. */
+/** The form for a send, with an estimate while it is filled in. */
 export default function Send() {
   const api = useApi()
   const forget = useForget()

@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts'
 
 type Fields = ApiForm<Draft>['fields']
 
-/** What a send by a template gives: a value for each place, and the end of each button's address. */
+/** The inputs of a template: a value for each placeholder, and the variable of each button's URL. */
 export function TemplateFields({ fields, template }: { fields: Fields; template: TemplateView }) {
   const { getInputProps, values, setValues } = fields
   // It may have been chosen by a link, and the fields know nothing of it yet.

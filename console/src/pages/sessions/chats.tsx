@@ -18,7 +18,7 @@ const KINDS = [
   { value: 'group', label: 'Groups' },
 ]
 
-/** People and groups that the session has heard of. */
+/** The chats that the session knows. */
 export function Chats({ session }: { session: WebSessionView }) {
   const [filters, setFilters] = useFilters(['kind'])
   const chats = useReadPages(

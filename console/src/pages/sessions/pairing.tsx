@@ -5,7 +5,7 @@ import { Card } from '../../parts/page.tsx'
 import { SvgImage } from '../../parts/qr-code.tsx'
 import classes from './pairing.module.css'
 
-/** What links the phone, as it is now: a code is renewed by itself. */
+/** The QR or pairing code, as it is now: codes are renewed automatically. */
 export function Pairing({ session }: { session: WebSessionView }) {
   const { state, qr, pairingCode } = session
   if (state === 'closed' || state === 'logged_out') return null
@@ -81,7 +81,7 @@ function Steps({ title, steps }: { title: string; steps: readonly string[] }) {
   )
 }
 
-/** Four and four, as the phone shows it. */
+/** In two groups of four, as the phone shows it. */
 function spaced(code: string): string {
   return code.length === 8 ? `${code.slice(0, 4)}-${code.slice(4)}` : code
 }

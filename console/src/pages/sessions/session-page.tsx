@@ -14,7 +14,7 @@ import { Pairing } from './pairing.tsx'
 import { SESSIONS } from './paths.ts'
 import { SessionFacts } from './session-facts.tsx'
 
-/** While a phone is being linked each code is a short-lived one. */
+/** Pairing codes are valid only for a short time. */
 const PAIRING_EVERY_MS = 1_000
 const LOOK_EVERY_MS = 5_000
 const PAIRING = new Set(['connecting', 'qr', 'pairing_code'])
@@ -52,7 +52,7 @@ export default function SessionPage({ name }: { name: string }) {
   )
 }
 
-/** Read before a phone is linked. */
+/** Shown before a phone is linked. */
 function BanNotice({ session: { notice } }: { session: WebSessionView }) {
   return (
     <Alert color="brass" variant="light" icon={<TriangleAlert size={16} />} title="The number may be banned">

@@ -7,7 +7,7 @@ import { formatDay } from '../../parts/time.tsx'
 
 type Pool = AccountView['plan']['pool'][number]
 
-/** What is included, and how much of it is used. */
+/** The plan's included messages, and how many are used. */
 export function Plan({ plan }: Pick<AccountView, 'plan'>) {
   return (
     <Card

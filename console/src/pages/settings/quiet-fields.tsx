@@ -25,7 +25,7 @@ export function quietInWords(quietHours: QuietHours): string {
     : `Marketing waits from ${quietHours.start} to ${quietHours.end}.`
 }
 
-/** The part of every day in which marketing waits. */
+/** The daily quiet hours for marketing. */
 export function QuietFields({ form }: { form: ApiForm<QuietDraft> }) {
   const { getInputProps, values } = form.fields
   return (

@@ -9,7 +9,7 @@ import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from './quiet-fields.tsx'
 
-/** When marketing waits. Members see it, owners set it. */
+/** The quiet hours for marketing. Members see them, owners change them. */
 export function QuietHours({ quietHours }: Pick<AccountView, 'quietHours'>) {
   const { may } = useSession()
   return (

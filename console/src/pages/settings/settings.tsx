@@ -7,7 +7,7 @@ import { AccountFacts } from './account-facts.tsx'
 import { Plan } from './plan.tsx'
 import { QuietHours } from './quiet-hours.tsx'
 
-/** What the account is, and what its owners may change of it. */
+/** The account's data, and the settings that its owners may change. */
 export default function Settings() {
   const read = useRead('/api/v2/account')
   const account = read.data?.data

@@ -16,10 +16,10 @@ import { useSession } from '../../session/context.tsx'
 import { SMS_SENDERS } from './paths.ts'
 import { RequestSender } from './request-sender.tsx'
 
-/** The operator may decide at any moment. */
+/** The operator may decide at any time. */
 const LOOK_EVERY_MS = 3_000
 
-/** Names that stand above an SMS: asked for by owners, reviewed by the operator. */
+/** SMS sender names: requested by owners, reviewed by the operator. */
 export default function SmsSenders() {
   const { may } = useSession()
   const owner = may('owner')
@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<SmsSenderView>[] = [
   },
 ]
 
-/** One name: what was decided, and why. */
+/** One name with its decision and the reason. */
 function SenderPanel({ sender, onClose }: { sender: SmsSenderView | null; onClose: () => void }) {
   return (
     <SidePanel

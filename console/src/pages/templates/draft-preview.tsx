@@ -7,7 +7,7 @@ import { fill } from './places.ts'
 
 const CODE = '123456'
 
-/** The draft as its reader would see it, while it is written. */
+/** The draft as recipients would see it. */
 export function DraftPreview({ draft, from }: { draft: Draft; from: string }) {
   const { membership } = useSession()
   const sender = from || (membership?.account.name ?? 'You')
@@ -51,7 +51,7 @@ function DraftMail({ draft: { emailSubject, words, examples }, from }: { draft: 
   )
 }
 
-/** As WhatsApp says them. */
+/** WhatsApp's own text. */
 function codeWords({ addSecurityRecommendation }: Draft): string {
   return `{{1}} is your verification code.${addSecurityRecommendation ? ' For your security, do not share this code.' : ''}`
 }

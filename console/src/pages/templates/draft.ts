@@ -18,7 +18,7 @@ export type ButtonDraft = {
   example: string
 }
 
-/** A template as its form has it: every field there, those of other kinds too. */
+/** The values of the template form, with the fields of all kinds. */
 export type Draft = {
   kind: Kind
   name: string
@@ -29,7 +29,7 @@ export type Draft = {
   headerType: HeaderType | ''
   headerValue: string
   headerAssetId: string
-  /** Where the uploaded file can be seen; not sent. */
+  /** URL of the uploaded file for the preview; not sent. */
   headerPreview: string
   footer: string
   buttons: ButtonDraft[]
@@ -42,7 +42,7 @@ export type Draft = {
   signatureHash: string
   zeroTapTermsAccepted: boolean
   officialSenderId: string
-  /** It stands at the provider already. */
+  /** It already exists at the provider. */
   bound: boolean
   providerTemplateId: string
   manualVariableCount: number | string
@@ -84,7 +84,7 @@ export const NEW_DRAFT: Draft = {
   manualVariableCount: 0,
 }
 
-/** A new one like this one, under another name: what was approved is never changed. */
+/** A copy of a template under a new name: approved templates are never changed. */
 export function draftFrom(template: TemplateView): Draft {
   return {
     ...NEW_DRAFT,
@@ -111,19 +111,19 @@ export function draftFrom(template: TemplateView): Draft {
   }
 }
 
-/** The platform itself says what an official one-time code is said with. */
+/** WhatsApp defines the text of official one-time code templates. */
 export function isPlatformsWords({ kind, subType }: Pick<Draft, 'kind' | 'subType'>): boolean {
   return kind === 'official' && subType === 'otp'
 }
 
-/** Places of all texts that share their numbers. */
+/** The number of placeholders in the texts that share their numbering. */
 export function placesIn(draft: Draft): number {
   if (draft.bound) return Number(draft.manualVariableCount) || 0
   if (isPlatformsWords(draft)) return 1
   return placesOf(draft.words, draft.emailSubject, draft.headerType === 'text' ? draft.headerValue : '')
 }
 
-/** What is said to the API: only what belongs to the kind. */
+/** The request body, with only the fields of the kind. */
 export function toBody(draft: Draft): TemplateCreate {
   const { kind, name, subType, language, words } = draft
   const common = { name, subType, ...examplesOf(draft) }
@@ -208,7 +208,7 @@ function examplesOf(draft: Draft): Pick<TemplateCreate, 'bodyParameters'> {
   return given.length === 0 ? {} : { bodyParameters: given }
 }
 
-/** The form's name of a field that the API complains about. */
+/** The form's field of a path of the API. */
 export function fieldOf(path: string): string {
   if (path === 'content' || path === 'body') return 'words'
   return path.replace(/^bodyParameters\[(\d+)\].*$/, 'examples.$1')

@@ -31,7 +31,7 @@ export function EditorFields({
   uploadTo,
 }: {
   form: ApiForm<Draft>
-  /** Null where there are none to choose from. */
+  /** Null if there is no choice of senders. */
   senders: readonly OfficialSender[] | null
   uploadTo: UploadPath
 }) {
@@ -187,7 +187,7 @@ function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uplo
   )
 }
 
-/** Counted by the server, with the examples in their places. */
+/** The number of parts, counted by the server with the examples filled in. */
 function Parts({ draft: { words, examples } }: { draft: Draft }) {
   const { membership } = useSession()
   const parts = useParts(fill(words, examples), membership !== null)
@@ -232,7 +232,7 @@ function Examples({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   )
 }
 
-/** What one would type, as a name may be: the API refuses the rest. */
+/** Converts typed text to a valid name as far as is obvious; the API refuses the rest. */
 function asName(typed: string): string {
   return typed.toLowerCase().replaceAll(/[\s-]+/g, '_')
 }

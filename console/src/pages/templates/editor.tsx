@@ -9,7 +9,7 @@ import { type Draft, draftFrom, NEW_DRAFT, toBody } from './draft.ts'
 import { TEMPLATES } from './use-templates.ts'
 import { WriteTemplate } from './write-template.tsx'
 
-/** Written at the left, seen at the right; `?from=` begins with another one's words. */
+/** The editor with a preview; `?from=` copies another template. */
 export default function Editor() {
   const from = new URLSearchParams(useSearch()).get('from')
   const like = useRead('/api/v2/templates/{id}', { path: { id: from ?? '' } }, { enabled: from !== null })

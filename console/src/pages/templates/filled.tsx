@@ -1,7 +1,7 @@
 import classes from './phone.module.css'
 import { piecesOf } from './places.ts'
 
-/** Words with the examples in their places, which stay to be seen as such. */
+/** Text with the examples filled in and highlighted. */
 export function Filled({ text, values }: { text: string; values: readonly string[] }) {
   return piecesOf(text).map((piece, at) => {
     if (typeof piece === 'string') return piece

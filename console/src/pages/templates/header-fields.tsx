@@ -13,7 +13,7 @@ const TYPES = [
   { value: 'document', label: 'Document' },
 ]
 
-/** What stands above the words; a chat of our own has words alone there. */
+/** The header above the text; chat templates allow only a text header. */
 export function HeaderFields({
   fields,
   textOnly,

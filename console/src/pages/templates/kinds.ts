@@ -1,6 +1,6 @@
 import type { TemplateProvider, TemplateView } from '../../../../sdk/index.ts'
 
-/** What a template is made for, in people's words: the API's category and provider together. */
+/** The kind of a template for people: the API's category and provider together. */
 export type Kind = 'sms' | 'official' | 'chat' | 'email'
 
 export const KINDS: readonly { value: Kind; label: string; text: string }[] = [

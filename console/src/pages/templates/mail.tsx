@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 
-/** An e-mail as its reader sees it. HTML is shown in a frame that runs and loads nothing. */
+/** An e-mail as the recipient sees it. HTML is shown in a frame that may neither run scripts nor load anything. */
 export function Mail({
   from,
   subject,
@@ -38,7 +38,7 @@ export function Mail({
   )
 }
 
-/** What the server sends as HTML: a document, something closed, a line broken (docs/sending.md). */
+/** The server's rule for HTML: a document, a closing tag, or a line break (docs/sending.md). */
 export function looksLikeHtml(text: string): boolean {
   return (
     /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
@@ -53,7 +53,7 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** A value as the server puts it into HTML. */
+/** Escapes a value as the server does. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, each => ESCAPES[each]!)
 }

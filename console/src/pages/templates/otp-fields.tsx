@@ -8,7 +8,7 @@ const TYPES = [
   { value: 'zero_tap', label: 'Filled in by itself' },
 ]
 
-/** How a one-time code reaches the app: its words are the platform's own. */
+/** How the app gets the one-time code; the text is WhatsApp's own. */
 export function OtpFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   const { otpType } = fields.values
   const { getInputProps } = fields

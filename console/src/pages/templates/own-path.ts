@@ -1,4 +1,4 @@
-/** The same file from the place that the page itself came from: its policy shows no other. */
+/** The file's path on the page's own origin, since the content security policy allows no other. */
 export function ownPath(url: string): string {
   const { pathname, search } = new URL(url, location.origin)
   return pathname + search

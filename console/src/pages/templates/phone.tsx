@@ -4,7 +4,7 @@ import type { HeaderType, TemplateButton } from '../../../../sdk/index.ts'
 import type { Kind } from './kinds.ts'
 import classes from './phone.module.css'
 
-/** What a reader sees of a template. */
+/** The parts of a template that recipients see. */
 export type Seen = {
   kind: Exclude<Kind, 'email'>
   from: string
@@ -25,7 +25,7 @@ export function Phone({ seen }: { seen: Seen }) {
         </span>
         <bdi className="ph-truncate">{from}</bdi>
       </div>
-      {/* Long words scroll, so the keyboard must reach them. */}
+      {/* It scrolls, so it must be focusable by keyboard. */}
       <div className={classes.screen} role="region" tabIndex={0} aria-label="The message">
         <div className={classes.bubble}>
           {header && <Header {...header} />}

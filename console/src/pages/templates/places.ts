@@ -1,6 +1,6 @@
 const PLACE = /\{\{(\d{1,3})\}\}/g
 
-/** A text cut at its placeholders: words, and the number of a place. */
+/** A part of a text: text, or the number of a placeholder. */
 export type Piece = string | number
 
 /** `Order {{1}} is {{2}}` is `['Order ', 1, ' is ', 2]`. */
@@ -16,13 +16,13 @@ export function piecesOf(text: string): Piece[] {
   return pieces
 }
 
-/** The highest place of these texts: as many values does a send give. */
+/** The highest placeholder number in these texts: the number of values that a send needs. */
 export function placesOf(...texts: readonly string[]): number {
   const places = texts.flatMap(piecesOf).filter(piece => typeof piece === 'number')
   return Math.max(0, ...places)
 }
 
-/** With values in their places; a place without one stays as it is written. */
+/** Fills in the values; a placeholder without a value stays. */
 export function fill(text: string, values: readonly string[]): string {
   return piecesOf(text)
     .map(piece => (typeof piece === 'number' ? values[piece - 1] || `{{${piece}}}` : piece))

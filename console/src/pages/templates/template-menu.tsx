@@ -10,7 +10,7 @@ import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { TEMPLATES } from './use-templates.ts'
 
-/** What can be done with one; what the API would refuse is not offered. */
+/** The actions on a template, without those that the API would refuse. */
 export function TemplateMenu({ template, onDeleted }: { template: TemplateView; onDeleted?: () => void }) {
   const [, go] = useLocation()
   const [asked, setAsked] = useState(false)

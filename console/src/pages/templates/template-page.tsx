@@ -17,11 +17,11 @@ import { SavedPreview } from './saved-preview.tsx'
 import { TemplateMenu } from './template-menu.tsx'
 import { TestSend } from './test-send.tsx'
 
-/** While it waits somebody may decide at any moment. */
+/** A waiting template may be decided at any time. */
 const WAITING_EVERY_MS = 1_000
 const LOOK_EVERY_MS = 15_000
 
-/** One template: how it stands, how it looks, and a send by it. */
+/** One template: its status, a preview, and a test send. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
   const [, go] = useLocation()
   const { can } = useSession()
@@ -87,7 +87,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
   )
 }
 
-/** Why it cannot be sent, and what to do about it. */
+/** Why it cannot be used, and what to do. */
 function Standing({
   template: { status, statusReason, lastCheckedAt, id, provider },
 }: {

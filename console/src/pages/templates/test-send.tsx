@@ -15,7 +15,7 @@ import { kindOf } from './kinds.ts'
 const SETTLE_MS = 250
 type Values = { to: string; variables: string[]; buttons: string[] }
 
-/** One send by this template, with what it would do told before it is done. */
+/** A test send with this template, with an estimate first. */
 export function TestSend({ template }: { template: TemplateView }) {
   const api = useApi()
   const forget = useForget()
@@ -120,7 +120,7 @@ function bodyOf(template: TemplateView, { to, variables, buttons }: Values): Sin
   }
 }
 
-/** The example of an address shows the whole of it; a send gives its end. */
+/** The variable part of a button's URL: the example has the whole URL. */
 function endOf(
   { buttons }: TemplateView,
   { index, example }: TemplateView['urlButtonVariables'][number],

@@ -13,10 +13,10 @@ const ACCEPT: Record<Exclude<HeaderType, 'text'>, string> = {
   document: '.pdf,.doc,.docx,.xls,.xlsx,.ppt,.pptx,.odt,.ods,.odp,.txt,.csv',
 }
 
-/** Whose the file is: an account's, or the platform's. */
+/** Whether the file belongs to an account or the platform. */
 export type UploadPath = '/api/v2/templates/media' | '/api/admin/templates/media'
 
-/** A file goes up as soon as it is chosen; the form keeps its id. */
+/** A file is uploaded as soon as it is chosen; the form keeps its id. */
 export function HeaderUpload({
   type,
   uploadTo,
@@ -35,7 +35,7 @@ export function HeaderUpload({
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const upload = useRef<AbortController>(null)
-  // What is still under way then would end up in a header of another type.
+  // On unmount, a running upload must not end up in a header of another type.
   useEffect(() => () => upload.current?.abort(), [])
 
   async function take(file: File): Promise<void> {
@@ -48,7 +48,7 @@ export function HeaderUpload({
       const asset = await send(fetch, uploadTo, file, own.signal)
       const fits = asset.mediaType === type
       onAsset(fits ? asset : null)
-      // Its bytes say what it is, whatever it is called.
+      // The type is determined by the file's bytes, not its name.
       if (!fits) setFault(`${file.name} is of type ${asset.mediaType}, not ${type}.`)
     } catch (thrown) {
       if (own.signal.aborted) return

@@ -4,10 +4,10 @@ import { useEstimate } from '../../api/use-estimate.ts'
 import { useRead } from '../../api/use-read.ts'
 
 const SETTLE_MS = 200
-/** Somebody must be meant to be counted for: a number that nobody has, where the account has none. */
+/** An estimate needs a recipient: an unassigned number if the account has no phone. */
 const NOBODY = '+12025550100'
 
-/** How a text travels as SMS and what it costs, by the server's own count; null while that is not known. */
+/** The parts and price of a text as SMS, from the server's estimate; null while it is unknown. */
 export function useParts(text: string, enabled: boolean): Pick<Estimate, 'sms' | 'billing'> | null {
   const account = useRead('/api/v2/account', undefined, { enabled })
   const [settled] = useDebouncedValue(text, SETTLE_MS)

@@ -4,12 +4,15 @@ import { type PagedRead, useRead, useReadAgain } from '../../api/use-read.ts'
 import { kindOf } from './kinds.ts'
 
 export const TEMPLATES = '/api/v2/templates'
-/** A template that waits may be decided on at any moment. */
+/** A waiting template may be decided at any time. */
 const LOOK_EVERY_MS = 2_000
 
 export type TemplateFilters = { kind?: string; status?: string; subType?: string; search?: string }
 
-/** Every template that the account may see, whatever its status: the API lists the usable ones unless it is told another. */
+/**
+ * All templates that the account may see, of every status: without a status filter, the API lists only usable
+ * ones.
+ */
 export function useTemplates(filters: TemplateFilters): PagedRead<TemplateView> & { all: number } {
   const pending = useRead(TEMPLATES, { query: { status: 'pending' } }, { everyMs: LOOK_EVERY_MS })
   const usable = useRead(TEMPLATES)
@@ -22,7 +25,7 @@ export function useTemplates(filters: TemplateFilters): PagedRead<TemplateView> 
   useEffect(() => {
     const before = waited.current
     waited.current = waiting
-    // One that waits no more stands in another list now.
+    // A template that is no longer pending has moved to another list.
     if (before === undefined || before === waiting) return
     readUsable()
     readRejected()

@@ -6,7 +6,7 @@ import { type Draft, placesIn } from './draft.ts'
 import { type Piece, piecesOf } from './places.ts'
 import classes from './words-field.module.css'
 
-/** The words, their placeholders coloured behind them, and a button that puts in the next one. */
+/** The text with highlighted placeholders, and a button that inserts the next one. */
 export function WordsField({
   fields,
   label,
@@ -16,7 +16,7 @@ export function WordsField({
   fields: ApiForm<Draft>['fields']
   label: string
   rows: number
-  /** Beside the button: how long it is. */
+  /** Shown beside the button, such as the length. */
   foot?: ReactNode
 }) {
   const field = useRef<HTMLTextAreaElement>(null)

@@ -10,7 +10,7 @@ import classes from './editor.module.css'
 import { EditorFields } from './editor-fields.tsx'
 import type { UploadPath } from './upload.tsx'
 
-/** A template as it is written, whoever's it will be: its fields at the left, how it is seen at the right. */
+/** The form of a template, of an account or the platform, with a preview. */
 export function WriteTemplate<R>({
   title,
   back,
@@ -22,10 +22,10 @@ export function WriteTemplate<R>({
   children,
 }: {
   title: string
-  /** Where the others are. */
+  /** Link to the list. */
   back: { href: string; label: string }
   initial: Draft
-  /** Null where nobody has numbers of their own. */
+  /** Null if there are no senders to choose from. */
   senders: readonly OfficialSender[] | null
   uploadTo: UploadPath
   send: (draft: Draft) => Promise<R>

@@ -29,7 +29,7 @@ const ACTIONS = [
 ]
 const NAMES = ['action', 'rule', 'to', 'country'] as const
 
-/** What the fraud guard refused, or would have. */
+/** Codes that the fraud guard refused, or in monitor mode would have. */
 export default function Blocks() {
   const [filters, setFilters, clear] = useFilters(NAMES)
   const blocks = useReadPages('/api/v2/verification/blocks', { query: filters }, { everyMs: 10_000 })

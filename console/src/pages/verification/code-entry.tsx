@@ -9,14 +9,14 @@ import { Time } from '../../parts/time.tsx'
 
 type Props = { attempt: VerificationAttempt; onResent: (attempt: VerificationAttempt) => void }
 
-/** Where the code is typed, as the account's settings make it long. */
+/** The input for the code, with the length of the account's settings. */
 export function CodeEntry({ attempt, onResent }: Props) {
   const api = useApi()
   const forget = useForget()
   const account = useRead('/api/v2/account')
   const [code, setCode] = useState('')
   const [busy, setBusy] = useState(false)
-  /** Counts refusals: after each one begins at the first digit again. */
+  /** Counts wrong codes: after each one the input starts anew. */
   const [round, setRound] = useState(0)
   const [fault, setFault] = useState<string | null>(null)
   const [verified, setVerified] = useState<Verified | null>(null)

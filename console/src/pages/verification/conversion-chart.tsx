@@ -10,7 +10,7 @@ const SERIES = [
 ]
 const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** How many of those who began on a day were confirmed. */
+/** The share of each day's verifications that were completed. */
 export default function ConversionChart({
   rows,
   from,
@@ -43,7 +43,7 @@ export default function ConversionChart({
   )
 }
 
-/** Every day of the time, also those on which nothing was. */
+/** All days of the period, including empty ones. */
 function toPoints(rows: readonly StatsRow[], from: string, to: string) {
   const byDay = new Map(rows.map(row => [row.day, row]))
   return daysOf({ from, to }).map(day => {

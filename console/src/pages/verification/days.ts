@@ -14,7 +14,7 @@ export function spanOf(days: string = USUAL): { days: string; from: string; to: 
   return { days: known, from: dayOf(nowMs - (Number(known) - 1) * DAY_MS), to: dayOf(nowMs) }
 }
 
-/** Each of them. */
+/** All days from `from` to `to`, inclusive. */
 export function daysOf({ from, to }: { from: string; to: string }): string[] {
   const days: string[] = []
   for (let atMs = Date.parse(from); atMs <= Date.parse(to); atMs += DAY_MS) days.push(dayOf(atMs))

@@ -1,6 +1,6 @@
 import { countryName } from '../../parts/country-name.ts'
 
-/** Where codes went to; e-mail addresses have no country. */
+/** The destination country of codes; e-mail addresses have none. */
 export function regionName(country: string | null): string {
   return country === null ? 'None (e-mail)' : countryName(country)
 }

@@ -6,7 +6,7 @@ import { useRead } from '../../api/use-read.ts'
 const LOOK_EVERY_MS = 700
 const CODE = /\b\d{4,8}\b/
 
-/** What came into the sandbox for this attempt. */
+/** The attempt's message in the sandbox. */
 export function SandboxCode({ attempt }: { attempt: VerificationAttempt & { to: string } }) {
   const inbox = useRead(
     '/api/v2/sandbox/messages',

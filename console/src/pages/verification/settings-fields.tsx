@@ -7,12 +7,12 @@ import { channelName } from '../../parts/channel-name.ts'
 type Settings = AccountView['verification']
 export type SettingsDraft = Omit<Settings, 'templateId'> & { templateId: string }
 
-/** Whether a template can be chosen: a code alone fills it in. */
+/** Whether a template can be used for codes: the code must be its only variable. */
 export function saysCodeAlone({ subType, indexedPlaceholders }: TemplateView): boolean {
   return subType === 'otp' && indexedPlaceholders.length === 1
 }
 
-/** As much of a template as the choice of one shows. */
+/** The fields of a template that the selection shows. */
 export type CodeTemplate = { id: string; name: string; language: string | null }
 
 const ORDERS = [
@@ -32,7 +32,7 @@ export function settingsField(path: string): string {
   return path.replace(/^verification\./, '').replace(/^channels.*/, 'channels')
 }
 
-/** How codes are made, what says them, and by which way they go. */
+/** The settings of codes: length, template, channels. */
 export function SettingsFields({
   form,
   templates,
@@ -91,7 +91,7 @@ export function SettingsFields({
   )
 }
 
-/** In which order channels are tried where routing chooses among several. */
+/** The order of channels if routing chooses among several. */
 function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boolean }) {
   const { getInputProps, values } = form.fields
   const learned = values.channelOrder === 'learned'

@@ -18,11 +18,11 @@ import {
   settingsField,
 } from './settings-fields.tsx'
 
-/** How the account's codes are made; they hold for the next one. */
+/** The account's settings for codes; they apply to the next code. */
 export default function Settings() {
   const account = useRead('/api/v2/account')
   const templates = useRead('/api/v2/templates')
-  // What is here stays, with what was typed, while it cannot be read anew.
+  // If a refresh fails, the form and its input stay.
   const missing = [account, templates].filter(read => !read.data)
   const failed = missing.find(read => read.error)
   if (failed) return <ReadFault error={failed.error} retry={failed.refetch} />

@@ -19,10 +19,10 @@ import { regionName } from './region-name.ts'
 const Chart = lazy(() => import('./conversion-chart.tsx'))
 const STATS = '/api/v2/verification/stats'
 const LOOK_EVERY_MS = 15_000
-/** Of one answer; 90 days, or all countries, are fewer. */
+/** The API's largest page; 90 days, or all countries, are fewer rows. */
 const MOST_ROWS = 500
 
-/** How many begin, how many are confirmed, where, and over what. */
+/** Verifications started and completed, by day, country and channel. */
 export function Statistics() {
   const [filters, setFilters] = useFilters(['days'])
   const { days, from, to } = spanOf(filters.days)

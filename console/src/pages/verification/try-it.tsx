@@ -16,7 +16,7 @@ const CHANNELS = (['local_sms', 'int_sms', 'official_chatapp', 'email_user'] as 
   label: channelName(value),
 }))
 
-/** A code from its beginning to its end, by the same calls that an app makes. */
+/** A whole verification, with the same calls that an app makes. */
 export default function TryIt() {
   const { mode } = useSession()
   const [attempt, setAttempt] = useState<(VerificationAttempt & { to: string }) | null>(null)

@@ -15,7 +15,7 @@ const TABS = [
   { value: 'try', label: 'Try it', view: <TryIt /> },
 ]
 
-/** Codes: how many come back, which were refused, how they are made, and one to try. */
+/** Verification: statistics, blocks, settings, and a form to try it. */
 export default function Verification({ tab }: { tab?: string }) {
   const { can } = useSession()
   return (

@@ -20,7 +20,7 @@ const SOURCES = [
 ]
 const NAMES = ['source', 'when'] as const
 
-/** Every movement, the newest first. */
+/** All ledger entries, the newest first. */
 export function Ledger() {
   const [filters, setFilters, clear] = useFilters(NAMES)
   const createdAfter = periodStart(filters.when)
@@ -70,7 +70,7 @@ export function Ledger() {
 
 type Kind = LedgerEntry['type']
 
-/** What each does to the balance, as one sees it. */
+/** The sign and tone of each type of entry. */
 const KINDS: Readonly<Record<Kind, { tone: Tone; sign: string }>> = {
   credit: { tone: 'good', sign: '+' },
   debit: { tone: 'bad', sign: '−' },

@@ -30,7 +30,7 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
     },
   })
   return (
-    // Nothing is no amount, and would be 0: never.
+    // An empty field would be 0, which means never.
     <ApiForm form={form} submitLabel="Set the threshold" disabled={form.fields.values.lowBalance === ''}>
       <AmountInput
         label={`Tell below, in ${wallet.currency}`}

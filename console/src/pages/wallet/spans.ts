@@ -12,13 +12,13 @@ export function periodOf(id: string | undefined): Period {
   return PERIODS.find(period => period.id === (id ?? USUAL_PERIOD)) ?? PERIODS[1]
 }
 
-/** The last so many days, today included, by UTC as the API counts them. */
+/** The last `days` days, today included, in UTC as the API counts them. */
 export function daysBack(days: number): { from: string; to: string } {
   const endMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
   return { from: new Date(endMs - days * DAY_MS).toISOString(), to: new Date(endMs).toISOString() }
 }
 
-/** When every day of a time begins, as ISO 8601. */
+/** The start of each day of a period, as ISO 8601. */
 export function eachDay({ from, to }: { from: string; to: string }): string[] {
   const firstMs = new Date(from).getTime()
   const count = Math.round((new Date(to).getTime() - firstMs) / DAY_MS)

@@ -7,7 +7,7 @@ import { eachDay } from './spans.ts'
 const SERIES = [{ name: 'Spent', color: 'verdigris.6' }]
 const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** What was paid on each day, less what came back. */
+/** The cost of each day, less refunds. */
 export default function SpendChart({ stats }: { stats: MessageStats }) {
   const { rows, currency } = stats
   const costs = new Map(rows.map(({ at, cost }) => [new Date(at).getTime(), cost]))
@@ -22,7 +22,7 @@ export default function SpendChart({ stats }: { stats: MessageStats }) {
       dataKey="day"
       series={SERIES}
       tickLine="none"
-      // Room for the words of the highest line.
+      // Room for the label of the highest line.
       barChartProps={{ margin: { top: 10 } }}
       barProps={{ isAnimationActive: false, maxBarSize: 22 }}
       xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}

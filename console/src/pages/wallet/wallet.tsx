@@ -16,7 +16,7 @@ import { daysBack, PERIODS, periodOf, USUAL_PERIOD } from './spans.ts'
 const SpendChart = lazy(() => import('./spend-chart.tsx'))
 const LOOK_EVERY_MS = 10_000
 
-/** What there is, what was spent, and every movement. */
+/** The balance, the spending and the ledger. */
 export default function Wallet() {
   const { may } = useSession()
   const [filters, setFilters] = useFilters(['period'])

@@ -12,7 +12,7 @@ import { DELIVERED_TYPES } from './event-types.ts'
 
 const LOOK_EVERY_MS = 2_000
 
-/** What was sent to an endpoint, the newest first. */
+/** The deliveries to an endpoint, the newest first. */
 export function Deliveries({
   webhook,
   opened,
@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<DeliveryView>[] = [
     width: 'minmax(110px, 1.4fr)',
     breaksOnPhone: true,
     render({ eventType, replayOf }) {
-      // Where it has to break, it breaks there.
+      // A long type breaks after its last dot.
       const dot = eventType.lastIndexOf('.') + 1
       return (
         <>

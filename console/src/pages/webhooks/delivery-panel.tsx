@@ -13,7 +13,7 @@ import { WEBHOOKS } from './path.ts'
 
 const LOOK_EVERY_MS = 2_000
 
-/** One event on its way to the endpoint: what is sent, what came back, and once more. */
+/** One delivery: the request, the response, and a button to repeat it. */
 export function DeliveryPanel({
   webhook,
   deliveryId,

@@ -16,7 +16,7 @@ import { EndpointState } from './webhook-list.tsx'
 
 const LOOK_EVERY_MS = 5_000
 
-/** One endpoint, and what was sent to it. */
+/** One endpoint and its deliveries. */
 export default function EndpointPage({
   webhookId,
   deliveryId,

@@ -2,10 +2,10 @@ import { EVENT_TYPES as ALL, type EventType, LISTENED, type Listened } from '../
 
 export const ANY = '*' satisfies Listened
 
-/** Sent when somebody asks for it, whatever an endpoint listens to. */
+/** Sent on request, whatever the endpoint subscribes to. */
 const TEST = 'webhook.test' satisfies EventType
 
-/** What events are about, as people call it: by the first word of their type. */
+/** The subjects of events, by the first part of their type. */
 type Subject = EventType extends `${infer Word}.${string}` ? Word : never
 const SUBJECTS: Readonly<Record<Subject, string>> = {
   message: 'Messages',
@@ -21,18 +21,18 @@ const SUBJECTS: Readonly<Record<Subject, string>> = {
   webhook: 'Webhooks',
 }
 
-/** What may be listened to. */
+/** The types that an endpoint can subscribe to. */
 export const EVENT_TYPES: readonly EventType[] = ALL.filter(type => type !== TEST)
-/** What may have been delivered. */
+/** The types that can be delivered. */
 export const DELIVERED_TYPES: readonly EventType[] = ALL
 
-/** By subject, what may be ticked: all of it, or single types. */
+/** By subject: the whole family, or single types. */
 export const EVENT_GROUPS = Object.entries(SUBJECTS).map(
   ([subject, title]) =>
     [title, LISTENED.filter(word => word !== TEST && word.startsWith(`${subject}.`)).sort(byFamily)] as const,
 )
 
-/** A family stands before its types. */
+/** Families come before their types. */
 function byFamily(one: Listened, other: Listened): number {
   return Number(isFamily(other)) - Number(isFamily(one))
 }

@@ -20,7 +20,7 @@ export function ReplayRange({ opened, ...props }: Props & { opened: boolean }) {
 
 const HOUR_MS = 3_600_000
 
-/** The events of a time once more; the API takes them in pieces, which are asked for to the end. */
+/** Replays the events of a period; the API does it in pieces, which are requested until the end. */
 function Fields({ webhook, onClose }: Props) {
   const api = useApi()
   const forget = useForget()

@@ -3,7 +3,7 @@ import { ShieldAlert } from 'lucide-react'
 import { Snippet } from '../../parts/code.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-/** The secret of an endpoint, which nobody can read again. */
+/** Shows the secret of an endpoint, which cannot be read again. */
 export function SecretShown({ secret, onClose }: { secret: string | null; onClose: () => void }) {
   return (
     <Modal

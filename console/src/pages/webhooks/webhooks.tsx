@@ -3,7 +3,7 @@ import { WebhookList } from './webhook-list.tsx'
 
 const EndpointPage = lazy(() => import('./endpoint-page.tsx'))
 
-/** The endpoints; one of them with what was sent to it. `/webhooks` itself is where providers call. */
+/** The endpoints, or one of them with its deliveries. `/webhooks` itself is used by the server: providers call it. */
 export default function Webhooks({ webhookId, deliveryId }: { webhookId?: string; deliveryId?: string }) {
   if (webhookId === undefined) return <WebhookList />
   return <EndpointPage key={webhookId} webhookId={webhookId} deliveryId={deliveryId ?? null} />

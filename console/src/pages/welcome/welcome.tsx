@@ -18,7 +18,7 @@ const TO = '+12025550123'
 const TEXT = 'Hello from Posthorn'
 const LOOK_EVERY_MS = 1_000
 
-/** From nothing to a first message on the screen, with a key that works as pasted. */
+/** Guides to a first message, with a key that works as pasted. */
 export default function Welcome() {
   const { session, membership, mode, choose } = useSession()
   const key = useAction(
@@ -38,7 +38,7 @@ export default function Welcome() {
   )
   const inbox = useRead('/api/v2/sandbox/messages', { query: { limit: 5 } }, { everyMs: LOOK_EVERY_MS })
   const apiKey = key.data?.data.apiKey
-  // Told by what was there before, not by the time: two clocks seldom agree.
+  // New messages are recognised by their ids and not by time, since the clocks of browser and server may differ.
   const [before, setBefore] = useState<ReadonlySet<string> | null>(null)
   if (before === null && inbox.data) setBefore(new Set(inbox.data.data.map(({ messageId }) => messageId)))
   const arrived = (inbox.data?.data ?? []).filter(({ messageId }) => before?.has(messageId) === false)
@@ -84,7 +84,7 @@ export default function Welcome() {
                 Or send it from here
               </Button>
             ) : (
-              // From here it would go as a live one, and cost.
+              // In live mode it would be a live message, and cost.
               <Button variant="default" onClick={() => choose({ mode: 'test' })}>
                 Switch to test mode to send it
               </Button>
