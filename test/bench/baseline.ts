@@ -9,11 +9,11 @@ import { urlOf } from '../../src/infra/embedded/owner.ts'
 import { startChild, watch } from './child.ts'
 import type { ClientsPlan } from './pg-clients.ts'
 
-/** How fast the server is that all else is measured against. */
+/** The speed of the PostgreSQL server alone, to which all figures are compared. */
 export type Baseline = {
-  /** What drives it. */
+  /** The load generator: pgbench or pg-clients.ts. */
   name: string
-  /** Transactions a second: one call of one function each, from 32 clients. */
+  /** Transactions per second: each calls one function, from 32 clients. */
   run(seconds: number): Promise<{ perSecond: number; meanMs: number }>
 }
 
@@ -21,10 +21,7 @@ const CLIENTS = 32
 const ACCOUNTS = 100
 const CLIENTS_FILE = fileURLToPath(new URL('./pg-clients.ts', import.meta.url))
 
-/**
- * What one durable send needs at the least, as somebody would write it who makes
- * one call per send: the key claimed, the money held, the message stored.
- */
+/** The least that one durable send needs with one call per send: claim the key, hold the money, store the message. */
 const SCHEMA = `
 create table wallets (account_id integer primary key, balance bigint not null, held bigint not null)
   with (fillfactor = 50);
@@ -46,7 +43,7 @@ begin
   return v_id;
 end $$;`
 
-/** What one durable check of a code needs at the least: a try is spent, the code is used. */
+/** The least that one durable check of a code needs: count a try, use the code. */
 const TWO_UPDATES = `
 create table codes (account_id integer not null, number bigint not null, tries integer not null, status text not null,
   primary key (account_id, number)) with (fillfactor = 60);
@@ -71,7 +68,7 @@ export type BaselineKind = keyof typeof KINDS
 /** A body of some 600 characters. */
 const BODY = 'Your parcel 4711-0815 arrives today between 14:00 and 16:00. '.repeat(10).slice(0, 600)
 
-/** Sets up a database of its own on the server of `socketDir`. */
+/** Creates a database for the baseline on the server of `socketDir`. */
 export async function createBaseline(
   socketDir: string,
   scratchDir: string,
@@ -99,7 +96,7 @@ async function inDatabase(socketDir: string, database: string, sql: string): Pro
   }
 }
 
-/** On the PATH, or where Debian keeps it; null where it is not installed. */
+/** pgbench from the PATH, or from Debian's directories; null if it is not installed. */
 async function findPgbench(): Promise<string | null> {
   const places = ['pgbench', ...[18, 17, 16, 15, 14].map(major => `/usr/lib/postgresql/${major}/bin/pgbench`)]
   for (const place of places) {

@@ -2,7 +2,7 @@ import { type Measured, measure, median } from './measure.ts'
 import { type Figure, fixed, note, noteMeasured } from './report.ts'
 import { type System, startSystem } from './system.ts'
 
-/** One caller with a hundred messages to send; and many at once, where single sends share their flushes too. */
+/** One connection alone, and many concurrent ones, where single sends share flushes too. */
 const CONNECTIONS = [1, 16]
 const ACCOUNTS = 100
 const RECIPIENTS = 100
@@ -12,11 +12,10 @@ const MOST = 0.25
 type Round = { single: Measured; batch: Measured }
 
 /**
- * What a recipient of a batch costs against a single send, until it is settled:
- * CPU of the program and its database, and time. Both from as many connections,
- * each waiting for its answer, in turns in one run. A single send waits for the
- * provider and a batch does not; so the time is that of all of them until the
- * last is settled.
+ * The cost of a recipient in a batch compared with a single send, until it is settled: CPU of the program and
+ * its database, and time. Both with the same number of connections, each waiting for its response,
+ * alternating in one run. A single send waits for the provider and a batch does not, so the time is measured
+ * until the last one is settled.
  */
 export async function measureBatches(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: ACCOUNTS })

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 
 /**
- * As much of Telegram's Bot API as an idle bot needs, in a process of its own: it knows every token, and lets
- * each question for updates wait as long as it asks to, for nothing. Prints its port, and for each line that it is sent
- * how many bots wait.
+ * The part of Telegram's Bot API that an idle bot needs, as a process of its own: it accepts every token, and
+ * answers each long poll after its time-out without updates. Prints its port, and for each line of input the
+ * number of waiting bots.
  */
 const waiting = new Set<IncomingMessage>()
 

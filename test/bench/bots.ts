@@ -7,12 +7,12 @@ import { pause, type System, startSystem } from './system.ts'
 const SINK = fileURLToPath(new URL('./bot-sink.ts', import.meta.url))
 const BOTS = 200
 const AT_ONCE = 10
-/** The start's garbage, and that of the registrations, is settled. */
+/** Time for the garbage of the start and the registrations to be collected. */
 const SETTLE_MS = 10_000
 const MOST_MB = 100
 const PATIENCE_MS = 60_000
 
-/** What bots cost that nobody writes to, each of which asks for its updates and waits. */
+/** The cost of idle bots, each of which long-polls for updates. */
 export async function measureBots(quick: boolean): Promise<Figure[]> {
   note(`${BOTS} idle bots`)
   const sink = await startChild(SINK)
@@ -60,7 +60,7 @@ async function registerAll(system: System): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-/** An account may ask so often: whoever is told to wait, waits. */
+/** Waits when the rate limit refuses. */
 async function register(system: System, token: string): Promise<void> {
   for (;;) {
     const answer = await system.call('POST', '/botapp-bots', { token })

@@ -20,11 +20,11 @@ const FEW_TAKEN_IN = 4
 const QUICK_ROWS = [20_000, 50_000] as const
 const SENDERS = 1_000
 const QUICK_SENDERS = 100
-/** Messages a second of each job. */
+/** Messages per second of each job. */
 const RATE = 10
 const SAMPLE_EVERY_MS = 20
 
-/** Bulk jobs: rows a second into the store and through the validation, and many jobs at once. */
+/** Bulk jobs: rows per second through intake and validation, and many concurrent jobs. */
 export async function measureBulk(quick: boolean): Promise<Figure[]> {
   const dir = mkdtempSync(join(tmpdir(), 'posthorn-bench-bulk-'))
   try {
@@ -40,7 +40,7 @@ type Intake = {
   rows: number
   seconds: number
   peakMb: number
-  /** Null where psql is not installed. */
+  /** Null if psql is not installed. */
   copySeconds: number | null
   validatedPerSecond: number
 }
@@ -94,14 +94,14 @@ function intakeRate({ rows, seconds, copySeconds }: Intake): Figure[] {
   ]
 }
 
-/** The one with the highest peak: what a peak is depends on when the collector comes, which is far more often over many rows. */
+/** Of several runs, the one with the highest peak: the peak depends on when the garbage collector runs. */
 async function takeInOften(dir: string, rows: number, times: number): Promise<Intake> {
   const intakes: Intake[] = []
   for (let time = 1; time <= times; time++) intakes.push(await takeInAlone(dir, rows))
   return intakes.reduce((highest, each) => (each.peakMb > highest.peakMb ? each : highest))
 }
 
-/** In a process of its own: what the validation of one size leaves to the collector is not the next one's. */
+/** In a process of its own, so that the garbage of one size does not count for the next. */
 async function takeInAlone(dir: string, rows: number): Promise<Intake> {
   const system = await startSystem({ accounts: 1 })
   try {
@@ -124,7 +124,7 @@ async function addTemplate(system: System): Promise<string> {
 }
 
 function createRow(at: number, template: string): object {
-  // Not one of the endings to which the sandbox does something else.
+  // Avoids the endings for which the sandbox simulates another outcome.
   const to = `+49151${String(at).padStart(7, '0')}9`
   if (at % 3 === 0) {
     const variablesIndexed = [`Anna-Maria ${at}`, `RX-${at}-DE`, 'Thursday, between 9 and 12 o’clock']
@@ -201,7 +201,7 @@ async function writeFiles({ body, copy, rows, template, account, job }: Files): 
   await pipeline(ofCopy, createWriteStream(copy))
 }
 
-/** The highest resident set from now until it is asked for, in MB. */
+/** Watches the resident set; the returned function gives its peak, in MB. */
 function watchMemory(pid: number): () => number {
   let peakMb = 0
   const timer = setInterval(() => {
@@ -230,7 +230,7 @@ function post(system: System, file: string, key: string, apiKey: string): Promis
   })
 }
 
-/** Rows a second, from the end of the intake on. */
+/** Rows per second, from the end of the intake. */
 async function untilValidated(system: System, job: string, rows: number): Promise<number> {
   const startedMs = performance.now()
   for (;;) {
@@ -350,7 +350,7 @@ async function startJobs(system: System, rows: number): Promise<Started[]> {
   return jobs
 }
 
-/** Validated jobs begin at once: the first ones must not be at their end when the last one begins. */
+/** Pauses each job, since validated jobs start at once: the first ones must not be done when the last one starts. */
 async function stopJob(system: System, id: string, key: string): Promise<void> {
   for (;;) {
     const { ok } = await fetch(`${system.url}/api/v2/messages/bulk/${id}/pause`, {
@@ -382,7 +382,7 @@ async function untilAllRun(system: System): Promise<void> {
   await pause(3_000)
 }
 
-/** How long each read of some job took, in ms. */
+/** Reads jobs for so long; returns how long each read took, in ms. */
 async function readFor(system: System, jobs: readonly Started[], forMs: number): Promise<number[]> {
   const times: number[] = []
   const startedMs = performance.now()

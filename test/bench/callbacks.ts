@@ -8,18 +8,18 @@ const RECEIVER = fileURLToPath(new URL('./slow-receiver.ts', import.meta.url))
 const CONNECTIONS = 64
 const ACCOUNTS = 100
 const ENDLESS = 10_000_000
-/** 10,000 a minute. */
+/** 10,000 events per minute. */
 const EVENTS_A_SECOND = 10_000 / 60
 const FEED_EVERY_MS = 60
-/** More than can be under way. */
+/** More than can be in flight. */
 const MESSAGES = 1_000
-/** Until as many are under way as a receiver of a second makes of that rate. */
+/** Time until as many are in flight as this rate gives with a receiver that takes a second. */
 const FILL_MS = 2_500
 const ROUNDS = 6
 
 /**
- * Sends at full speed while another account's events are told to a receiver
- * that takes a second for each, against the same sends without them.
+ * The rate of sends while another account's events go to a receiver that takes a second for each, compared
+ * with sends without events.
  */
 export async function measureCallbacks(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: ACCOUNTS, env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
@@ -38,7 +38,7 @@ export async function measureCallbacks(quick: boolean): Promise<Figure[]> {
       noteMeasured('with events', beside)
       noteTold(told, lagsMs)
       const after = await measureWithout(system, load)
-      // The machine's mood changes: what came before and what came after stand for what would have been.
+      // The machine's speed varies: the mean of the runs before and after is the reference.
       const without = (before.perSecond + after.perSecond) / 2
       rounds.push({ without, beside: beside.perSecond, told })
       before = after
@@ -51,7 +51,7 @@ export async function measureCallbacks(quick: boolean): Promise<Figure[]> {
   }
 }
 
-/** Sends a second without events and beside them, and events a second. */
+/** Sends per second without and with events, and events per second. */
 type Round = { without: number; beside: number; told: number }
 
 async function measureWithout(system: System, load: Parameters<typeof measure>[1]): Promise<Measured> {
@@ -75,27 +75,27 @@ function noteSpread(rounds: readonly Round[]): void {
 }
 
 type Feed = {
-  /** What `work` came to, how many events a second were told meanwhile, how late, and how many there were in all. */
+  /** The result of `work`, and the events per second delivered meanwhile, their delay, and their number. */
   during<T>(
     work: () => Promise<T>,
   ): Promise<{ result: T; told: number; lagsMs: readonly number[]; written: number }>
 }
 
-/** Writes events as the hot path does, of messages that are there, at the rate; all of one account. */
+/** Writes events of existing messages of one account at the rate, as the hot path does. */
 async function createFeed(system: System, receiver: Child): Promise<Feed> {
   const { port } = receiver.ready as { port: number }
   const ask = async () => (await receiver.ask('')) as { answered: number; lagsMs: number[] }
   const made = await system.call('POST', '/webhooks', { url: `http://127.0.0.1:${port}/` })
   if (!made.ok) throw new Error(`no endpoint: ${await made.text()}`)
   await system.load({ keys: system.keys.slice(0, 1), connections: 8, requests: MESSAGES, seconds: 10 })
-  // What those sends told has gone out before anything is measured.
+  // The events of those sends must be delivered before anything is measured.
   await untilIdle(system)
 
   const { rows } = await system.db.query<{ account_id: string; id: string }>(
     'select m.account_id, m.id from messages m join webhook_endpoints e on e.account_id = m.account_id order by m.id',
   )
   let at = 0
-  /** Of one message after the other, since those of the same wait for each other. */
+  /** One event per message in turn, since events of the same message are delivered in order. */
   async function write(count: number): Promise<void> {
     const turn = Array.from({ length: count }, () => rows[at++ % rows.length]!.id)
     await system.db.query({
@@ -142,7 +142,7 @@ async function untilIdle({ db }: System): Promise<void> {
   throw new Error('the deliveries did not end')
 }
 
-/** What one event costs where nothing else goes on: its rows, its request and its end, from the first to the last. */
+/** The CPU cost of one event on an idle system, from its rows to the end of its delivery. */
 async function noteIdleCost(system: System, feed: Feed, seconds: number): Promise<void> {
   const quiet = await cpuDuring(system, () => pause(seconds * 1_000))
   const busy = await cpuDuring(system, () => feed.during(() => pause(seconds * 1_000)))
@@ -155,7 +155,7 @@ async function noteIdleCost(system: System, feed: Feed, seconds: number): Promis
   )
 }
 
-/** The share of a core that so many µs an event take. */
+/** The share of a core, for a CPU time of so many µs per event. */
 function percent(micros: number): string {
   return `${fixed((micros * EVENTS_A_SECOND) / 10_000, 1)} %`
 }
@@ -188,7 +188,7 @@ function toFigures(rounds: readonly Round[]): Figure[] {
       measured: `${Math.round(told).toLocaleString('en')}/min`,
       baseline: '',
       value: told / 10_000,
-      // The clocks at both ends of the stretch cut off a little.
+      // A little below 1, since the clocks cut off a little at both ends.
       target: { least: 0.98 },
     },
   ]

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A program of ours that prints one line when it is ready and ends with its input. */
+/** A child process that prints one line when it is ready, and ends when its input ends. */
 export type Child = {
   pid: number
   /** The first line, as JSON. */
@@ -16,7 +16,7 @@ const running = new Set<ChildProcess>()
 /** The server stops its database too, which takes a moment. */
 const STOP_LIMIT_MS = 15_000
 
-/** Ends whatever was started here and still lives; for the last way out. */
+/** Ends all children that are still running. */
 export async function stopChildren(): Promise<void> {
   const ends = [...running].map(child => once(child, 'close'))
   for (const child of running) child.kill('SIGTERM')
@@ -27,7 +27,7 @@ export async function stopChildren(): Promise<void> {
   clearTimeout(limit)
 }
 
-/** Keeps an eye on a child, so that it cannot outlive this process. */
+/** Tracks a child, so that it cannot outlive this process. */
 export function watch<C extends ChildProcess>(child: C): C {
   running.add(child)
   child.once('close', () => running.delete(child))

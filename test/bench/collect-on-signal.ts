@@ -1,6 +1,6 @@
 /**
- * Loaded beside the program when its memory is measured: on SIGUSR2 it collects
- * all garbage, which V8 by itself leaves lying for as long as there is room.
+ * Preloaded when the program's memory is measured: SIGUSR2 runs a full garbage collection, which V8 delays
+ * while there is room:
  *
  *     node --expose-gc --import ./test/bench/collect-on-signal.ts bin/posthorn.js serve
  */

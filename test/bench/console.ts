@@ -10,13 +10,13 @@ import { type System, startSystem } from './system.ts'
 const MOST_PAINT_MS = 1_000
 const MOST_INTERACTIVE_MS = 2_000
 const ROWS = 20_000
-/** Rows that are seen and those around them, some twenty nodes each, and the page about them. */
+/** Visible rows and those around them, some twenty nodes each, and the rest of the page. */
 const MOST_NODES = 2_500
 const MOST_GROWTH_MB = 12
 
 /**
- * The console in a real browser: how soon it paints and can be used with nothing in its cache, and
- * whether a table of a million messages stays small while somebody scrolls through 20,000 rows of it.
+ * The console in a real browser: the time until it paints and is usable with an empty cache, and whether a
+ * table of a million messages stays small while scrolling through 20,000 of its rows.
  */
 export async function measureConsole(quick: boolean): Promise<Figure[]> {
   if (isConsoleStale()) await startConsoleBuild().done
@@ -34,7 +34,7 @@ export async function measureConsole(quick: boolean): Promise<Figure[]> {
   }
 }
 
-/** As an owner of the first account. */
+/** Signs in as an owner of the first account. */
 async function enter({ admin, url, ids }: System): Promise<string> {
   const { link } = await admin<{ link: string }>('POST', '/members/invitations', {
     email: 'bench@example.com',
@@ -56,7 +56,7 @@ async function enter({ admin, url, ids }: System): Promise<string> {
 
 async function openContext(browser: Browser, { url }: System, cookie: string): Promise<BrowserContext> {
   const viewport = { width: 1360, height: 860 }
-  // What waits in the page for something to come true is text that is evaluated there.
+  // The content security policy is bypassed, since waiting for a condition evaluates code in the page.
   const context = await browser.newContext({ baseURL: url, viewport, bypassCSP: true })
   const [name, value] = cookie.split(/=(.*)/s) as [string, string]
   await context.addCookies([{ name, value, url }])
@@ -65,7 +65,7 @@ async function openContext(browser: Browser, { url }: System, cookie: string): P
 
 type Load = { paintMs: number; interactiveMs: number }
 
-/** Each in a context of its own, whose cache is empty. */
+/** Each load has its own browser context, with an empty cache. */
 async function measureLoads(
   system: System,
   browser: Browser,
@@ -87,7 +87,7 @@ async function measureLoads(
   ]
 }
 
-/** It can be used once its page stands there and a key does what it says. */
+/** Usable means that the page is rendered and reacts to a key. */
 async function loadOnce(page: Page): Promise<Load> {
   await page.goto('/', { waitUntil: 'commit' })
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -163,7 +163,7 @@ async function scrollTo(page: Page, rows: number): Promise<Size> {
   return { nodes, heapMb }
 }
 
-/** Rows that were let go come back where one goes back to them. */
+/** Scrolls back, which loads dropped rows again. */
 async function scrollBack(page: Page): Promise<void> {
   await page.evaluate(`${SCROLLER}.scrollTo(0, ${SCROLLER}.scrollHeight * 0.7)`)
   await page.waitForFunction(

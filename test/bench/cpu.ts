@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts what the whole machine does in ticks of 10 ms, and threads by the nanosecond. */
+/** Linux counts the CPU time of the whole machine in ticks of 10 ms, and that of threads in ns. */
 const TICK_NS = 10_000_000
 
 /** CPU that a process has used so far, in ns. */
@@ -12,9 +12,8 @@ export function cpuOf(pid: number): number {
 }
 
 /**
- * Reads what a PostgreSQL server has used since the first reading, in ns; its
- * autovacuum aside, which works for what was done before. What a process used
- * that ended between two readings is not known.
+ * CPU time that a PostgreSQL server has used since the first reading, in ns, without its autovacuum, which
+ * works for earlier writes. Processes that ended between two readings are not counted since the last one.
  */
 export function createServerMeter(postmaster: number): () => number {
   let last = new Map<number, number>()

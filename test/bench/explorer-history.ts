@@ -1,17 +1,17 @@
 import { firstUuidAt, fromUuid, toUuid } from '../../src/lib/ids.ts'
 import type { System } from './system.ts'
 
-/** Of the account that is looked at; another one has a fifth of it in between. */
+/** Messages of the account that is measured; another account has a fifth as many in between. */
 export const MESSAGES = 1_000_000
-/** How many of what is rare. */
+/** Messages with a rare value. */
 export const RARE = 3
 const DAYS = 60
 const DAY_MS = 86_400_000
 const SLICE = 100_000
 
 /**
- * Messages as sixty days of traffic leave them: in the order of time, more by day than by night,
- * most of them delivered, to some 200,000 recipients; and of some values three, far apart.
+ * Messages like those of sixty days of traffic: in order of time, more by day than by night, most of them
+ * delivered, to some 200,000 recipients; rare values have three each, far apart.
  */
 export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messages: number) {
   const account = toUuid(ids.accounts[0] as `acc_${string}`)
@@ -48,7 +48,7 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
       values ($1, $2, true, $1, 'completed', $3), ($1, $4, true, $1, 'running', null)`,
     [account, jobs.rare, new Date(halfMs + 3_600_000).toISOString(), jobs.common],
   )
-  // As autovacuum has done by the time that anybody looks.
+  // As autovacuum would have done by then.
   await db.query('vacuum analyze messages')
   const wire = (prefix: 'tpl' | 'job', { common, rare }: typeof templates) => ({
     common: fromUuid(prefix, common),
@@ -57,7 +57,7 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
   return { account, endMs, templates: wire('tpl', templates), jobs: wire('job', jobs) }
 }
 
-/** Of $7 messages those from $5 to $6; one in six is the other account's. */
+/** Inserts messages $5 to $6 of $7; one in six belongs to the other account. */
 const FILL = `
   insert into messages (
     account_id, id, live, attempt, parts, status, channel, message_type, recipient, country, provider, connection_id,

@@ -52,18 +52,18 @@ const QUERIES: readonly Query[] = [
 type Query = {
   name: string
   query: Record<string, string | number>
-  /** How many there are, where they are few. */
+  /** The number of matches, if they are few. */
   rows?: number
 }
 
-/** Where a page begins: at the top, and below so many messages. */
+/** Starts of pages: at the top, and below so many messages. */
 const DEPTHS = [0, 500_000, 950_000]
 const MOST_MS = 200
 
 /**
- * How long a page of the explorer takes over 1,000,000 messages of one account beside others', for
- * every filter, common values and rare ones, from the top and from far below. What a page does not
- * find in time is looked for by the next one: so it also tells how long all of a rare value takes.
+ * The time for a page of the explorer over 1,000,000 messages of one account, for every filter, common and
+ * rare values, from the top and from far below. If a page does not find all in time, the next one goes on: so
+ * the time to find all of a rare value is also reported.
  */
 export async function measureExplorer(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: 2 })
@@ -101,7 +101,7 @@ export async function measureExplorer(quick: boolean): Promise<Figure[]> {
   }
 }
 
-/** `cpuMs` is the program's and its database's: what a page takes where nobody else wants the machine. */
+/** `cpuMs` is the CPU time of the program and its database: the time of a page on an otherwise idle machine. */
 type Timed = { p50Ms: number; p99Ms: number; maxMs: number; cpuMs: number }
 
 async function time(system: System, query: URLSearchParams, times: number): Promise<Timed> {
@@ -119,7 +119,7 @@ async function time(system: System, query: URLSearchParams, times: number): Prom
   return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: took.at(-1)!, cpuMs: cpuNs / times / 1e6 }
 }
 
-/** A rare value is found in full, page after page. */
+/** Finds all messages with a rare value, page by page. */
 async function findAll(system: System, history: History, each: Query): Promise<void> {
   const startedMs = performance.now()
   const query = await toQuery(system, history, each, 0)
@@ -160,7 +160,7 @@ async function toQuery(
   return text
 }
 
-/** Hours from now are times; ids go by what there is. */
+/** Numbers are hours before the end of the history; names of ids are replaced by real ids. */
 function toValue(history: History, name: string, value: string | number): string {
   if (typeof value === 'number') return new Date(history.endMs + value * 3_600_000).toISOString()
   if (name === 'templateId') return history.templates[value as 'common' | 'rare']

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 
 /**
- * As much of WhatsApp's Graph API as a message with a file needs, in a process
- * of its own: it takes everything, keeps nothing, and approves at once. Prints
- * its port, and for each line that it is sent what it has taken so far.
+ * The part of WhatsApp's Graph API that a message with a file needs, as a process of its own: it accepts
+ * everything, stores nothing, and approves at once. Prints its port, and for each line of input its counts so
+ * far.
  */
 const counts = { messages: 0, files: 0, fileBytes: 0 }
 

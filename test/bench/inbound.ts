@@ -9,13 +9,13 @@ import { pause, type System, startSystem } from './system.ts'
 
 const A_SECOND = 200
 const PEOPLE = 500
-/** Nobody is there: nothing is sent. */
+/** Nothing listens there: nothing is sent. */
 const NO_GRAPH = 'http://127.0.0.1:9'
 const PATIENCE_MS = 10_000
 
 /**
- * What people write, as WhatsApp tells of it, signed, one call a message, at a steady rate: from the
- * moment in which a call is made to the one in which its event has arrived at a receiver.
+ * Inbound messages by signed WhatsApp webhooks, one per call, at a steady rate: the time from the call to the
+ * arrival of the event at a receiver.
  */
 export async function measureInbound(quick: boolean): Promise<Figure[]> {
   note(`Inbound: ${perSecond(A_SECOND)} by signed webhooks, each told to a receiver`)
@@ -42,14 +42,14 @@ type Told = {
   perSecond: number
   lagsMs: readonly number[]
   answersMs: readonly number[]
-  /** CPU a message, in µs. */
+  /** CPU per message, in µs. */
   nodeMicros: number
   postgresMicros: number
 }
 
 type Receiver = { url: string; arrivals: Map<string, number>; close(): Promise<void> }
 
-/** Notes when the event of each message came, by the provider's id of it. */
+/** Records when the event of each message arrived, by the provider's message id. */
 async function startReceiver(): Promise<Receiver> {
   const arrivals = new Map<string, number>()
   const server = createServer(async (request, response) => {

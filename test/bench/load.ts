@@ -14,25 +14,25 @@ export type LoadPlan = {
   /** API keys; requests take them in turn. */
   keys: readonly string[]
   connections: number
-  /** No request is begun beyond so many, nor after so many seconds. */
+  /** The run ends after so many requests or seconds. */
   requests: number
   seconds: number
-  /** Recipients of each request: one alone is a single send, more are a batch. */
+  /** Recipients per request: 1 is a single send, more are a batch. */
   recipients?: number
-  /** By this template instead of a text; it comes to the same words. */
+  /** Uses this template instead of a text, with the same resulting text. */
   template?: string
-  /** Verification codes instead of messages; or checks, in turn, of these verifications. */
+  /** Sends verification codes instead of messages; or checks these verifications. */
   verification?: 'send' | { ids: readonly string[]; code: string }
-  /** Phones that they go to, one after the other; 10,000 where it is not said. */
+  /** Number of different phones; 10,000 by default. */
   phones?: number
-  /** Where the numbering starts: no idempotency key is used twice. */
+  /** The first number of the run: no idempotency key is used twice. */
   offset: number
 }
 
 export type LoadResult = {
   /** How many answers by status. */
   answers: Record<string, number>
-  /** The body of the first answer that was no 200. */
+  /** The body of the first response that is not a 200. */
   firstFailure: string | null
   /** From the first request to the last answer. */
   seconds: number
@@ -41,17 +41,17 @@ export type LoadResult = {
   maxMs: number
 }
 
-/** Valid mobile numbers of Germany, as are the million that follow. */
+/** The first of a million valid German mobile numbers. */
 const FIRST_RECIPIENT = 15_112_000_000
 /** One part in GSM-7. */
 export const TEXT =
   'Your parcel 4711-0815 arrives today between 14:00 and 16:00. Not at home? Tell us: example.com/p'
-/** The same words with places, and what fills them. */
+/** The same text as a template, with its variables. */
 export const TEMPLATE = {
   content: 'Your parcel {{1}} arrives today between {{2}} and {{3}}. Not at home? Tell us: example.com/p',
   values: ['4711-0815', '14:00', '16:00'],
 }
-/** Beyond the plan's time, for the answers that are still out. */
+/** Extra time for outstanding responses. */
 const PATIENCE_MS = 20_000
 
 function run(plan: LoadPlan): Promise<LoadResult> {
@@ -169,7 +169,10 @@ function post(path: string, apiKey: string, headers: string, body: string): stri
   )
 }
 
-/** A key as random to an index as those of real clients, and one for each number: odd factors do not collide. */
+/**
+ * An idempotency key that is as random to an index as real ones, and unique per number: multiplying by an odd
+ * factor has no collisions.
+ */
 function scatter(number: number): string {
   const high = Math.imul(number, 0x9e3779b1) >>> 0
   const low = Math.imul(number, 0x85ebca6b) >>> 0

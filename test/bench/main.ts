@@ -45,7 +45,7 @@ const PARTS: Readonly<Record<string, (quick: boolean) => Figure[] | Promise<Figu
   memory: measureMemory,
 }
 const NAMES: readonly string[] = [...THROUGHPUT, ...Object.keys(PARTS)]
-/** For each part. */
+/** Time limit of each part. */
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {

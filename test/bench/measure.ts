@@ -2,34 +2,34 @@ import { machineCpu } from './cpu.ts'
 import type { LoadPlan } from './load.ts'
 import { type Batches, pause, type System } from './system.ts'
 
-/** What a stretch of sends came to. */
+/** The result of a run of sends. */
 export type Measured = {
   sends: number
-  /** Sends a second, until the last one was settled in the database. */
+  /** Sends per second, until the last one is settled in the database. */
   perSecond: number
   p50Ms: number
   p99Ms: number
   maxMs: number
-  /** CPU a send, in µs. */
+  /** CPU per send, in µs. */
   nodeMicros: number
   postgresMicros: number
-  /** Items of a mean flush. */
+  /** Mean items per flush. */
   acceptBatch: number
   settleBatch: number
-  /** Shares of all cores: in use, and in use by others. */
+  /** Shares of all cores: busy in total, and busy with other programs. */
   machineBusy: number
   machineOthers: number
 }
 
-/** Whether everything that was sent stands in the database as it should. */
+/** Whether all sends have their expected final state in the database. */
 export type Settled = (sends: number) => Promise<boolean>
 
 const LOOK_EVERY_MS = 10
 const SETTLE_TIMEOUT_MS = 30_000
 
 /**
- * Runs a load and waits until its last send is settled in the database.
- * Throws when an answer was no 200: a bench of refusals says nothing.
+ * Runs a load and waits until its last send is settled in the database. Throws if a response was not a 200,
+ * since the measurement would be meaningless.
  */
 export async function measure(
   system: System,
@@ -91,8 +91,8 @@ async function describeUnsettled({ db }: System, sends: number): Promise<string>
 export const PRICE_MICROS = 10_000
 
 /**
- * Sends are settled when nothing is held any more and exactly their price was
- * captured: the wallets say so at a glance, however many messages are stored.
+ * All sends are settled when nothing is held and exactly their price was captured: the wallets show that
+ * quickly, however many messages are stored.
  */
 export async function watchMoney({ db }: System): Promise<Settled> {
   const read = async () => {

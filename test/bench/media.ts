@@ -11,14 +11,13 @@ const MB = 1024 * 1024
 const FILE_BYTES = 100 * MB - 64 * 1024
 /** The first file and the first message load what they need. */
 const WARM_UP_BYTES = MB
-/** The first use is behind, and the start's garbage is settled. */
+/** Time after the first use for the garbage of the start to be collected. */
 const SETTLE_MS = 5_000
 const MOST_GROWTH_MB = 32
 
 /**
- * How far the memory of the Node process grows while a document of 100 MB comes
- * in, and while it goes out to WhatsApp: at its highest, not at its end. (A mail
- * is held whole, and no more than 40 MB: receivers take less.)
+ * The peak growth of the Node process while a document of 100 MB is uploaded, and while it is sent to
+ * WhatsApp. (An e-mail is held in memory as a whole, but has at most 40 MB, since receivers accept less.)
  */
 export async function measureMedia(): Promise<Figure[]> {
   note('A document of 100 MB')
@@ -44,7 +43,7 @@ export async function measureMedia(): Promise<Figure[]> {
 
 type Growth = { fromMb: number; toMb: number; seconds: number }
 
-/** By the kernel's own high-water mark, which is set back first. */
+/** By the kernel's high-water mark, which is reset first. */
 async function growth(pid: number, work: () => Promise<void>): Promise<Growth> {
   const startedMs = performance.now()
   const fromMb = residentMb(pid)
@@ -89,7 +88,7 @@ async function connectGraph(system: System, sink: Child): Promise<void> {
   })
 }
 
-/** A template whose header is a document of each send's own. */
+/** A template whose header is a document that each send provides. */
 async function createTemplate(system: System): Promise<string> {
   const form = new FormData()
   const fields = {
@@ -123,7 +122,7 @@ function blobOf(bytes: number): Blob {
   return new Blob([new Uint8Array(pdf(bytes))], { type: 'application/pdf' })
 }
 
-/** Resolves when the far side has taken the message, its file before it. */
+/** Resolves when the receiver has got the file and the message. */
 async function sendFile(system: System, sink: Child, templateId: string, assetId: string): Promise<void> {
   const before = await readCounts(sink)
   const answer = await system.call('POST', '/messages/send', {

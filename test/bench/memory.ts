@@ -7,16 +7,16 @@ const CONNECTIONS = 64
 const ACCOUNTS = 100
 /** A slow machine makes fewer sends than it should; the report says how many. */
 const MOST_SECONDS = 110
-/** For the end of what a send leaves to do, and for a collection of garbage. */
+/** Time for the work after a send, and for garbage collection. */
 const IDLE_MS = 3_000
-/** Caches fill up, and the allocator's holes are not the same each time. */
+/** Caches fill, and the allocator's fragmentation varies. */
 const MOST_GROWTH = 1.1
 
 const COLLECTOR = new URL('./collect-on-signal.ts', import.meta.url).href
 
 /**
- * Memory of the Node process: idle after the start as it ships; then what stays
- * after many sends, and after many more, once their garbage is collected.
+ * Memory of the Node process: idle after the start; then after many sends, and after many more, each time
+ * after garbage collection.
  */
 export async function measureMemory(quick: boolean): Promise<Figure[]> {
   note('Memory of the Node process')

@@ -39,7 +39,7 @@ function talk(plan: ClientsPlan, untilMs: number): Promise<number> {
     let held: Buffer = Buffer.alloc(0)
     let transactions = -2
 
-    /** Ready first after the start, then after the preparing, then after each transaction. */
+    /** ReadyForQuery comes after the startup, after the Parse, and after each transaction. */
     function ready(): void {
       transactions++
       if (transactions === -1) socket.write(Buffer.concat([parse(plan.statement), message('S')]))

@@ -8,9 +8,8 @@ const MOST_RATIO = 1.1
 const PAGE = 100_000
 
 /**
- * What a send costs on a store that has seen many, against one that has seen
- * none: two systems side by side that are measured in turn, so that other work
- * on the machine weighs on both.
+ * The cost of a send in a database with many messages, compared with an empty one: two systems that are
+ * measured in turn, so that other load on the machine affects both.
  */
 export async function measureScale(quick: boolean): Promise<Figure[]> {
   const stored = quick ? 100_000 : 1_000_000

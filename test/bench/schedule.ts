@@ -12,14 +12,14 @@ import { pause, type System, startSystem } from './system.ts'
 
 const ACCOUNTS = 100
 const MESSAGES = 100_000
-/** Taken in one call of the accept: filling the store is not what is measured. */
+/** Messages per call of the accept function: filling the database is not measured. */
 const PER_CALL = 1_000
-/** No node belongs to them: they wait for whoever comes. */
+/** Owned by no node: any node may claim them. */
 const NOBODY = 0
 const LOOK_EVERY_MS = 20
 const PATIENCE_MS = 120_000
 
-/** What became of messages that were all due at one time; times in s after it. */
+/** The result for messages that were all due at one time; times in s after it. */
 type Fired = {
   messages: number
   firstS: number
@@ -30,9 +30,8 @@ type Fired = {
 }
 
 /**
- * Messages that are all scheduled for the same second, on the embedded store, to
- * a message centre that answers at once: when the last of them has left and is
- * settled; on one node, and on two.
+ * Messages that are scheduled for the same second, to an SMSC that answers at once: when the last one is sent
+ * and settled, with one node and with two.
  */
 export async function measureSchedule(quick: boolean): Promise<Figure[]> {
   const count = quick ? 5_000 : MESSAGES
@@ -108,7 +107,7 @@ function rowsOf({ ids: { plain, accounts } }: System, ids: Ids, count: number): 
   )
 }
 
-/** Stores them all for one time, which lies far enough ahead by the pace of the first; that time. */
+/** Stores all of them for one time, which the pace of the first page puts far enough ahead; returns that time. */
 async function fill(db: Database, rows: readonly AcceptRow[]): Promise<number> {
   const startedMs = performance.now()
   // 100,000 take some four seconds.
@@ -123,7 +122,7 @@ async function fill(db: Database, rows: readonly AcceptRow[]): Promise<number> {
   return dueAt
 }
 
-/** Nothing is held any more: every one of them was captured, or went back. */
+/** Until no money is held: every message was captured or released. */
 async function untilSettled({ db }: System, rows: readonly AcceptRow[]): Promise<void> {
   const giveUpMs = performance.now() + PATIENCE_MS
   for (;;) {

@@ -5,12 +5,12 @@ import { pause, type System, startSystem } from './system.ts'
 const PHONE = '+12025550123'
 const MOST_SECONDS = 3
 const PATIENCE_MS = 20_000
-/** A line that drops sooner, again and again, is connected again more slowly. */
+/** A connection that drops sooner again is reconnected more slowly. */
 const STEADY_MS = 2_000
 
 /**
- * A web session whose line is cut without a word: from then to the moment in which a message
- * that was sent right behind the cut arrives at the chat app. The slowest of all rounds counts.
+ * The time from cutting a web session's connection to the arrival of a message that was sent right after the
+ * cut. The slowest round counts.
  */
 export async function measureSessions(quick: boolean): Promise<Figure[]> {
   note('A web session whose line is cut, with a message sent behind the cut')

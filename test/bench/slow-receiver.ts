@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline'
 import { json } from 'node:stream/consumers'
 
 /**
- * A webhook receiver that takes a second for each request. A program of its
- * own; prints its port, and for each line of input how many it has answered,
- * and how long ago, in ms, that had happened of which it was told since the line before.
+ * A webhook receiver that takes a second for each request, as a program of its own. Prints its port; for each
+ * line of input, prints the number of requests answered, and the ages of the events, in ms, that arrived
+ * since the last line.
  */
 const TAKES_MS = 1_000
 let answered = 0

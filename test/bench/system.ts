@@ -11,7 +11,7 @@ import { cpuOf, createServerMeter } from './cpu.ts'
 import type { LoadPlan, LoadResult } from './load.ts'
 import { type Sink, startSink } from './sink.ts'
 
-/** A whole Posthorn with its embedded database, accounts with money, and message centres; the program as it ships. */
+/** A complete Posthorn with its embedded database, accounts with money, and SMSCs; the program as it ships. */
 export type System = {
   pid: number
   url: string
@@ -19,7 +19,7 @@ export type System = {
   socketDir: string
   /** One live key of each account. */
   keys: readonly string[]
-  /** Sends by the one centre or the other from here on. */
+  /** Switches the SMSC of all further sends. */
   route(to: 'plain' | 'receipts'): Promise<void>
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
   /** A request of the operator, below `/api/admin`; the data of its answer. */
@@ -28,7 +28,7 @@ export type System = {
   call(method: string, path: string, body: unknown): Promise<Response>
   /** The same with a form. */
   post(path: string, form: FormData): Promise<Response>
-  /** Messages that the centre without receipts took so far. */
+  /** Messages that the SMSC without receipts has received. */
   taken(): Promise<number>
   /** The connection to it, and the accounts, by their ids. */
   ids: { plain: string; accounts: readonly string[] }
@@ -57,9 +57,10 @@ const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url))
 const START_TIMEOUT_MS = 30_000
 const BALANCE = 1_000_000
 /**
- * What `npm start` gives Node. The young generation would grow to 128 MB, whatever it holds, and with 16 MB the idle
- * program stands above 150. And lists of rows that lived long once would be made in the old generation from then on,
- * where they keep all of their rows: validating a million of them took 310 MB instead of 190.
+ * The Node flags of `npm start`. Without the limit, the young generation would grow to 128 MB, and with 16 MB
+ * the idle program uses more than 150 MB. And without the flag against pretenuring, V8 would allocate lists
+ * in the old generation once earlier ones lived long, and keep their rows there: validating a million rows
+ * took 310 MB instead of 190 MB.
  */
 const AS_NPM_START = readStartFlags()
 
@@ -70,7 +71,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const { socketDir, pid: postmaster } = findPostmaster(join(dataDir, 'postgres'))!
   const postgresCpu = createServerMeter(postmaster)
   const db = new pg.Client({ connectionString: urlOf(socketDir) })
-  // The server takes its database along when it ends; what fails then has failed already.
+  // The server stops its database when it ends; errors after that do not matter.
   db.on('error', () => {})
   await db.connect()
   const admin = createAdmin(server.url, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim())
@@ -160,7 +161,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 type Server = { pid: number; url: string; stop(): Promise<void> }
 
-/** Its log goes to a file, as in production; the line that says "serving" tells where. */
+/** The log goes to a file, as in production; the line "serving" has the address. */
 async function startServer(dataDir: string, { nodeFlags = [], env: more }: SystemOptions): Promise<Server> {
   const logFile = join(dataDir, 'server.log')
   const log = openSync(logFile, 'a')
@@ -259,7 +260,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-/** From the script itself: what is measured is what ships. */
+/** Read from the script itself, so that the measured flags are those that ship. */
 function readStartFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { scripts: { start: string } }
   const [flags] = scripts.start.split(' bin/')

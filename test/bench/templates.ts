@@ -8,10 +8,10 @@ import { type System, startSystem } from './system.ts'
 const ACCOUNTS = 100
 const CONNECTIONS = 64
 const ENDLESS = 10_000_000
-/** Between two looks at the time. */
+/** Renders between two checks of the time. */
 const RENDERS = 10_000
 
-/** Templates that a core renders in a second: an SMS, a chat message of three parts, and an HTML e-mail. */
+/** Templates that one core renders per second: an SMS, a chat message of three parts, and an HTML e-mail. */
 export function measureRendering(quick: boolean): Figure[] {
   const seconds = quick ? 0.2 : 2
   const rates = Object.entries(TEMPLATES).map(([name, { template, values }]) => {
@@ -66,7 +66,7 @@ function renderFor(seconds: number, template: CompiledTemplate, values: readonly
       letters += joinParts(template, renderTemplate(template, values)).length
     rendered += RENDERS
     const tookMs = performance.now() - startedMs
-    // The letters are read, so that nothing is left out as useless.
+    // The result is used, so that the compiler cannot drop the work.
     if (tookMs >= seconds * 1_000) return letters > 0 ? (rendered * 1_000) / tookMs : 0
   }
 }
@@ -97,7 +97,7 @@ export async function measureTemplated(quick: boolean): Promise<Figure[]> {
         target: { least: 0.85 },
       },
       {
-        // Bears other work on the machine, which the rate does not.
+        // Unlike the rate, it is not affected by other load on the machine.
         name: 'their CPU, Node and PostgreSQL',
         measured: `${fixed(median(rounds.map(({ templated }) => cpuOf(templated))), 0)} µs`,
         baseline: `${fixed(median(rounds.map(round => round.plainMicros)), 0)} µs plain`,
@@ -116,7 +116,7 @@ function cpuOf({ nodeMicros, postgresMicros }: Measured): number {
   return nodeMicros + postgresMicros
 }
 
-/** Plain sends on both sides: other work on the machine weighs on both. */
+/** Plain sends before and after, so that other load on the machine affects both. */
 async function measureRound(system: System, seconds: number, template: string): Promise<Round> {
   const before = await stretch(system, seconds, undefined)
   const templated = await stretch(system, seconds, template)

@@ -10,17 +10,16 @@ const CONNECTIONS = 64
 const ACCOUNTS = 100
 const ENDLESS = 10_000_000
 const ALL: readonly ThroughputName[] = ['sends', 'hot', 'full']
-/** Of the machine. */
+/** A share of the machine. */
 const MUCH_OTHER_WORK = 0.1
 
-/** A stretch of sends, and what the baseline reached right before and right after it. */
+/** A run of sends, and the baseline right before and after it. */
 type Stretch = { measured: Measured; baseline: number }
 type Round = Partial<Record<ThroughputName, Stretch>>
 
 /**
- * Sends a second over HTTP, in rounds in which the baseline stands between the
- * stretches: other work on the machine then weighs on both sides of a ratio.
- * The middle of the rounds counts.
+ * Sends per second over HTTP, in rounds with the baseline between the runs, so that other load on the machine
+ * affects both sides of a ratio. The median of the rounds counts.
  */
 export async function measureThroughput(names: readonly ThroughputName[], quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: ACCOUNTS })
@@ -29,7 +28,7 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
     note(`Sends over HTTP: ${CONNECTIONS} connections; the baseline is ${baseline.name}`)
     await ripen(system, quick ? 128 : 1_024)
     await warmUp(system, quick ? 1 : 12)
-    // The hot account is held against a hundred accounts.
+    // One hot account is compared with a hundred accounts.
     const wanted = ALL.filter(name => names.includes(name) || (name === 'sends' && names.includes('hot')))
     const rounds: Round[] = []
     for (let number = 1; number <= (quick ? 1 : 4); number++) {
@@ -42,16 +41,16 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
   }
 }
 
-/** Of the log, as a new embedded server is made. */
+/** WAL segment size of a new embedded server. */
 const SEGMENT_MB = 4
 
 /**
- * A server of the first minutes makes every piece of its log anew, which stops all
- * writes meanwhile; one that has run for a while writes over old ones.
+ * Fills the WAL once: a new server creates each WAL segment, which blocks all writes meanwhile, while an
+ * older one recycles segments.
  */
 export async function ripen({ db }: System, logMb: number): Promise<void> {
   for (let made = 0; made < logMb; made += SEGMENT_MB) {
-    // Only a log that was written to is switched.
+    // Only a WAL that was written to is switched.
     await db.query('select pg_current_xact_id()')
     await db.query('select pg_switch_wal()')
   }
@@ -114,7 +113,7 @@ function everyone(system: System) {
   return { keys: system.keys, connections: CONNECTIONS, requests: ENDLESS, seconds: 0 }
 }
 
-/** Ratios bear other work; the absolute figures do not. */
+/** Warns of other load on the machine: it affects the absolute figures, but not the ratios. */
 function warnOfOthers(rounds: readonly Round[]): void {
   const shares = rounds.flatMap(round => Object.values(round).map(each => each.measured.machineOthers))
   const others = median(shares)

@@ -19,10 +19,13 @@ const CONNECTIONS = 64
 const ENDLESS = 10_000_000
 const CODE = '314159'
 const MASTER_KEY = randomBytes(32)
-/** Checks of one stretch, each of a verification of its own. */
+/** Checks per run, each of its own verification. */
 const CHECKS = 24_000
 
-/** Codes sent against plain sends of the same run, checks a second, and whether a check's time tells anything of the code. */
+/**
+ * Codes sent compared with plain sends of the same run, checks per second, and whether the time of a check
+ * reveals anything about the code.
+ */
 export async function measureVerification(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({
     accounts: ACCOUNTS,
@@ -46,8 +49,8 @@ export async function measureVerification(quick: boolean): Promise<Figure[]> {
 }
 
 /**
- * The load is what the guard is there for: one range of numbers, codes that nobody confirms.
- * With its rules on, as they are by default, their limits are out of its reach.
+ * The load is what the fraud guard blocks: one range of numbers, and no code is confirmed. Its rules stay on,
+ * as by default, but with limits that are never reached.
  */
 const OUT_OF_REACH: FraudSettings = {
   prefix: { unverified: 10_000 },
@@ -61,12 +64,12 @@ async function setGuard({ admin }: System, mode: 'off' | 'block'): Promise<void>
 }
 
 /**
- * Short stretches in turns, each of codes against the plain sends on its both sides: other work
- * on the machine comes and goes by the second, and the middle of many is what it spares.
+ * Short alternating runs, each of codes between two of plain sends: other load on the machine varies by the
+ * second, and the median of many runs avoids it.
  */
 async function measureSends(system: System, quick: boolean): Promise<Figure> {
   note(`Codes beside plain sends: ${CONNECTIONS} connections`)
-  // Both for as long: what is compiled while it is measured is measured too.
+  // Both for the same time, so that neither includes more compilation.
   await stretch(system, quick ? 1 : 8, false)
   await stretch(system, quick ? 1 : 8, true)
   const seconds = 2
@@ -91,7 +94,7 @@ async function measureSends(system: System, quick: boolean): Promise<Figure> {
   }
 }
 
-/** Of each number of several stretches the middle. */
+/** The median of each figure. */
 function middleOf(stretches: readonly Measured[]): Measured {
   const names = Object.keys(stretches[0]!) as (keyof Measured)[]
   return Object.fromEntries(names.map(name => [name, median(stretches.map(each => each[name]))])) as Measured
@@ -103,7 +106,7 @@ function stretch(system: System, seconds: number, codes: boolean): Promise<Measu
     connections: CONNECTIONS,
     requests: ENDLESS,
     seconds,
-    // Nobody is sent a second code within the minute: that is what the guard is there to refuse.
+    // No recipient gets a second code within a minute, which the guard would refuse.
     phones: 1_000_000,
     ...(codes && { verification: 'send' as const }),
   })
@@ -198,7 +201,7 @@ async function measureTiming(system: System, quick: boolean): Promise<Figure> {
   const ids = (await seedVerifications(system, rounds * 2 * ACCOUNTS)).filter((_, at) => at % ACCOUNTS === 0)
   for (let round = 0; round < rounds; round++) {
     for (let at = 0; at < guesses.length; at++) {
-      // Each place in a round in its turn, so that what comes first comes first for all.
+      // Rotates the order, so that each guess comes first equally often.
       const guess = (at + round) % guesses.length
       const verificationId = ids[round * 2 + (at % 2)]!
       const startedMs = performance.now()

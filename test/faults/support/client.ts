@@ -1,12 +1,12 @@
 import { lookUntil } from '../../support/look-until.ts'
 import { OPERATOR_TOKEN } from './posthorn.ts'
 
-/** A sender, as careful clients are: what was not answered is repeated with the same key until it is. */
+/** A client that repeats unanswered requests with the same idempotency key until they are answered. */
 export type Answer = { status: number; text: string; replayed: boolean }
 export type Account = { id: string; liveKey: string }
 export type Job = { account: Account; body: Record<string, unknown>; key: string; marker: string }
 
-/** What came back, or null when nothing did. */
+/** The response, or null if there was none. */
 export async function ask(
   url: string,
   path: string,
@@ -42,8 +42,8 @@ export function send(url: string, { account, body, key }: Omit<Job, 'marker'>) {
 }
 
 /**
- * Sends, and waits until it was sent: then the node knows the account and has its line to the
- * provider. The first answer may come before the line is up, and is the answer to every repeat.
+ * Sends, and waits until the message is sent: then the node knows the account and is connected to the
+ * provider. The first response may come before the connection is up, and is replayed for each repeat.
  */
 export async function sendUntilSent(url: string, { account, body, key }: Omit<Job, 'marker'>): Promise<void> {
   const answer = await until(

@@ -1,34 +1,40 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** What becomes of what is said between the program and its database. */
+/** What the proxy does with the traffic between the program and its database. */
 export type Line =
   | 'open'
-  /** Every connection is cut, and new ones are. */
+  /** All connections are cut, including new ones. */
   | 'cut'
-  /** Nothing passes, on old connections and new ones: a database that hangs. */
+  /** Nothing passes, on old and new connections, as if the database hangs. */
   | 'hung'
-  /** What is asked arrives, and is done; no answer comes back. */
+  /** Queries arrive and are executed, but no response comes back. */
   | 'deaf'
 
 export type DatabaseProxy = {
   /** The database's URL by way of the proxy. */
   url: string
   set(line: Line): void
-  /** The connections there are die in the middle, open to both ends; new ones work. */
+  /** Existing connections become half-open; new ones work. */
   killHalfway(): void
-  /** From the next question that holds these words on the line is deaf; that one still arrives. */
+  /** From the next query that contains these words, the line is `deaf`; that query still arrives. */
   deafenAt(words: string): void
-  /** Loses the next question that holds these words on its way, or, `after` it was done, its answer; resolves when it has. */
+  /**
+   * Loses the next query that contains these words before it arrives, or its response (`after`); resolves
+   * when it has.
+   */
   loseAt(words: string, when: 'before' | 'after'): Promise<void>
-  /** Loses the answer to every question that holds these words until it is told to stop; `first` resolves when it has lost one. */
+  /**
+   * Loses the response to every query that contains these words until `stop`; `first` resolves when it has
+   * lost one.
+   */
   loseEvery(words: string): { first: Promise<void>; stop(): void }
-  /** The next answer that holds these words is lost, and its connection with it; resolves when it was. */
+  /** Loses the next response that contains these words, and cuts its connection; resolves when it has. */
   loseAnswer(words: string): Promise<void>
   close(): Promise<void>
 }
 
-/** `losesAnswer` is called with the next answer, which does not pass. */
+/** `losesAnswer` is called instead of passing the next response on. */
 type Pair = { near: Socket; far: Socket; dead: boolean; losesAnswer: (() => void) | null }
 
 /** A TCP proxy, before PostgreSQL or whatever else listens there. A connection that lost a byte stays dead. */
@@ -132,7 +138,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   }
 }
 
-/** Not the look, each second, at which functions the store has: that one names the files of all. */
+/** Not the query, each second, for newer functions: it contains the names of all files. */
 function asks(bytes: Buffer, words: string): boolean {
   return bytes.includes(words) && !bytes.includes(`${words}.sql`)
 }

@@ -11,11 +11,11 @@ export type Posthorn = {
   pid: number
   /** Lines that it logged, as objects. */
   log: readonly LogLine[]
-  /** Throws, with its last words, when it has ended by itself. */
+  /** Throws, with its last output, if it has ended by itself. */
   checkAlive(): void
   /** When it ends by itself: its exit code and the last line that it said to its operator. */
   ended(): Promise<{ code: number | null; words: string | undefined }>
-  /** As a crash or the kernel does it: no goodbye. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>

@@ -2,16 +2,16 @@ import smpp, { type Session } from 'smpp'
 import { createSignals } from '../../support/signals.ts'
 import { type Answer, type Smsc, type Submit, startSmsc } from '../../support/smsc.ts'
 
-/** A message centre that remembers every message it took, and reports on each until it is heard. */
+/** An SMSC that records every message it accepted, and sends receipts for each until they are acknowledged. */
 export type ProviderRecord = {
   port: number
-  /** Every message taken, by its words; the ids given for them. */
+  /** Accepted messages by text, with the ids given to them. */
   taken: ReadonlyMap<string, string[]>
   /** Submits that came, whatever became of them. */
   submits(): number
   /** Receipts that were acknowledged, by the id they are for. */
   heard: ReadonlySet<string>
-  /** Answers everything that it still holds, and reports again what nobody acknowledged. */
+  /** Answers everything that is outstanding, and sends unacknowledged receipts again. */
   settle(): void
   /** Called with every submit, before it is answered. */
   onSubmit(listener: (nth: number) => void): void
@@ -44,7 +44,7 @@ export async function startProviderRecord(
     const reaction = react(submit, nth)
     if (typeof reaction === 'number') return { status: reaction }
     const id = take(submit)
-    // One answer held back goes out with the next submit: no timer, and never the last word.
+    // A delayed response goes out with a later submit: no timer, and never the last one.
     while (late.length > 4) release(late.shift()!)
     if (reaction === 'take, answer late') {
       late.push({ submit, id })
@@ -62,7 +62,7 @@ export async function startProviderRecord(
     return id
   }
 
-  /** A new session: what the last one never acknowledged is reported again, as centres do. */
+  /** A new session gets the receipts that were not acknowledged, as SMSCs do. */
   function greet(session: Session): void {
     latest = session
     late.length = 0
