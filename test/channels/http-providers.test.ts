@@ -59,6 +59,7 @@ describe('a template that can never be filled is refused when it is given', () =
     ['a probe of another host', { probe: { url: 'https://gateway.example.com.evil.example/' } }, 'probe'],
     ['a probe that needs a message', { probe: { url: 'https://gateway.example.com/{{to}}' } }, '{{to}}'],
     ['an expression that is none', { answer: { format: 'text', id: '(' } }, 'answer.id'],
+    ['neither an id nor a status', { answer: { format: 'text', error: 'x' } }, 'answer.id'],
     ['a proof without its secret', { secrets: { token: 'x' } }, 'receipts.proof'],
   ])('%s', (_, change, words) => {
     const config = { request, ...rest, ...change }
@@ -83,7 +84,7 @@ describe('a template that can never be filled is refused when it is given', () =
 test('the examples of the guide are taken', () => {
   const guide = readFileSync(new URL('../../docs/providers-http-sms.md', import.meta.url), 'utf8')
   const examples = [...guide.matchAll(/^```json\n(.*?)^```/gms)].map(match => JSON.parse(match[1]!) as object)
-  expect(examples).toHaveLength(3)
+  expect(examples).toHaveLength(4)
   const whole = examples.find(example => 'request' in example)
   for (const example of examples) {
     // One shows a part of a configuration.

@@ -90,6 +90,11 @@ const lineGateway: Partial<HttpSmsConfig> = {
   },
 }
 
+/** As Kannel's sendsms answers. */
+const kannel: Partial<HttpSmsConfig> = {
+  answer: { format: 'text', status: '^(\\d+):', takenStatuses: ['0', '3'] },
+}
+
 export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
   {
     name: 'JSON: no message breaks out of its field',
@@ -183,6 +188,43 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     config: lineGateway,
     answer: { status: 200, body: 'ERR: 105' },
     outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '105' },
+  },
+  {
+    name: 'a gateway that gives no id, and is told the encoding by a number',
+    config: {
+      ...kannel,
+      request: {
+        method: 'GET',
+        url: 'BASE/cgi-bin/sendsms',
+        query: { to: '{{toDigits}}', text: '{{text}}', coding: '{{coding}}', dcs: '{{dataCoding}}' },
+      },
+    },
+    message: { text: 'Grüße ✓' },
+    request: {
+      path: '/cgi-bin/sendsms?to=447700900123&text=Gr%C3%BC%C3%9Fe+%E2%9C%93&coding=2&dcs=8',
+    },
+    answer: { status: 202, body: '0: Accepted for delivery' },
+    outcome: { kind: 'accepted', providerId: 'msg_00000000000000000000000001.1' },
+  },
+  {
+    name: 'GSM-7 as a number',
+    config: { request: { url: 'BASE/send', form: { coding: '{{coding}}', dcs: '{{dataCoding}}' } } },
+    message: { text: 'Gruesse' },
+    request: { form: { coding: '0', dcs: '0' } },
+    answer: json(200, { message: { id: 'a', state: 'SENT' } }),
+    outcome: { kind: 'accepted' },
+  },
+  {
+    name: 'a status that is not taken, without an id',
+    config: kannel,
+    answer: { status: 202, body: '7: no such thing' },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '7' },
+  },
+  {
+    name: 'an answer without its status, where no id is expected',
+    config: kannel,
+    answer: { status: 202, body: 'Hello' },
+    outcome: { kind: 'unknown' },
   },
   {
     name: 'a form',

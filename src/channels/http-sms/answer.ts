@@ -23,8 +23,10 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     const code = [error, status].find(each => each !== null && entryOf(errors, each) !== undefined)
     if (code != null && answer.status < 500) return verdictOfCode(answer, code, nowMs)
     const success = answer.status >= 200 && answer.status < 300
-    if (success && id !== null && id !== '' && saysTaken(status, error)) {
-      return { outcome: { kind: 'accepted', providerId: storable(id, LONGEST_ID) } }
+    // A gateway that gives no id of its own knows the message by our attempt id, if at all.
+    const providerId = form.id === undefined ? message.attemptId : id
+    if (success && providerId && saysTaken(status, error)) {
+      return { outcome: { kind: 'accepted', providerId: storable(providerId, LONGEST_ID) } }
     }
     const said = quotable(at(form.errorText), message, secrets)
     const named = shortened(error ?? (isRefusal(status) ? status : null))

@@ -3,7 +3,14 @@ import { isHeaderText, namesIn, PLACEHOLDERS } from './template.ts'
 /** The fields that are checked here; the schema has checked their types. */
 type Checked = {
   request: { method?: string; url: string; headers?: Headers; form?: unknown; json?: unknown; xml?: unknown }
-  answer: { format: string; id: string; status?: string; error?: string; errorText?: string }
+  answer: {
+    format: string
+    id?: string
+    status?: string
+    takenStatuses?: string[]
+    error?: string
+    errorText?: string
+  }
   receipts?: Calls
   inbound?: Calls
   probe?: { url: string; headers?: Headers }
@@ -36,6 +43,8 @@ export function faultOf({ request, answer, receipts, inbound, probe, secrets = {
     if (form?.format === 'query' && form.proof.by === 'hmac')
       return `${name}.proof: an HMAC is of the body, and the fields of the format query are not in it`
   }
+  if (answer.id === undefined && (answer.status === undefined || answer.takenStatuses === undefined))
+    return 'answer.id: only an answer that is read by status and takenStatuses needs no id'
   return answer.format === 'text' ? expressionFault(answer) : null
 }
 

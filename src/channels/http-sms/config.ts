@@ -49,7 +49,8 @@ const Meaning = Type.Enum(['recipient', 'opted_out', 'sender', 'message', 'opera
 const AnswerForm = Type.Object(
   {
     format: Type.Union([Type.Literal('json'), Type.Literal('text')]),
-    id: Read,
+    // Without it, the gateway's id is our attempt id; then check.ts wants status and takenStatuses.
+    id: Type.Optional(Read),
     status: Type.Optional(Read),
     takenStatuses: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {

@@ -46,13 +46,16 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
 
 function valuesOf(message: Outgoing, ownSender: string | null, receiptUrl: string | null): Values {
   const from = message.from ?? ownSender
+  const { encoding } = countSms(message.text)
   return {
     to: message.to,
     toDigits: withoutPlus(message.to),
     from,
     fromDigits: from === null ? null : withoutPlus(from),
     text: message.text,
-    encoding: countSms(message.text).encoding,
+    encoding,
+    coding: encoding === 'UCS-2' ? '2' : '0',
+    dataCoding: encoding === 'UCS-2' ? '8' : '0',
     attemptId: message.attemptId,
     messageId: message.messageId,
     messageType: message.messageType,

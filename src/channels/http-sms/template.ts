@@ -15,6 +15,8 @@ export const PLACEHOLDERS = [
   'fromDigits',
   'text',
   'encoding',
+  'coding',
+  'dataCoding',
   'attemptId',
   'messageId',
   'messageType',
