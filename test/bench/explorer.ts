@@ -160,7 +160,7 @@ async function toQuery(
   return text
 }
 
-/** Numbers are hours before the end of the history; names of ids are replaced by real ids. */
+/** Numbers are hours relative to the end of the history; names of ids are replaced by real ids. */
 function toValue(history: History, name: string, value: string | number): string {
   if (typeof value === 'number') return new Date(history.endMs + value * 3_600_000).toISOString()
   if (name === 'templateId') return history.templates[value as 'common' | 'rare']

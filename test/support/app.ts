@@ -17,14 +17,14 @@ import { lookUntil } from './look-until.ts'
 import { silentProgress } from './silent-progress.ts'
 import { countRequests, giveUpRequests, watchQueries } from './unanswered.ts'
 
-/** What came back from one request. */
+/** The response to one request. */
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
 
 export type Request = {
   method?: string
   key?: string | null
   headers?: Record<string, string>
-  /** A string or bytes go as they are, anything else as JSON. */
+  /** Strings and bytes are sent unchanged, anything else as JSON. */
   body?: unknown
 }
 
@@ -34,13 +34,13 @@ export type TestAccount = {
   testKey: string
   /** `POST /api/v2/messages/send` with the test key, or the live one. */
   send(body: unknown, options?: SendOptions): Promise<Answer>
-  /** A GET with the test key; `data` of the answer, which must be a 200. */
+  /** A GET with the test key; returns `data` of the response, which must be a 200. */
   read<T = Record<string, unknown>>(path: string): Promise<T>
   message(messageId: string): Promise<MessageWithTimeline>
   messages(query?: string): Promise<Message[]>
   inbox(to?: string): Promise<SandboxMessage[]>
   wallet(): Promise<{ balance: number; held: number; captured: number; credited: number; currency: string }>
-  /** Rows that the account has in the store, and its money. */
+  /** The account's rows in the database, and its money. */
   footprint(): Promise<Footprint>
 }
 
@@ -59,27 +59,27 @@ export type TestApp = {
   url: string
   db: Database
   operatorToken: string
-  /** Of the account that a first start makes. */
+  /** The test key of the demo account. */
   demoKey: string
   /** Where it keeps its files. */
   dataDir: string
   /** Every line that was logged, at whatever level. */
   log: readonly string[]
   call(path: string, request?: Request): Promise<Answer>
-  /** As the operator, below `/api/admin`. */
+  /** A request as the operator, below `/api/admin`. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
   createAccount(options?: AccountOptions): Promise<TestAccount>
-  /** The time on its wall, in ms since the epoch. */
+  /** The app's wall clock, in ms since the epoch. */
   now(): number
-  /** Lets time pass, for an app whose clock is the test's. */
+  /** Advances the test's clock. */
   pass(ms: number): Promise<void>
-  /** Lets a long time pass as one, and then a second in steps, in which what became due is done. */
+  /** Skips a long time at once, and then a second in steps, in which due timers run. */
   leap(ms: number): Promise<void>
-  /** Sets the wall clock on, or back. */
+  /** Moves the wall clock forward or back. */
   jump(ms: number): void
-  /** Lets time pass until `work` is done. */
+  /** Advances the test's clock until `work` is done. */
   during<T>(work: Promise<T>): Promise<T>
-  /** Reads again and again, time passing between, until what is read holds; fails after 120 s of that time. */
+  /** Reads repeatedly while time advances, until `holds`; fails after 120 s of that time. */
   until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T>
   stop(): Promise<void>
 }
@@ -94,25 +94,25 @@ export type AccountOptions = {
 
 export type TestAppOptions = {
   env?: Record<string, string>
-  /** One of the test's own by default, which stands still until it is moved. */
+  /** By default a fake clock, which stands still until it is moved. */
   clock?: Clock
-  /** Where the test's own clock begins, in ms since the epoch; by default now. */
+  /** The start of the fake clock, in ms since the epoch; by default now. */
   startMs?: number
-  /** One that several apps of a test share, or use one after the other; the caller drops it. */
+  /** A database that several apps of a test share or use in turn; the caller drops it. */
   database?: TestDatabase
-  /** The way to a database that the caller drops. */
+  /** The URL of a database that the caller drops. */
   databaseUrl?: string
   logLevel?: LogLevel
-  /** Where uploaded files go; a directory of its own by default. */
+  /** Storage of uploaded files; by default a directory of its own. */
   files?: FileStore
 }
 
 const STEP_MS = 100
 const SEEN_OF_A_LEAP_MS = 60_000
 const LONGEST_WAIT_MS = 120_000
-/** Whom the program asks is in this process as well, and needs turns to answer, and no time. */
+/** The app's peers run in this process as well: they need iterations of the event loop to respond, but no time. */
 const MOST_LOOKS_AT_A_REQUEST = 60
-/** For an app with the machine's clock, which nothing here can hurry. */
+/** For an app with the system clock, which a test cannot advance. */
 const LONGEST_REAL_WAIT_MS = 25_000
 const OPERATOR_TOKEN = 'ph_op_of-the-tests'
 
@@ -135,7 +135,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('tests').digest() },
     log: createLog({ level: options.logLevel ?? 'trace', stream: { write: line => void log.push(line) } }),
     databaseUrl: options.databaseUrl ?? database.url,
-    // Whoever brings a way of their own means to lose it.
+    // A test with its own URL means to break the connection, so it keeps the usual time limits.
     ...(options.databaseUrl === undefined && { databaseWaits: UNHURRIED }),
     progress: silentProgress,
     checkResponses: true,
@@ -195,7 +195,7 @@ function createCall(url: string): TestApp['call'] {
   }
 }
 
-/** Time that passes only while nobody who was asked owes an answer, so that no stall of the machine makes a time-out. */
+/** Advances time only while no peer owes a response, so that a slow machine causes no time-outs. */
 function createTime(
   fake: FakeClock | null,
   { db, url }: Pick<TestDatabase, 'db' | 'url'>,
@@ -203,7 +203,7 @@ function createTime(
   const queries = watchQueries(url)
   let underWay: Promise<void> | null = null
 
-  /** One for all who wait: time passes no faster for being waited for by many. */
+  /** Shared by all waiters, so that time does not pass faster with more of them. */
   function step(): Promise<void> {
     underWay ??= takeStep().finally(() => {
       underWay = null
@@ -216,7 +216,7 @@ function createTime(
     await quiet()
   }
 
-  /** All of whom something was asked have said something; but whoever is silent for long is so on purpose. */
+  /** Waits until all peers have responded; a peer that stays silent for long does so on purpose. */
   async function answered(): Promise<void> {
     await asked()
     for (let looks = 0; countRequests() > 0; looks++) {
@@ -226,11 +226,11 @@ function createTime(
     }
   }
 
-  /** Until no answer of the database made somebody ask for more: such work takes no time, however often it asks. */
+  /** Waits until no response of the database causes another query: such work takes no time. */
   async function asked(): Promise<void> {
     do {
       await queries.answered()
-      // What gathers for a turn asks in the next one.
+      // Batches are sent in the next iteration of the event loop.
       await turn()
       await turn()
     } while (queries.count() > 0)
@@ -251,7 +251,7 @@ function createTime(
     jump: ms => fake?.jump(ms),
     async leap(ms) {
       await quiet()
-      // Hours of loops that find nothing to do would take longer than anybody waits.
+      // To step through hours of idle loops would take too long.
       const unseenMs = Math.max(0, ms - SEEN_OF_A_LEAP_MS)
       fake?.skip(unseenMs)
       await fake?.advance(ms - unseenMs)
@@ -301,7 +301,7 @@ async function createAccount(
     phone: { number: '+12025550123', verified: true },
     balance: 100,
     ...options,
-    // A clock that stands still never gives a request back.
+    // With a clock that stands still, rate limits would never recover.
     plan: { rateLimitPerSecond: 100_000, ...options.plan },
   })
   if (created.status !== 201) throw new Error(`no account: ${created.text}`)
@@ -370,7 +370,7 @@ export function messageIdOf(answer: Answer): string {
   return tracking.messageId
 }
 
-/** The paths that a refusal names. */
+/** The paths in the details of an error response. */
 export function faultPaths(answer: Answer): string[] {
   return ((answer.body['details'] ?? []) as { path: string }[]).map(({ path }) => path)
 }

@@ -46,7 +46,7 @@ export async function readBulkRows(account: TestAccount, id: string, query = '')
   return account.read<BulkRow[]>(`/api/v2/messages/bulk/${id}/rows${query}`)
 }
 
-/** The job, once it has one of these statuses. */
+/** Waits until the job has one of these statuses; returns it. */
 export function untilBulk(
   app: TestApp,
   account: TestAccount,
@@ -59,7 +59,7 @@ export function untilBulk(
   )
 }
 
-/** A body that is sent piece by piece; the answer comes when there is one. */
+/** A request whose body is sent piece by piece. */
 export function streamBulk(app: TestApp, account: TestAccount, key: string, headers: object = {}) {
   const url = new URL('/api/v2/messages/bulk', app.url)
   const sent = request(url, {
@@ -85,14 +85,14 @@ export function streamBulk(app: TestApp, account: TestAccount, key: string, head
   answer.catch(() => {})
   return {
     answer,
-    /** Resolves when it has left this process. */
+    /** Resolves when it was written to the socket. */
     write: (text: string) => new Promise<void>(resolve => sent.write(text, () => resolve())),
     end: (text: string) => void sent.end(text),
     cut: () => void sent.destroy(),
   }
 }
 
-/** When each message of a job was made, in ms since the epoch. */
+/** The creation times of a job's messages, in ms since the epoch. */
 export async function sentTimes(app: TestApp, id: string): Promise<number[]> {
   const { rows } = await app.db.query<{ id: string }>({
     name: 't_bulk_messages',

@@ -18,10 +18,10 @@ import { createFakeClock } from './fake-clock.ts'
 
 export type CallbackWorld = Awaited<ReturnType<typeof openCallbacks>>
 
-/** The longest that jitter makes a wait, as a share of it. */
+/** The largest factor by which jitter lengthens a wait. */
 export const WITH_JITTER = 1.1
 
-/** All that delivers callbacks, over a real store and a clock that the test moves. */
+/** The delivery of callbacks, on a real database and a fake clock. */
 export async function openCallbacks(
   db: Database,
   options: { allow?: readonly string[]; resolve?: GuardedFetchOptions['resolve'] } = {},
@@ -41,7 +41,7 @@ export async function openCallbacks(
   })
   const webhooks = createWebhooks({ db, clock, ids, random, seal, checkUrl: guarded.check })
 
-  /** A process of its own, as far as the store can tell; `through` stands between it and the database. */
+  /** A node of its own, from the database's point of view; `through` wraps its database. */
   async function startNode(how: { through?: (db: Database) => Database; limits?: LaneLimits } = {}) {
     const number = await registerNode(db, 'test', clock.now(), false)
     const callbacks = createCallbacks({
@@ -57,14 +57,14 @@ export async function openCallbacks(
     })
     return {
       ...callbacks,
-      /** As the store knows it. */
+      /** The node's number. */
       number,
-      /** Everything that is due, to its end. */
+      /** Runs all due deliveries to their end. */
       async turn() {
         do await callbacks.idle()
         while ((await callbacks.poll()).taken > 0)
       },
-      /** As a node that was killed is found by the others. */
+      /** Ends the node's registration, as others do for a killed node. */
       bury: () => signOff(db, number),
     }
   }
@@ -114,7 +114,7 @@ export async function openCallbacks(
     return id
   }
 
-  /** As the hot path does: a row only for those who listen. */
+  /** As the hot path does: a row is only written if an endpoint subscribes. */
   async function happen(
     accountId: AccountId,
     messageId: MessageId | null,
@@ -150,7 +150,7 @@ export async function openCallbacks(
     newAccount,
     newMessage,
     happen,
-    /** The chore that finds what the dead held. */
+    /** The chore that frees the deliveries of dead nodes. */
     free: () => freeDeliveries(db, clock.now() - 60_000),
   }
 }

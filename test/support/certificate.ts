@@ -4,8 +4,8 @@ import { isIP } from 'node:net'
 export type Certificate = { key: string; cert: string }
 
 /**
- * A self-signed certificate for names and IPv4 addresses, made on the spot, so that no key lies
- * in the repository and none ever expires. It is its own authority: hand `cert` in as `ca`.
+ * A self-signed certificate for names and IPv4 addresses, created on the fly, so that no key is in the
+ * repository and none expires. It is its own CA: pass `cert` as `ca`.
  */
 export function createCertificate(names: readonly string[]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -8,54 +8,54 @@ import { createSignals } from './signals.ts'
 import { type ServerSocket, startWebSocketServer } from './websocket-server.ts'
 
 /**
- * A server of web sessions that does as a test tells it: for what crabline's lacks, namely QR codes and
- * linking, log-out, receipts, groups, registered numbers, media, and a line that drops at every stage.
- * It speaks the wire with the library's own cryptography and reads no message.
+ * A scripted server for web sessions, for what crabline does not have: QR codes and linking, log-out,
+ * receipts, groups, registered numbers, media, and connections that drop at any stage. It uses the library's
+ * own cryptography, and does not read messages.
  */
 export type ChatappServer = {
   url: string
-  /** Nodes that came in, all connections together. */
+  /** Nodes that were received, on all connections. */
   received: BinaryNode[]
-  /** Resolves when a node that came in since the last call fits. */
+  /** Resolves when a node that was received since the last call matches. */
   next(fits: (node: BinaryNode) => boolean): Promise<BinaryNode>
-  /** Connections that were let in so far have reached `count`. */
+  /** Resolves when `count` connections have logged in so far. */
   opened(count: number): Promise<void>
-  /** Connections that were made so far have reached `count`. */
+  /** Resolves when `count` connections were made so far. */
   connected(count: number): Promise<void>
   /** Connections that were made so far. */
   connections(): number
-  /** So many connections are open. */
+  /** Resolves when so many connections are open. */
   lines(count: number): Promise<void>
-  /** What was put on it as media, and where. */
+  /** The uploaded media. */
   uploads: { path: string; bytes: Buffer }[]
-  /** Uploads that came in whole so far have reached `count`. */
+  /** Resolves when `count` uploads were received completely so far. */
   uploaded(count: number): Promise<void>
-  /** Tells the newest connection. */
+  /** Sends on the newest connection. */
   send(node: BinaryNode): void
-  /** Cuts every connection without a word. */
+  /** Closes all connections abruptly. */
   cut(): void
-  /** Bytes that mean nothing, in the newest connection. */
+  /** Sends invalid bytes on the newest connection. */
   garbage(): void
-  /** How it behaves from now on. */
+  /** Changes its behaviour from now on. */
   set(script: Partial<Script>): void
   close(): Promise<void>
 }
 
 export type Script = {
-  /** Where it cuts a connection: before a word, after the greeting, at the login, or never. */
+  /** When it closes a connection: at once, after the greeting, at the login, or never. */
   cutAt: 'connect' | 'hello' | 'login' | null
   /** `qr`: shows what links it. `logged out`, `replaced` and the like: refuses. `silent`: says nothing. */
   login: 'success' | 'qr' | 'silent' | { failure: number }
-  /** What a message is answered with. */
+  /** The response to a message. */
   message: 'ack' | 'silent' | 'cut' | 'garbage' | { error: string }
   /** Whether a number is on the chat app. */
   registered(phone: string): boolean
-  /** Hangs up over the question who is there, as crabline's server does. */
+  /** Closes the connection on a query for registered numbers, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
   groups: { id: string; subject: string; participants: string[] }[]
-  /** Where media is put; itself, if it has a certificate. Null: it refuses to say. */
+  /** The hosts for uploads; this server by default, if it has a certificate. Null: it refuses to name any. */
   mediaHosts: readonly string[] | null
-  /** What an upload is answered with. */
+  /** The response to an upload. */
   media: 'take' | 'refuse' | 'cut' | 'silent'
 }
 
@@ -246,7 +246,7 @@ function asksWhoIsThere(node: BinaryNode): boolean {
   )
 }
 
-/** What a query is answered with: enough for the library to go on. */
+/** The response to a query: enough for the library to continue. */
 function answerOf(node: BinaryNode, rules: Script): BinaryNode[] {
   const [child] = children(node)
   const xmlns = node.attrs['xmlns']
@@ -300,7 +300,7 @@ function factOf(tag: string, jid: string, { registered }: Script): BinaryNode[] 
   return [{ tag, attrs: {}, content: [list] }]
 }
 
-/** Keys of devices that do not exist: what is sealed for them nobody opens. */
+/** Keys of devices that do not exist: no one can decrypt what is encrypted for them. */
 function keyList(keys: BinaryNode): BinaryNode {
   const users = children(keys).map(({ attrs }) => {
     const identity = baileys.Curve.generateKeyPair()
@@ -420,7 +420,7 @@ function sized(data: Uint8Array): Buffer {
   ])
 }
 
-/** The chain that the chat app signed once, as crabline shows it; its client checks who signed, and not for whom. */
+/** The certificate chain from crabline; the client checks the signature, but not the key that it is for. */
 function certificates(): Buffer {
   const file = join(
     import.meta.dirname,

@@ -8,16 +8,16 @@ import own from '../../package.json' with { type: 'json' }
 
 const require = createRequire(import.meta.url)
 const PACKAGE = require.resolve('@sparticuz/chromium')
-/** It unpacks to wherever temporary files go, and takes half a file there for a whole one. */
+/** The package unpacks to the temporary directory, and takes a partial file there for a complete one. */
 const UNPACK = 'require(process.argv[1]).executablePath()'
 const VERSION = own.devDependencies['@sparticuz/chromium']
-/** Among the packages: when they are installed anew, so is this. */
+/** In node_modules, so that it is renewed with them. */
 const HOME = fileURLToPath(new URL(`../../node_modules/.cache/chromium-${VERSION}`, import.meta.url))
 
 /** Chromium of an npm package: nothing is downloaded, nothing installed. `unpackChromium` puts it there. */
 export const CHROMIUM = join(HOME, 'chromium')
 
-/** Unpacks it once, beside its place, and moves it there when it is whole. */
+/** Unpacks it once under a temporary name, and renames it when it is complete. */
 export async function unpackChromium(): Promise<void> {
   if (existsSync(HOME)) return
   mkdirSync(dirname(HOME), { recursive: true })
@@ -30,7 +30,7 @@ export async function unpackChromium(): Promise<void> {
     renameSync(making, HOME)
   } catch (error) {
     rmSync(making, { recursive: true, force: true })
-    // Another run was first.
+    // A concurrent run may have been first.
     if (!existsSync(HOME)) throw error
   }
 }

@@ -4,7 +4,7 @@ import type { Answer, TestApp } from './app.ts'
 
 export const PASSWORD = 'correct horse battery'
 
-/** Somebody with a browser: keeps the cookie, and brings the token with every change. */
+/** A person with a browser: keeps the cookie, and sends the CSRF token with every change. */
 export type Visitor = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** For an account, below `/api/v2`. */
@@ -65,7 +65,7 @@ export function openBrowser(app: Pick<TestApp, 'call'>, agent = 'Test browser'):
   }
 }
 
-/** Makes the first login of a store, and stays signed in. */
+/** Creates the first login, and stays signed in. */
 export async function setUp(app: Pick<TestApp, 'call'>, email = 'root@example.com'): Promise<Visitor> {
   const browser = openBrowser(app)
   const answer = await browser.call('POST', '/api/console/setup', { email, name: 'Root', password: PASSWORD })
@@ -73,12 +73,12 @@ export async function setUp(app: Pick<TestApp, 'call'>, email = 'root@example.co
   return browser
 }
 
-/** The token of a link, as the page that it leads to reads it. */
+/** The token of a link, as its page reads it. */
 export function tokenOf(link: string): string {
   return new URL(link).hash.slice(1)
 }
 
-/** Invites somebody by the operator, accepts, and stays signed in as them. */
+/** Invites a person as the operator, accepts, and stays signed in as them. */
 export async function join(
   app: Pick<TestApp, 'call' | 'admin'>,
   accountId: string,

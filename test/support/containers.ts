@@ -5,14 +5,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Containers by Podman, in a store of their own. What the Dockerfile starts from is not pulled: both
- * images are made here, from what Debian packages installed on this machine, and from its npm.
+ * Podman containers with a storage of their own. The base images of the Dockerfile are not pulled: both are
+ * built here, from the Debian packages installed on this machine and from its npm.
  */
 
 const TOOLS = 'podman podman-compose runc'
 const DEBIAN = 'docker.io/library/debian:bookworm-slim'
 const NODE = 'docker.io/library/node:24-bookworm-slim'
-/** What of debian:bookworm-slim a build and the program may need, with what that needs. */
+/** The packages of debian:bookworm-slim that the build and the program may need, with their dependencies. */
 const PACKAGES =
   'base-files base-passwd bash dash coreutils debianutils findutils grep sed login passwd libacl1 libattr1 libaudit1 ' +
   'libc-bin libc6 libcap-ng0 libcrypt1 libgcc-s1 libgmp10 libpam0g libpam-modules libpam-runtime libpcre2-8-0 ' +
@@ -22,13 +22,13 @@ const run = promisify(execFile)
 
 export type Containers = {
   podman(...args: string[]): Promise<string>
-  /** With the variables that the file asks for. */
+  /** Runs compose with the environment variables that its file needs. */
   compose(env: Record<string, string>, ...args: string[]): Promise<string>
   /** Ends and removes all of them, and their images. */
   close(): Promise<void>
 }
 
-/** Null, and aloud why, where no container runs on this machine. */
+/** Null, with a message, if containers do not run on this machine. */
 export async function findContainers(): Promise<Containers | null> {
   const missing = TOOLS.split(' ').filter(tool => spawnSync(tool, ['--version']).status !== 0)
   if (missing.length > 0) return skip(`${missing.join(', ')} missing; apt-get install -y ${TOOLS}`)
@@ -101,7 +101,7 @@ events_logger = "none"
       await podman('rm', '--all', '--force', '--volumes', '--time', '1').catch(() => {})
       await podman('network', 'prune', '--force').catch(() => {})
       await podman('volume', 'prune', '--force').catch(() => {})
-      // Podman removes an image file by file, and waits for the disk with each.
+      // Podman removes an image file by file, and syncs the disk for each.
       await run('umount', [join(directory, 'images/overlay')]).catch(() => {})
       await run('rm', ['-rf', directory])
     },
@@ -115,7 +115,7 @@ async function makeBases({ podman }: Containers, directory: string, npm: string)
 
   const node = join(directory, 'node')
   mkdirSync(node)
-  // Without a network of its own a build takes what npm ci of this checkout left in npm's cache.
+  // A build without network access uses npm's cache, which npm ci of this checkout has filled.
   writeFileSync(
     join(node, 'Dockerfile'),
     `FROM ${DEBIAN}
@@ -130,18 +130,18 @@ ENV npm_config_prefer_offline=true npm_config_registry=${await askNpm('registry'
   await podman('build', '--pull=never', '--tag', NODE, node)
 }
 
-/** What npm is set to on this machine. */
+/** A setting of npm on this machine. */
 async function askNpm(setting: 'cache' | 'registry'): Promise<string> {
   return (await run('npm', ['config', 'get', setting])).stdout.trim()
 }
 
-/** The packages' files as they stand on this machine; who is who as on a fresh one. */
+/** Copies the packages' files from this machine, with the users of a fresh system. */
 async function unpackSystem(place: string): Promise<void> {
   const { stdout } = await run('dpkg-query', ['--listfiles', ...PACKAGES.split(' ')])
   const files = stdout
     .split('\n')
     .filter(file => !/^\/usr\/share\/(doc|man|locale)\//.test(file) && existsSync(file))
-    // By its one true name: /bin is a link into /usr here, or is not.
+    // By its real path: /bin may be a link to /usr/bin.
     .map(file => join(realpathSync(dirname(file)), basename(file)))
   const links = ['/bin', '/lib', '/lib64', '/sbin'].filter(path => existsSync(path))
   writeFileSync(`${place}.list`, [...links, ...new Set(files)].join('\n'))
@@ -154,17 +154,20 @@ async function unpackSystem(place: string): Promise<void> {
   await run('tar', ['-c', '-f', `${place}.tar`, '-C', place, '.'])
 }
 
-/** What npm says where it reaches no registry. */
+/** npm's errors if it cannot reach a registry. */
 const NO_REGISTRY = /\b(?:EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/
 
-/** The image as the Dockerfile says, of this checkout; null, and aloud, where npm has nowhere to take its packages from. */
+/**
+ * Builds the image of this checkout by the Dockerfile; null, with a message, if npm has no source for its
+ * packages.
+ */
 export async function buildImage(containers: Containers): Promise<Containers | null> {
   const cache = await askNpm('cache')
   try {
     await containers.podman(
       'build',
       '--pull=never',
-      // One step's files are not kept for another build: there is none.
+      // Layers are not cached, since there is only one build.
       '--layers=false',
       '--format=docker',
       ...(existsSync(cache) ? ['--volume', `${cache}:/root/.npm:O`] : []),

@@ -7,23 +7,24 @@ export type TestDatabase = {
   /** Its connection string, for a process of its own. */
   url: string
   db: Database
-  /** Closes the pool and removes the database; what is still connected is thrown out. */
+  /** Closes the pool and drops the database, with all remaining connections. */
   drop(): Promise<void>
 }
 
-/** A database that is there answers in the end, however long a busy machine takes for it. */
+/** An available database answers eventually, however slow the machine. */
 export const UNHURRIED = { connectTimeoutMs: 20_000, queryTimeoutMs: 20_000 }
 
-/** Any constant: a template can be copied by only one session at a time. */
+/** An arbitrary constant: a template can be copied by only one session at a time. */
 const COPY_LOCK = 1_234_567
 
-/** A migrated database of the caller's own, copied from the run's template. */
+/** Creates a migrated database for the caller, copied from the run's template. */
 export function createTestDatabase(): Promise<TestDatabase> {
-  // Copying files is faster than logging every page; a test database needs no crash safety of its birth.
+  // Copying files is faster than logging every page in the WAL; a test database need not survive a crash
+  // during its creation.
   return create(`TEMPLATE ${inject('templateDatabase')} STRATEGY FILE_COPY`)
 }
 
-/** A database without a single table, for those who test what makes them. */
+/** Creates a database without tables, for tests of what creates them. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('TEMPLATE template0 STRATEGY FILE_COPY')
 }
@@ -31,7 +32,7 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 async function create(source: string): Promise<TestDatabase> {
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   await asServer(async client => {
-    // Goes with the connection, after the copy.
+    // The lock is released with the connection, after the copy.
     await client.query('SELECT pg_advisory_lock($1)', [COPY_LOCK])
     await client.query(`CREATE DATABASE ${name} ${source}`)
   })

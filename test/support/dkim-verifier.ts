@@ -41,7 +41,7 @@ function tagsOf(header: string): Record<string, string> {
   )
 }
 
-/** Each name in `h=` takes the last header of that name that was not taken; none counts as empty. */
+/** Each name in `h=` takes the last unused header of that name; a missing one counts as empty. */
 function takeLast(headers: string[], name: string): string {
   const at = headers.findLastIndex(line => line.toLowerCase().startsWith(`${name.toLowerCase()}:`))
   return at === -1 ? '' : relaxed(headers.splice(at, 1)[0]!)

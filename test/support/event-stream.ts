@@ -3,7 +3,7 @@ import { type Place, readEvents, type ServerEvent } from '../../console/src/api/
 export type EventStream = {
   status: number
   headers: Headers
-  /** The last id that came. */
+  /** The last id that was received. */
   place: Place
   /** The next event; null at the end. */
   next(): Promise<ServerEvent | null>
@@ -12,7 +12,7 @@ export type EventStream = {
   close(): void
 }
 
-/** An answer of server-sent events, read one by one. */
+/** Opens a stream of server-sent events, to be read one by one. */
 export async function openStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const end = new AbortController()
   const response = await fetch(url, { headers, signal: end.signal })

@@ -2,13 +2,13 @@ import type { Clock } from '../../src/lib/clock.ts'
 
 export type FakeClock = Clock & {
   /**
-   * Moves time on by `ms`, running every timer on the way at its own moment, in
-   * order, and letting the promises it settled run before the next one; or waiting for more.
+   * Advances time by `ms`, running each timer on the way at its time, in order, and letting the promises that
+   * it settled run before the next one; `settle` may wait for more.
    */
   advance(ms: number, settle?: () => Promise<void>): Promise<void>
-  /** Lets `ms` pass unseen: what came due meanwhile runs, late, when time moves on next. */
+  /** Advances time by `ms` without running timers: those that became due run late, when time next advances. */
   skip(ms: number): void
-  /** Sets the wall clock on, or back, by `ms`, as people and time servers do: no timer goes off for it. */
+  /** Moves the wall clock by `ms`, forward or back, as people and time servers do: no timer runs for that. */
   jump(ms: number): void
   /** Timers still pending. */
   pending(): number
@@ -63,7 +63,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** One full turn of the event loop: every microtask, and what they queued, has run. */
+/** One full iteration of the event loop: all microtasks, including nested ones, have run. */
 export function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib'
 import { FileMissing, type FileStore } from '../../src/infra/file-store.ts'
 
-/** Small, valid files of the kinds that are taken, made here byte by byte. */
+/** Small, valid files of the supported types, generated here. */
 
 /** One red pixel (PNG 1.2). */
 export function png(): Buffer {
@@ -22,7 +22,7 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([uint32(data.length), body, uint32(crc32(body))])
 }
 
-/** A JFIF file of no pixels to speak of: start, APP0, a comment of this many bytes, end. */
+/** A JFIF file without image data: start, APP0, a comment of so many bytes, end. */
 export function jpeg(commentBytes = 10): Buffer {
   const segments: Buffer[] = [
     Buffer.from('ffd8' + 'ffe0' + '0010' + '4a46494600' + '0101' + '00' + '00010001' + '0000', 'hex'),
@@ -76,7 +76,7 @@ export function pdf(bytes = 0): Buffer {
 
 const CONTENT_TYPES = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`
 
-/** A word processor's document. With `typesLast` its table of types stands behind `before` bytes of text. */
+/** A DOCX document. With `typesLast`, its content types come after `before` bytes of text. */
 export function docx({ typesLast = false, before = 10 } = {}): Buffer {
   const types: Entry = { name: '[Content_Types].xml', data: Buffer.from(CONTENT_TYPES) }
   const text: Entry = { name: 'word/document.xml', data: Buffer.alloc(before, 0x20), stored: true }
@@ -85,7 +85,7 @@ export function docx({ typesLast = false, before = 10 } = {}): Buffer {
 
 type Entry = { name: string; data: Buffer; stored?: boolean }
 
-/** An archive (APPNOTE 6.3.3): its files, then the table of them. */
+/** A ZIP archive (APPNOTE 6.3.3): the files, then the central directory. */
 export function zip(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = []
   const table: Buffer[] = []
@@ -145,7 +145,7 @@ function le16(value: number): Buffer {
   return uint16(value).reverse()
 }
 
-/** A file store that waits for no disk, so that no time passes while a file is read. */
+/** A file store in memory, so that no time passes while a file is read. */
 export function memoryFiles(): FileStore {
   const files = new Map<string, Buffer>()
   return {

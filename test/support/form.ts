@@ -5,7 +5,7 @@ export type FormPart =
 
 const BOUNDARY = 'the-boundary-of-the-tests'
 
-/** multipart/form-data as bytes, written here so that a test can break it where it likes. */
+/** multipart/form-data as bytes, written here so that a test can make any part invalid. */
 export function form(parts: readonly FormPart[], boundary = BOUNDARY): { body: Buffer; type: string } {
   const chunks = parts.flatMap(part => [
     Buffer.from(`--${boundary}\r\n${head(part)}\r\n\r\n`),

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What this process has in use, without garbage. */
+/** The memory that this process uses, after garbage collection. */
 export function memoryInUse(): NodeJS.MemoryUsage {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
-  // Buffers are let go of beside the first round: the second one waits for that.
+  // Buffers are freed concurrently with the first collection; the second one waits for that.
   collect()
   return process.memoryUsage()
 }

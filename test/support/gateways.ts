@@ -2,11 +2,11 @@ import { whatsAppCloudFixture } from '../channels/whatsapp-cloud.exchange.ts'
 import type { TestAccount, TestApp } from './app.ts'
 import { type HttpPeer, type PeerAct, startHttpPeer } from './http-peer.ts'
 
-/** A gateway that does as it is told, and its connection. */
+/** A scripted gateway and its connection. */
 export type Gateway = {
   peer: HttpPeer
   connectionId: string
-  /** What it answers from here on; `nth` counts from 1 since then. */
+  /** Sets its responses from now on; `nth` counts from 1 since then. */
   act(next: PeerAct | ((nth: number) => PeerAct)): void
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ export type GatewayOptions = {
   retryPolicy?: { maxAttempts: number; backoffMs: number }
   allowedTypes?: string[]
   sendModeByType?: Record<string, string>
-  /** More of its configuration. */
+  /** Additional configuration. */
   config?: object
 }
 
@@ -33,7 +33,7 @@ export const noSuchNumber = json(400, { error: 'nobody' })
 export const notNow = json(503, { error: 'later' })
 export const slowDown = json(429, { error: 'slower' })
 
-/** An SMS gateway behind the provider `http-sms`. Its id is known by the connection. */
+/** An SMS gateway for the provider `http-sms`, with its connection. */
 export async function startSmsGateway(app: TestApp, options: GatewayOptions = {}): Promise<Gateway> {
   return start(app, 'http-sms', ['local_sms', 'int_sms'], options, url => ({
     request: {
@@ -50,7 +50,10 @@ export async function startSmsGateway(app: TestApp, options: GatewayOptions = {}
   }))
 }
 
-/** WhatsApp's Cloud API, by `test/channels/whatsapp-cloud.exchange.ts`, without its 24-hour window for free text. */
+/**
+ * WhatsApp's Cloud API as in `test/channels/whatsapp-cloud.exchange.ts`, without its 24-hour window for free
+ * text.
+ */
 export async function startChatGateway(app: TestApp, options: GatewayOptions = {}): Promise<Gateway> {
   const noWindow = { sendModeByType: { free_text: 'plain_text' }, ...options }
   return start(app, 'whatsapp-cloud', ['official_chatapp'], noWindow, whatsAppCloudFixture.configFor)
@@ -67,7 +70,7 @@ async function start(
   let sends = 0
   let since = 0
   const peer = await startHttpPeer(request => {
-    // Who the sender is, which is asked when it is time.
+    // A query for the sender, which is due at times.
     if (request.method === 'GET') return json(404, {})
     sends++
     return next(sends - since)

@@ -18,14 +18,14 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The server's maintenance database, from which test databases are made. */
     serverUrl: string
-    /** A migrated database that is only ever copied. */
+    /** A migrated database that is used only as a template. */
     templateDatabase: string
   }
 }
 
 /**
- * One server for the whole run: an embedded one in a directory of its own, or
- * the one that TEST_DATABASE_URL names (its role must be allowed to create databases).
+ * One server for the whole run: an embedded one in its own directory, or the one of TEST_DATABASE_URL (its
+ * role must be allowed to create databases).
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const moveBack = moveToMemory(process.env)
@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Once for the run, and only when its sources are newer: the tests of the console want it. */
+/** Builds the console once per run, if its sources are newer: its tests need it. */
 async function buildConsole(): Promise<void> {
   if (!isConsoleStale()) return
   await startConsoleBuild().done.catch(error => {
@@ -54,7 +54,7 @@ async function buildConsole(): Promise<void> {
   })
 }
 
-/** Before any test, so that no two of them do it at once. */
+/** Before all tests, so that they do not do it concurrently. */
 async function prepareBrowser(): Promise<void> {
   await unpackChromium().catch(error => {
     console.error('!!! the browser could not be unpacked, the tests of the console will fail:', error.message)
@@ -62,8 +62,8 @@ async function prepareBrowser(): Promise<void> {
 }
 
 /**
- * What outlives a machine that goes down: nobody needs these databases then. Tests of PostgreSQL's
- * own end start a server of their own, as it ships.
+ * Settings for durability across a power failure: not needed for test databases. Tests of PostgreSQL itself
+ * start a server of their own, with the settings that ship.
  */
 const FOR_GOOD = ['fsync', 'full_page_writes', 'synchronous_commit']
 

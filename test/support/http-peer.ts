@@ -8,20 +8,20 @@ import { createSignals } from './signals.ts'
 
 export type PeerRequest = {
   method: string
-  /** With the query. */
+  /** Including the query. */
   path: string
   headers: IncomingMessage['headers']
   body: string
 }
 
-/** What the peer does once it has read a request whole. */
+/** What the peer does after it has read a whole request. */
 export type PeerAct =
   | { status: number; headers?: Record<string, string>; body?: string }
   /** Never answers. */
   | 'silent'
   /** Resets the connection. */
   | 'reset'
-  /** Bytes that need be no HTTP; then it hangs up. */
+  /** Sends these bytes, which need not be HTTP, and closes. */
   | { raw: string }
 
 export type HttpPeer = Peer & {
@@ -31,7 +31,7 @@ export type HttpPeer = Peer & {
   connections(): number
 }
 
-/** A far side over HTTP on the loopback that does with each request what `act` says. */
+/** An HTTP server on the loopback that handles each request as `act` says. */
 export async function startHttpPeer(
   act: (request: PeerRequest, nth: number) => PeerAct,
   tls?: { key: string; cert: string },
@@ -66,7 +66,7 @@ export async function startHttpPeer(
   }
 }
 
-/** Takes connections and never says a word: under TLS, a session that never begins. */
+/** Accepts connections and sends nothing: with TLS, the handshake never begins. */
 export async function startMutePeer(): Promise<HttpPeer> {
   const signals = createSignals()
   const server = createServer(socket => socket.resume().on('error', () => {}))
@@ -83,7 +83,7 @@ export async function startMutePeer(): Promise<HttpPeer> {
   }
 }
 
-/** The far side that is not there. */
+/** A peer that does not listen. */
 export async function nobodyListens(): Promise<HttpPeer> {
   const done = () => Promise.resolve()
   const url = `http://127.0.0.1:${await freePort()}`

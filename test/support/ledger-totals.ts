@@ -4,7 +4,7 @@ import { toMicros } from '../../src/lib/money.ts'
 /** In micros. */
 export type Totals = { balance: number; held: number; captured: number; credited: number }
 
-/** What each movement does to the four sums of a wallet. */
+/** The effect of each type of entry on the four sums of a wallet. */
 const EFFECTS: Record<LedgerEntry['type'], Totals> = {
   credit: { balance: 1, held: 0, captured: 0, credited: 1 },
   debit: { balance: -1, held: 0, captured: 0, credited: -1 },
@@ -14,7 +14,7 @@ const EFFECTS: Record<LedgerEntry['type'], Totals> = {
   release: { balance: 1, held: -1, captured: 0, credited: 0 },
 }
 
-/** The wallet that these movements make; all of an account's give its wallet to the micro. */
+/** The sums of these entries; with all entries of an account, exactly its wallet. */
 export function ledgerTotals(entries: readonly LedgerEntry[]): Totals {
   const totals: Totals = { balance: 0, held: 0, captured: 0, credited: 0 }
   for (const { type, amount } of entries) {

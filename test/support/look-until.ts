@@ -1,11 +1,11 @@
 import { vi } from 'vitest'
 
-/** Between two looks, so that a program is not kept from what it is waited for by those who wait. */
+/** Interval of polling, so that polling does not slow the observed program. */
 const LOOK_EVERY_MS = 10
 
 /**
- * Reads what another program tells until it holds. A reading that throws ends it at once; it
- * is bounded by time alone, so that a slow machine is no failure before the time is over.
+ * Polls another program until `holds`. An error ends it at once. It is limited by time only, not by attempts,
+ * so that a slow machine does not fail early.
  */
 export async function lookUntil<T>(
   read: () => Promise<T>,

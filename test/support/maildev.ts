@@ -19,10 +19,13 @@ export type ReadMail = {
   attachments?: { fileName: string; generatedFileName: string; contentType: string; length: number }[]
 }
 
-/** A mail server with a parser and an HTTP API that nobody here wrote: what a recipient's program makes of our mails. */
+/**
+ * An independent mail server with a parser and an HTTP API: it shows what a recipient's software makes of our
+ * mails.
+ */
 export type MailDev = {
   smtpPort: number
-  /** Waits until so many mails have arrived, and reads the last of them over HTTP. */
+  /** Waits for the n-th mail, and reads it over HTTP. */
   mail(nth: number): Promise<ReadMail>
   /** How many have arrived so far. */
   count(): number
@@ -40,7 +43,7 @@ type Raw = {
 
 const require = createRequire(import.meta.url)
 
-/** One in a process: it keeps its web server in its module. */
+/** At most one per process, since its web server is module state. */
 export async function startMailDev(): Promise<MailDev> {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-maildev-'))
   const raw = create(directory)
@@ -70,7 +73,7 @@ export async function startMailDev(): Promise<MailDev> {
   }
 }
 
-/** It takes the process's signals for itself: they are given back. */
+/** It installs signal handlers, which are removed again. */
 function create(mailDirectory: string): Raw {
   const signals = ['SIGTERM', 'SIGINT'] as const
   const before = signals.map(signal => new Set(process.listeners(signal)))

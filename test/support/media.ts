@@ -22,7 +22,7 @@ export async function uploadFile(
   return (answer.body['data'] as { asset: MediaAsset }).asset
 }
 
-/** What there is of uploads: rows, by state, and files. */
+/** What is left of uploads: rows by state, and files. */
 export async function mediaLeft(app: TestApp): Promise<{ rows: string[]; files: string[] }> {
   const { rows } = await app.db.query<{ state: string }>({
     name: 'media_states',

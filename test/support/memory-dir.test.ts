@@ -12,7 +12,7 @@ test('nothing is left in memory when a run is over', () => {
   const env: NodeJS.ProcessEnv = {}
   const moveBack = moveToMemory(env)
   const directory = env['TMPDIR']
-  // A machine may have too little of it.
+  // The machine may have too little memory.
   expect(directory === undefined).toBe(moveBack === null)
   if (directory === undefined) return
   expect(existsSync(directory)).toBe(true)

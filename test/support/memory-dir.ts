@@ -12,12 +12,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where Linux keeps files in memory, if it does. */
+/** Linux's file system in memory. */
 const MEMORY = '/dev/shm'
 const TMPFS = 0x01_02_19_94
-/** Far more than the files of a run are at any time: they must never be what memory lacks. */
+/** Far more than the files of a run ever take, so that they never exhaust the memory. */
 const ROOM_BYTES = 6 * 1024 ** 3
-/** Short, for the sockets in it. */
+/** Short, since paths of sockets in it are limited. */
 const NAME = /^ph-tests-(\d+)-/
 const LONGEST_RUN_MS = 3_600_000
 
@@ -27,7 +27,7 @@ const LONGEST_RUN_MS = 3_600_000
  * hundred thousand files, and ext4 without a journal looks, for each that it makes, at all that were removed lately.
  */
 export function moveToMemory(env: NodeJS.ProcessEnv): (() => void) | null {
-  // Whoever names a place means it.
+  // An explicit TMPDIR is respected.
   if (env['TMPDIR'] !== undefined || !hasRoom()) return null
   sweepAbandoned()
   const directory = mkdtempSync(join(MEMORY, `ph-tests-${process.pid}-`))
@@ -36,7 +36,7 @@ export function moveToMemory(env: NodeJS.ProcessEnv): (() => void) | null {
     remove()
     return null
   }
-  // As /tmp: another user, as whom PostgreSQL may run, goes through it.
+  // Like /tmp: PostgreSQL may run as another user, who must pass through it.
   chmodSync(directory, 0o1777)
   env['TMPDIR'] = directory
   return () => {
@@ -51,14 +51,14 @@ function hasRoom(): boolean {
   return type === TMPFS && Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES
 }
 
-/** What a run left that was killed: memory would keep it until the machine goes down. */
+/** Deletes what killed runs left, which would take memory until a reboot. */
 function sweepAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = NAME.exec(name)?.[1]
     if (pid === undefined || isRunning(Number(pid))) continue
     const directory = join(MEMORY, name)
     const { mtimeMs } = statSync(directory, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
-    // A process of another container has no number here.
+    // Processes of other containers cannot be checked by pid, so age decides.
     if (Date.now() - mtimeMs > LONGEST_RUN_MS) rmSync(directory, { recursive: true, force: true })
   }
 }

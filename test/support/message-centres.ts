@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
-/** Message centres that nobody here wrote: Kannel's, in C, and one over Net::SMPP, in Perl. */
+/** Independent SMSCs: Kannel's, in C, and one on Net::SMPP, in Perl. */
 
 const DRIVE_SMPP = '/usr/lib/kannel/test/drive_smpp'
 const SCRIPT = fileURLToPath(new URL('../channels/peers/smsc.pl', import.meta.url))
@@ -23,14 +23,17 @@ if (!hasNetSmpp) console.warn('SKIPPED: Net::SMPP is missing; apt-get install -y
 
 export type Kannel = {
   port: number
-  /** It has written this to its log. */
+  /** Resolves when it has written this to its log. */
   logged(text: string): Promise<void>
   /** All that it wrote, once it has ended: by itself, when it has sent and got its messages and we are gone. */
   report(): Promise<string>
   stop(): Promise<void>
 }
 
-/** Sends `messages` messages to whoever binds, and counts what it gets. One at a time on a machine. */
+/**
+ * Sends `messages` messages to the client that binds, and counts what it receives. Only one at a time on a
+ * machine.
+ */
 export async function startDriveSmpp(messages: number): Promise<Kannel> {
   const smsbox = await holdSmsboxPort()
   const port = await freePort()
@@ -56,7 +59,7 @@ export async function startDriveSmpp(messages: number): Promise<Kannel> {
   }
 }
 
-/** Listens in the smsbox's place; while another run does, waits until that one hangs up. */
+/** Listens in place of the smsbox; if another run does, waits until that has ended. */
 async function holdSmsboxPort(): Promise<{ close(): void }> {
   for (;;) {
     const sockets = new Set<Socket>()
@@ -89,13 +92,13 @@ export type PerlLine = Record<string, unknown>
 
 export type PerlCentre = {
   port: number
-  /** What it got of one kind, in order. */
+  /** What it received of one kind, in order. */
   got(kind: string): PerlLine[]
   until(kind: string, count: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** A centre for one connection, which decides by the last digits of the recipient: see its script. */
+/** An SMSC for one connection, which decides by the last digits of the recipient: see its script. */
 export async function startPerlCentre(): Promise<PerlCentre> {
   const child = spawn('perl', [SCRIPT], { stdio: ['ignore', 'pipe', 'ignore'] })
   const signals = createSignals()

@@ -1,4 +1,4 @@
-/** The most of these times that lie within one second, wherever it begins. */
+/** The largest number of these times within any period of one second. */
 export function mostInASecond(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b)
   let most = 0

@@ -34,7 +34,7 @@ export type Operator = {
   stop(): Promise<void>
 }
 
-/** The accounts' and the operator's routes of one node, over HTTP and a real store. */
+/** The accounts' and operator's routes of one node, over HTTP and a real database. */
 export async function startOperator(options: Parameters<typeof openRooms>[1] = {}): Promise<Operator> {
   const database = await createTestDatabase()
   const rooms = await openRooms(database.db, options)

@@ -10,23 +10,23 @@ import { createSignals } from './signals.ts'
 export type Got = {
   path: string
   headers: IncomingHttpHeaders
-  /** As sent; what the signature is about. */
+  /** The raw text, which the signature covers. */
   text: string
   body: Record<string, unknown>
-  /** What it was answered with; null where it was not. */
+  /** The status of the response; null if there was none. */
   status: number | null
 }
 
-/** An answer's status and headers, or no answer: the connection is cut, or stays silent. */
+/** A status, a response, or none: the connection is cut, or stays silent. */
 export type Reaction = number | Answer | 'cut' | 'silence'
-/** `endless`: its body begins, and never ends. */
+/** `endless`: the body never ends. */
 type Answer = { status: number; headers: Record<string, string>; endless?: true }
 
 export type Receiver = {
   url(path?: string): string
-  /** Everything that came in whole, in its order. */
+  /** All complete requests, in order. */
   got: Got[]
-  /** What is answered from now on; 200 at first. */
+  /** Sets the response from now on; 200 at first. */
   react(how: Reaction | ((got: Got) => Reaction | Promise<Reaction>)): void
   /** Resolves when this many requests have come in. */
   count(n: number): Promise<void>
@@ -37,7 +37,7 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-/** Somebody's server on the loopback, to be told things. */
+/** A webhook receiver on the loopback. */
 export async function startReceiver(): Promise<Receiver> {
   const got: Got[] = []
   const signals = createSignals()
@@ -91,7 +91,7 @@ function answer(response: ServerResponse, how: Reaction, entry: Got): void {
   else response.end('received')
 }
 
-/** Checks a request as the Standard Webhooks library does, at a time of ours; throws what it throws. */
+/** Verifies a request with the Standard Webhooks library, at a given time; throws its errors. */
 export function verify(
   got: Got,
   secret: string,

@@ -34,11 +34,11 @@ import { createSignals } from './signals.ts'
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>
 
-/** All the accounts' and the operator's rooms of one node over a real store, as app.ts puts them together. */
+/** All rooms for accounts and operators of one node on a real database, wired as in app.ts. */
 export async function openRooms(
   db: Database,
   options: {
-    /** One that stands still by default, so that a stall of the machine makes nothing stale. */
+    /** By default a clock that stands still, so that a slow machine makes nothing stale. */
     clock?: Clock
     /** How the node's listening connection is made; a dedicated one by default. */
     connect?: () => Promise<ListenClient>
@@ -121,9 +121,9 @@ export async function openRooms(
       officialSendersOf: officialSenders.list,
     }),
     officialSenders,
-    /** Resolves when this node has heard every change that was committed before the call. */
+    /** Resolves when this node has received every change that was committed before the call. */
     caughtUp: () => caughtUp(db, changes),
-    /** As the hot path leaves a pool that was drawn on. */
+    /** Sets a pool's usage, as the hot path does. */
     async setUsed(accountId: string, channel: Channel, used: number) {
       await db.query({
         name: 'set_used',
@@ -133,13 +133,13 @@ export async function openRooms(
     },
     stop: () => changes.stop(),
   }
-  // Last, so that what they tell finds the caches told already.
+  // Subscribed last, so that all caches are up to date when it is notified.
   changes.subscribe({ changed: () => heard.notify(), reset: () => heard.notify() })
   await changes.start()
   return rooms
 }
 
-/** Notifications come in the order of their commits: after this one there is none of before. */
+/** Notifications arrive in the order of commits: after this one, all earlier ones have arrived. */
 async function caughtUp(db: Database, changes: Changes): Promise<void> {
   const mark = `mark_${randomUUID()}`
   const heard = new Promise<void>(resolve => {
@@ -156,7 +156,7 @@ async function caughtUp(db: Database, changes: Changes): Promise<void> {
   await heard
 }
 
-/** A valid account of an operator who says as little as possible. */
+/** The smallest valid account. */
 export const BASIC_ACCOUNT = {
   name: 'Acme',
   homeCountry: 'US',
@@ -164,7 +164,7 @@ export const BASIC_ACCOUNT = {
   phone: { number: '+12025550123', verified: true },
 }
 
-/** A node that hears of nothing and does not know it: what it knows all the same is what it did itself. */
+/** A node that receives no notifications without noticing: it knows only its own changes. */
 export const deaf = async (): Promise<ListenClient> => ({
   async query() {},
   on() {},

@@ -27,8 +27,8 @@ export type S3Server = {
 }
 
 /**
- * As much of S3 as a file store uses, on the loopback: objects with ranges,
- * uploads in parts, and the check of every signature (SigV4) by its own rules.
+ * The part of S3 that a file store uses, on the loopback: objects with ranges, multipart uploads, and
+ * verification of every signature (SigV4).
  */
 export async function startS3Server(): Promise<S3Server> {
   const state = {
@@ -165,7 +165,7 @@ function etag(body: Buffer): string {
   return `"${createHash('md5').update(body).digest('hex')}"`
 }
 
-/** Whether a request carries the signature that its key makes of it, and the body that it was signed with. */
+/** Whether the request's signature and body hash are valid. */
 function isSigned(request: IncomingMessage, url: URL, body: Buffer): boolean {
   const pattern =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/

@@ -10,16 +10,16 @@ import { receiptsOf } from './inbound.ts'
 
 const STEP_MS = 50
 
-/** A sandbox on a real database, with time that moves only while no query is under way. */
+/** A sandbox on a real database, with a clock that advances only while no query is running. */
 export type SandboxBench = {
   clock: FakeClock
   ids: Ids
   connectionId: ConnectionId
   inbox: SandboxInbox
-  /** Every receipt that was told, with the time at which it was. */
+  /** All receipts that were reported, with their times. */
   told: (Receipt & { toldAtMs: number })[]
   verdicts: TemplateUpdate[]
-  /** One more node's link; `io` changes what it is given. */
+  /** Opens the link of another node; `io` overrides what it is given. */
   open(io?: Partial<Io>): Promise<Link>
   outgoing(over?: Partial<Outgoing>): Outgoing
   pass(ms: number): Promise<void>
@@ -92,7 +92,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
   }
 }
 
-/** The same inbox, and a way to wait until none of its calls is under way. */
+/** Wraps the inbox; `quiet` waits until none of its calls is running. */
 function watch(inner: SandboxInbox): { inbox: SandboxInbox; quiet(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>()
   function seen<T>(call: Promise<T>): Promise<T> {
@@ -110,7 +110,7 @@ function watch(inner: SandboxInbox): { inbox: SandboxInbox; quiet(): Promise<voi
     async quiet() {
       do {
         await Promise.all(underWay)
-        // What follows a call, a next call perhaps, begins within this turn.
+        // Calls that follow one begin within this iteration of the event loop.
         await new Promise(resolve => setImmediate(resolve))
       } while (underWay.size > 0)
     },

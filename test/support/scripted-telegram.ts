@@ -5,16 +5,16 @@ type Fields = Record<string, unknown>
 export type ScriptedCall = { path: string; token: string; method: string; body: Fields }
 
 /**
- * A Bot API by a script of the test's own, for what crabline's does not do: refusals, groups that move, blocks,
- * buttons, many bots. It knows every token; updates are never there when they are asked for.
+ * A scripted Bot API, for what crabline does not have: refusals, groups that move, blocks, buttons, many
+ * bots. It accepts every token; polling returns no updates.
  */
 export type ScriptedTelegram = {
   apiRoot: string
   calls: ScriptedCall[]
   callsOf(method: string): ScriptedCall[]
-  /** Where each token's updates go; no address where they are asked for. */
+  /** The webhook of each token; no URL if updates are polled. */
   webhooks: Map<string, string>
-  /** What it answers from here on; null for the usual. */
+  /** Sets its responses from now on; null for the default. */
   answer(script: ((call: ScriptedCall) => PeerAct | null) | null): void
   ok(result: unknown): PeerAct
   error(code: number, description: string, parameters?: object): PeerAct

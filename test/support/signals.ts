@@ -1,4 +1,4 @@
-/** Waiting for a state to come true, told by whoever changes it: no clock, no polling. */
+/** Waits for a state that the code under test announces by `notify`: no clock, no polling. */
 export type Signals = {
   notify(): void
   /** Resolves at once, or at the `notify` after which `holds` is true. */
@@ -24,7 +24,7 @@ export function createSignals(): Signals {
   }
 }
 
-/** Lets the event loop turn until `holds`; for states that nobody announces. */
+/** Runs the event loop until `holds`; for states that are not announced. */
 export async function turnsUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

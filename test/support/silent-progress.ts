@@ -1,4 +1,4 @@
 import type { Progress } from '../../src/infra/progress.ts'
 
-/** Says nothing. */
+/** Shows nothing. */
 export const silentProgress: Progress = { step: (_label, work) => work(() => {}), line: () => {} }

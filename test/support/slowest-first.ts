@@ -1,13 +1,12 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * What takes longest, by what it starts: browsers, and whole programs that are killed and started
- * again. The first need the processor and the second wait for leases and time-outs, so they
- * begin in turns.
+ * The slowest tests, by what they start: browsers, and whole programs that are killed and restarted. The
+ * first need the processor, and the second wait for leases and time-outs, so they alternate.
  */
 const SLOW = [/\/test\/console\//, /\/test\/(?:faults|cli|deploy)\/|\/test\/infra\/embedded/]
 
-/** Slow files first, so that no worker is left with one when the other has done: on a fresh checkout nobody knows yet how long each takes. */
+/** Slow files first, so that no worker is left with one at the end: a fresh checkout has no timings yet. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

@@ -10,11 +10,11 @@ export type TestLink = {
   link: Link
   states: readonly LinkState[]
   inbound: readonly Inbound[]
-  /** Outcomes that came after the send had been answered. */
+  /** Outcomes that arrived after the send had returned. */
   late: readonly LateOutcome[]
   /** Warnings that were logged. */
   warnings: readonly string[]
-  /** The state reported last is this one. */
+  /** Resolves when the last reported state is this one. */
   state(state: LinkState['state']): Promise<void>
   emitted(count: number): Promise<void>
   warned(count: number): Promise<void>
@@ -23,7 +23,7 @@ export type TestLink = {
 export type TestLinkOptions = {
   clock?: Clock
   config?: Partial<SmppConfig>
-  /** Replaces the store: what it does with the n-th call. */
+  /** Replaces the storage: handles the n-th call. */
   emit?: (inbound: readonly Inbound[], nth: number) => Promise<void>
 }
 
@@ -85,7 +85,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
   }
 }
 
-/** A short SMS, as the dispatcher would hand it over. */
+/** A short SMS, as from the dispatcher. */
 export function sms(more: Partial<Outgoing> = {}): Outgoing {
   return {
     attemptId: 'msg_00000000000000000000000001.1',
@@ -105,7 +105,7 @@ export function sms(more: Partial<Outgoing> = {}): Outgoing {
   }
 }
 
-/** A signal that nobody aborts. */
+/** A signal that never aborts. */
 export function never(): AbortSignal {
   return new AbortController().signal
 }

@@ -1,4 +1,4 @@
-/** What the tests use of the `smpp` package, which brings no types. */
+/** Types for what the tests use of the `smpp` package, which has none. */
 declare module 'smpp' {
   import type { Server as NetServer, Socket } from 'node:net'
 

@@ -4,8 +4,8 @@ import { freePort, listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 /**
- * A message centre that misbehaves on request, over the `smpp` package: a codec
- * that nobody here wrote. It decodes texts by its own tables.
+ * An SMSC that misbehaves on request, on the independent codec of the `smpp` package, which decodes texts by
+ * its own tables.
  */
 export type SmscBehaviour =
   | 'accept'
@@ -14,7 +14,7 @@ export type SmscBehaviour =
   | 'throttle'
   /** "Not now": a system error. */
   | 'temporary-failure'
-  /** Takes submits and never answers one. */
+  /** Accepts submits without a response. */
   | 'silent'
   | 'reset-after-submit'
   | 'refuse-connection'
@@ -22,15 +22,15 @@ export type SmscBehaviour =
   | 'garbage'
   /** Answers a submit with half a PDU and then nothing. */
   | 'half'
-  /** Takes connections and never answers a bind. */
+  /** Accepts connections without a response to binds. */
   | 'slow-connect'
   | 'refuse-bind'
 
 export type Smsc = {
   port: number
-  /** Every submit_sm that came, in order; `message.text` as the package decoded it. */
+  /** All submit_sm, in order; `message.text` as the package decoded it. */
   submits: readonly Submit[]
-  /** Commands other than submit_sm that came, in order. */
+  /** All other commands, in order. */
   commands: readonly string[]
   /** Status of every deliver_sm_resp. */
   acknowledgements: readonly number[]
@@ -39,11 +39,11 @@ export type Smsc = {
   submitted(count: number): Promise<void>
   acknowledged(count: number): Promise<void>
   commanded(command: string): Promise<void>
-  /** No connection is open. */
+  /** Resolves when no connection is open. */
   idle(): Promise<void>
   /** Sends a deliver_sm on the latest receiver or transceiver. */
   deliver(fields: Fields): void
-  /** Writes to the latest connection as it is. */
+  /** Writes raw bytes to the latest connection. */
   write(bytes: Buffer): void
   /** Sends a PDU on the latest connection. */
   send(command: string, fields?: Fields): void
@@ -56,7 +56,7 @@ export type Smsc = {
 
 export type Submit = Fields & { text: string; udh: Buffer | null; sequence: number; session: Session }
 
-/** What a scripted submit is answered with; `null` is no answer. `before` runs first. */
+/** The response to a submit; `null` for none. `before` runs first. */
 export type Answer = (
   submit: Submit,
   nth: number,
@@ -66,7 +66,7 @@ export type SmscOptions = {
   port?: number
   tls?: { key: string; cert: string }
   answerEnquiries?: boolean
-  /** Refuses a bind with this status while another is there. */
+  /** Refuses a bind with this status while another connection is bound. */
   oneBind?: number
 }
 

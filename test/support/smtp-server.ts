@@ -3,13 +3,13 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import { listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
-/** What the server does at a step, in place of going on. */
+/** What the server does at a step instead of going on. */
 export type Step =
-  /** Answers so: `550 5.1.1 no such user`. */
+  /** Replies with this: `550 5.1.1 no such user`. */
   | { reply: string }
-  /** Writes these bytes, and hangs up behind them where `cut` is set. */
+  /** Writes these bytes, and closes the connection if `cut` is set. */
   | { raw: string; cut?: boolean }
-  /** Says nothing, for good. */
+  /** Never replies. */
   | 'silent'
   | 'reset'
 
@@ -30,14 +30,14 @@ export type ReceivedMail = {
 export type SmtpPeer = {
   port: number
   received: ReceivedMail[]
-  /** MAIL and RCPT as they stood on the wire; smtp-server itself decodes the domains. */
+  /** MAIL and RCPT as received; smtp-server itself decodes the domains. */
   envelopes: string[]
   connections(): number
   connected(count: number): Promise<void>
-  /** Mails read to their final dot, whatever the answer. */
+  /** Resolves when so many mails were received to their final dot, whatever the reply. */
   submitted(count: number): Promise<void>
   idle(): Promise<void>
-  /** Hangs up on everybody, politely. */
+  /** Closes all connections with a proper reply. */
   hangUp(): void
   close(): Promise<void>
 }
@@ -113,7 +113,7 @@ export async function startSmtpServer(
     else socket.write(step.raw, 'latin1')
   }
 
-  /** smtp-server shows no socket of its own; the port tells them apart. */
+  /** smtp-server does not expose the socket; the port identifies it. */
   function socketOf(session: SMTPServerSession): Socket {
     return [...sockets].find(socket => socket.remotePort === session.remotePort)!
   }

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { startTelegramServer } from '@openclaw/crabline'
 import { createSignals } from './signals.ts'
 
-/** A call of a bot, as crabline recorded it. */
+/** A call of a bot, recorded by crabline. */
 export type BotCall = { method: string; body: Record<string, unknown>; accepted: boolean }
 
-/** Telegram's Bot API for one bot, by people who never saw this program: crabline. */
+/** Telegram's Bot API for one bot, by an independent implementation: crabline. */
 export type Telegram = {
   apiRoot: string
   token: string
   calls: readonly BotCall[]
-  /** Those of one method, in their order. */
+  /** The calls of one method, in order. */
   callsOf(method: string): BotCall[]
   /** Resolves once that many calls of the method have come. */
   called(method: string, count: number): Promise<void>
-  /** A person writes to the bot; the update's number. */
+  /** A person writes to the bot; returns the update's number. */
   say(chatId: number, text: string, more?: object): Promise<number>
   close(): Promise<void>
 }

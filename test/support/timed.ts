@@ -1,9 +1,9 @@
-/** How often it is seen that time passes. */
+/** Interval at which the passing of time is measured. */
 const TICK_MS = 10
-/** A tick that took longer: the machine was busy with others, and nobody here was let run. */
+/** A longer tick means that the machine was busy and did not run this process. */
 const LONGEST_TICK_MS = 50
 
-/** What a wait was answered with, and how long it took, in ms in which this process was let run. */
+/** The result of a wait, and how long it took, in ms in which this process was run. */
 export async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
   let tookMs = 0
   let lastMs = performance.now()

@@ -25,7 +25,7 @@ describe('what a database was asked is owed an answer until it comes', () => {
   ])('%s', async (_, ask) => {
     const watched = watchQueries(database.url)
     const asked = ask()
-    // The pool hands out a connection some ticks later, in which no answer can come.
+    // The pool provides a connection some ticks later, in which no response can arrive.
     for (let ticks = 0; ticks < 10 && watched.count() === 0; ticks++)
       await new Promise(resolve => process.nextTick(resolve))
     expect(watched.count()).toBe(1)

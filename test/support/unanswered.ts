@@ -3,13 +3,16 @@ import type { ClientRequest } from 'node:http'
 import pg from 'pg'
 import { createSignals, type Signals } from './signals.ts'
 
-/** What this process asks others and has no answer to yet: time stands still for it, so that no stall of the machine makes a time-out. */
+/**
+ * Pending requests of this process: the fake time stands still for them, so that a slow machine causes no
+ * time-outs.
+ */
 type Unanswered = {
-  /** Questions to databases, and connections that are being made for them, by `host:port/database`. */
+  /** Database queries and connection attempts, by `host:port/database`. */
   queries: Map<string, number>
-  /** When one of them is answered. */
+  /** Notified when one of them is answered. */
   signals: Signals
-  /** Requests over HTTP that nobody has tired of waiting for. */
+  /** HTTP requests that are still waited for. */
   requests: Set<ClientRequest>
 }
 
@@ -18,11 +21,11 @@ type Callback = (...results: unknown[]) => void
 
 const KEY = Symbol.for('posthorn.tests.unanswered')
 const asking = pg.Client.prototype as unknown as { connect: Ask; query: Ask; [KEY]?: Unanswered }
-/** Once for all files of a worker, whichever of them comes first. */
+/** Once per worker, for all its test files. */
 const unanswered = asking[KEY] ?? startWatching()
 
 /**
- * Tells of the questions that a database has not answered. The server itself calls a connection
+ * Counts the unanswered queries to a database. The server's own view is not enough: it calls a connection
  * idle until it has read what was sent, which a busy machine delays.
  */
 export function watchQueries(connectionString: string): { count(): number; answered(): Promise<void> } {
@@ -35,7 +38,7 @@ export function countRequests(): number {
   return unanswered.requests.size
 }
 
-/** Those that are under way are not to be waited for any more: whoever was asked is silent on purpose. */
+/** Stops waiting for the requests that are in flight: their peers are silent on purpose. */
 export function giveUpRequests(): void {
   unanswered.requests.clear()
 }
@@ -73,7 +76,7 @@ function countingIn({ queries, signals }: Unanswered, ask: Ask): Ask {
   }
 }
 
-/** Whether the answer goes to a callback: the last argument, or one within the question. It calls `answered` from now on. */
+/** Whether the response goes to a callback, the last argument or within the query. Wraps it to call `answered`. */
 function hearsByCallback(args: unknown[], answered: () => void): boolean {
   const before = (tell: Callback): Callback =>
     function (this: unknown, ...results) {

@@ -4,7 +4,7 @@ import type { Answer, TestAccount, TestApp } from './app.ts'
 type Options = { live?: boolean; idempotencyKey?: string }
 
 export type Verifications = {
-  /** `POST /api/v2/verification/…`, time passing until it is answered. */
+  /** `POST /api/v2/verification/…`; time advances until the response. */
   post(operation: 'send' | 'resend' | 'verify', body: unknown, options?: Options): Promise<Answer>
   /** A send that must succeed. */
   start(body: unknown, options?: Options): Promise<VerificationAttempt>
@@ -32,10 +32,10 @@ export function verifications(app: TestApp, account: TestAccount): Verifications
   }
 }
 
-/** A start that was answered `queued` on a busy machine reaches the sandbox within some looks. */
+/** On a busy machine, a start that was answered with `queued` reaches the sandbox only after some reads. */
 const MOST_LOOKS = 200
 
-/** The last code that the sandbox took for somebody. */
+/** The last code in the sandbox for a recipient. */
 export async function codeFor(account: TestAccount, to: string): Promise<string> {
   for (let look = 0; look < MOST_LOOKS; look++) {
     const [last] = await account.inbox(to)
@@ -45,7 +45,7 @@ export async function codeFor(account: TestAccount, to: string): Promise<string>
   throw new Error(`no code for ${to}`)
 }
 
-/** A code of the same length that is not this one; `n` makes more than one of them, from 1 to 9. */
+/** A wrong code of the same length; `n`, from 1 to 9, gives different ones. */
 export function wrongCode(code: string, n = 1): string {
   return code.replace(/^./, digit => String((Number(digit) + n) % 10))
 }

@@ -3,15 +3,15 @@ import type { Clock } from '../../src/lib/clock.ts'
 import { createIo, type ObservedIo } from '../channels/conformance.ts'
 import { createSignals } from './signals.ts'
 
-/** What a session is given, with all that it says kept, and its keys in memory. */
+/** The dependencies of a session, with everything that it reports recorded, and its keys in memory. */
 export type ObservedSessionIo = SessionIo &
   ObservedIo & {
     news: SessionNews[]
     known: Map<string, string>
     chatsTold: SessionChat[]
-    /** Resolves once it has said so, `times` in all. */
+    /** Resolves once it has reported this state `times` times in total. */
     said(state: SessionNews['state'], times?: number): Promise<SessionNews>
-    /** What is done before keys are written. */
+    /** Runs before keys are written. */
     beforeWrite: () => Promise<void>
   }
 

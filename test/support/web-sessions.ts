@@ -1,7 +1,7 @@
 import type { WebSessionView } from '../../src/contract/web-session.ts'
 import type { Answer, TestAccount, TestApp } from './app.ts'
 
-/** A connection for web sessions to a server of the test's, at a pace that no test has to wait for. */
+/** A connection for web sessions to the test's server, with a pace that tests need not wait for. */
 export async function connectWebSessions(
   app: TestApp,
   socketUrl: string,
@@ -17,7 +17,7 @@ export async function connectWebSessions(
   return (answer.body['data'] as { connection: { id: string } }).connection.id
 }
 
-/** What an account does with its sessions, by its live key unless it says otherwise. */
+/** The session API of an account, with its live key by default. */
 export function sessionsOf(app: TestApp, account: TestAccount) {
   const call = (method: string, path = '', body?: unknown, key = account.liveKey): Promise<Answer> =>
     app.call(`/api/v2/chatapp-sessions${path}`, { method, key, ...(body !== undefined && { body }) })
@@ -28,7 +28,7 @@ export function sessionsOf(app: TestApp, account: TestAccount) {
     return answer.body['data'] as WebSessionView
   }
 
-  /** Reads it until it stands so, and sends know it too: within a second. */
+  /** Waits until the session has this state, and sends know it too: within a second. */
   async function until(name: string, state: WebSessionView['state']): Promise<WebSessionView> {
     const found = await app.until(
       () => read(name),
@@ -43,7 +43,7 @@ export function sessionsOf(app: TestApp, account: TestAccount) {
     read,
     until,
     create: (body: unknown, key?: string) => call('POST', '', body, key),
-    /** Makes one, and waits until it is open. */
+    /** Creates a session, and waits until it is open. */
     async open(name: string, phone = '+15550000000'): Promise<WebSessionView> {
       const answer = await call('POST', '', { name, phone })
       if (answer.status !== 201) throw new Error(`no session: ${answer.text}`)

@@ -5,18 +5,18 @@ import type { Duplex } from 'node:stream'
 import type { Certificate } from './certificate.ts'
 import { listen } from './loopback.ts'
 
-/** One connection, in binary messages (RFC 6455; no fragments, no extensions). */
+/** One connection with binary messages (RFC 6455; no fragments, no extensions). */
 export type ServerSocket = {
   send(data: Buffer): void
-  /** Says goodbye, and closes. */
+  /** Closes with a close frame. */
   close(): void
-  /** Cuts it without a word. */
+  /** Closes it abruptly. */
   destroy(): void
 }
 
 export type SocketHandlers = { message(data: Buffer): void; closed(): void }
 
-/** A server of WebSockets on a free port of the loopback. */
+/** A WebSocket server on a free port of the loopback. */
 export async function startWebSocketServer(
   open: (socket: ServerSocket) => SocketHandlers,
   tls?: Certificate,

@@ -1,5 +1,5 @@
-// A process of its own that owns an embedded server: node owner.ts <dataDir>. Says so in one line
-// of JSON, runs until its standard input ends, then stops the server and leaves.
+// A process that owns an embedded server: node owner.ts <dataDir>. Prints one line of JSON when it is ready,
+// runs until its standard input ends, then stops the server and exits.
 import { startEmbedded } from '../../../src/infra/embedded.ts'
 import { createLog } from '../../../src/infra/log.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
