@@ -32,9 +32,9 @@ export type Posthorn = { [M in Method]: Call<M> }
  *       idempotencyKey: 'order-1234',
  *     })
  *
- * A call answers with the body of a success, and throws `PosthornError` for
- * every other answer, `PosthornUnreachable` where there was none. Reads, and
- * what has an `idempotencyKey`, are retried.
+ * A call resolves with the body of a successful response. It throws `PosthornError` for an error response,
+ * and `PosthornUnreachable` if there was no valid response. GET requests and those with an
+ * `idempotencyKey` are retried.
  */
 export function createPosthorn(options: PosthornOptions): Posthorn {
   const { baseUrl = '', apiKey, operatorToken, headers } = options

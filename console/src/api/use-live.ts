@@ -19,11 +19,11 @@ const MOST_SILENCE_MS = 40_000
 const LISTEN_EVERY_MS = 5_000
 
 /**
- * Follows `path` by server-sent events, and asks instead where these do not get
- * through: a proxy in between may hold them back. Only while somebody looks:
+ * Follows `path` by server-sent events, and polls instead if these do not get
+ * through: a proxy may buffer them. Only while the page is visible:
  * browsers allow few connections to a server, and a hidden tab needs none. A
- * stream that ends is opened again, since a server that stops ends it as well:
- * whoever has heard all gives null for the path.
+ * stream that ends is reopened, since a server that stops ends it as well:
+ * pass null for the path when nothing more is expected.
  *
  *     const live = useLive(`/api/v2/messages/bulk/${id}/events`, {
  *       onEvent: ({ data }) => setJob(JSON.parse(data)),

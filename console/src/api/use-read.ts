@@ -43,7 +43,7 @@ type ReadOptions<A> = {
 }
 
 /**
- * What `path` answers, kept and refreshed:
+ * The response of a GET to `path`, cached and refreshed:
  *
  *     const wallet = useRead('/api/v2/wallet')
  *     const message = useRead('/api/v2/messages/{messageId}', { path: { messageId } })
@@ -159,12 +159,12 @@ export type PagedRead<R> = {
 }
 
 /**
- * Something that changes things, and the paths whose answers it makes old:
+ * An action that changes data, and the paths whose responses are outdated then:
  *
  *     const revoke = useAction((api, id: string) => api.delete('/api/v2/api-keys/{keyId}', { path: { keyId: id } }),
  *       { changes: ['/api/v2/api-keys'] })
  *
- * `mutate` does nothing while the very same is under way: a double click comes before the button can rest.
+ * `mutate` does nothing while the same action with the same input is running, as for a double click.
  */
 export function useAction<I, R>(
   run: (api: Posthorn, input: I) => Promise<R>,

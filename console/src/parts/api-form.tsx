@@ -16,8 +16,8 @@ export type ApiForm<V extends Record<string, unknown>> = {
 }
 
 /**
- * A form whose faults are the API's own: each at its field, by the path that
- * the API names, the rest above the button.
+ * A form that shows the API's errors: each at its field, by the API's path,
+ * the others above the button.
  *
  *     const form = useApiForm({ initial: { name: '' }, send: values => api.post('/api/v2/…', { body: values }) })
  *     <ApiForm form={form} submitLabel="Create">

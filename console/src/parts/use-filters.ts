@@ -2,11 +2,11 @@ import { useCallback, useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
 
 /**
- * Filters that live in the URL: a link has them, and so has "back".
+ * Filters in the URL, so that links and the back button keep them.
  *
  *     const [filters, setFilters, clear] = useFilters(['status', 'channel', 'to'])
  *
- * `clear` takes all of them away, and is null where there are none.
+ * `clear` removes all of them, and is null if none is set.
  */
 export function useFilters<const N extends string>(
   names: readonly N[],
