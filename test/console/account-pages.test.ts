@@ -120,6 +120,8 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.clock.runFor(1_500)
     await told
     await row.getByText('Approved').waitFor()
+    // A list that is asked for meanwhile is answered before its context goes.
+    await page.unrouteAll({ behavior: 'wait' })
     await fresh.context.close()
   })
 
