@@ -122,7 +122,11 @@ export async function rejectAbandoned(db: Db, ids: readonly JobId[], nowMs: numb
               where status = 'accepting' and ended_at is null and id = any ($1::uuid[])
              returning account_id, id)
            insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
-    values: [ids.map(toUuid), 'the server that took it in went away', toIso(nowMs)],
+    values: [
+      ids.map(toUuid),
+      'the server that received the job stopped before all rows were stored',
+      toIso(nowMs),
+    ],
   })
 }
 

@@ -303,13 +303,17 @@ function isCutMidway(error: unknown, said: Said): boolean {
 function reasonOf(error: unknown): string {
   if (!(error instanceof IntakeCut)) return 'the rows could not be stored'
   return error.problem.code === 'INVALID_REQUEST_BODY'
-    ? 'the body is not JSON to its end'
-    : 'the body did not come to its end'
+    ? 'the body is not valid JSON'
+    : 'the body broke off before its end'
 }
 
 /** A sweep has rejected the job, because it took this node for dead. */
 function givenUp(): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', 'The job was given up while it came in.', {
-    retryAfterSeconds: 1,
-  })
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'The intake of the job was interrupted. Send the request again.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }

@@ -74,7 +74,7 @@ function countOf(taken: readonly AccountId[], accountId: AccountId): number {
 }
 
 function full(): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are coming in at once.', {
+  return new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are being received at once.', {
     retryAfterSeconds: 5,
   })
 }
