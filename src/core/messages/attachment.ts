@@ -40,7 +40,7 @@ export function planAttachment(
 ): AttachmentPlan | null {
   if (!attachment) return null
   if (isSms(channel)) {
-    throw invalid('attachment', `is not carried by ${channel}`)
+    throw invalid('attachment', `cannot be sent over ${channel}`)
   }
   return attachment.assetId === undefined
     ? planFile(attachment, channel, sources.checkUrl)
@@ -52,12 +52,13 @@ type Given = NonNullable<SingleSendBody['attachment']>
 /** What it is was found out when it was uploaded; only its name may be another. */
 function planAsset(given: Given, id: string, assets: NamedAssets | undefined): AttachmentPlan {
   for (const other of ['publicUrl', 'base64'] as const) {
-    if (given[other] !== undefined) throw invalid(`attachment.${other}`, 'or assetId, not both')
+    if (given[other] !== undefined)
+      throw invalid(`attachment.${other}`, 'cannot be given together with attachment.assetId')
   }
   const asset = assetOf(assets, id, 'attachment.assetId')
   // Any file can be sent as a document.
   if (given.type !== asset.mediaType && given.type !== 'document') {
-    throw invalid('attachment.type', `must be ${asset.mediaType}, as the asset is, or document`)
+    throw invalid('attachment.type', `must be ${asset.mediaType}, the type of the asset, or document`)
   }
   return {
     type: given.type,
@@ -79,7 +80,9 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
   if (attachment.publicUrl === undefined && !bytes) {
     throw invalid(
       'attachment.publicUrl',
-      channel === 'botapp_bot' ? 'or assetId is required for bot media' : 'or base64 or assetId is required',
+      channel === 'botapp_bot'
+        ? 'is required for bot media, unless assetId is given'
+        : 'is required, unless base64 or assetId is given',
     )
   }
   if (bytes && channel === 'user_chatapp_session') checkSize(attachment.type, bytes)
@@ -108,10 +111,7 @@ function isChat(channel: Channel): boolean {
 
 function checkSize(type: AttachmentType, bytes: Buffer): void {
   if (bytes.length > MOST_BYTES[type]) {
-    throw invalid(
-      'attachment.base64',
-      `a file of type ${type} has at most ${MOST_BYTES[type] / 1_048_576} MB`,
-    )
+    throw invalid('attachment.base64', `must be at most ${MOST_BYTES[type] / 1_048_576} MB for type ${type}`)
   }
 }
 

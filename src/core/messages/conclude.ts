@@ -71,7 +71,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
     const note = () => deps.optedOut(item, providerCode)
     await patiently(clock, () => !deps.stopping(), note).catch(error => {
-      log.warn({ err: error, messageId: item.id }, 'that a recipient has opted out could not be written down')
+      log.warn({ err: error, messageId: item.id }, 'could not store the opt-out of a recipient')
     })
   }
 
@@ -80,7 +80,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     await deps.parts.note(connectionId, pieces).catch(error => {
       log.warn(
         { err: error, messageId: id },
-        'the parts of a message could not be written down; it stays sent',
+        'could not store the ids of the parts of a message; it stays sent',
       )
     })
   }
@@ -90,7 +90,10 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     const stays: Onward = { kind: 'stays', tries: attempt }
     if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
     return deps.failover.after(item, attempt, outcome).catch(error => {
-      log.warn({ err: error, messageId: item.id }, 'no other connection could be found')
+      log.warn(
+        { err: error, messageId: item.id },
+        'could not look for another connection; the message stays with its own',
+      )
       return stays
     })
   }
@@ -125,7 +128,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   return {
     attempt,
     lost(place, attempt) {
-      const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
+      const outcome: Outcome = { kind: 'unknown', detail: 'the node did not see the outcome of the attempt' }
       return write(place, attempt, settlementOf(place.connectionId, outcome, attempt))
     },
     neverMade: (place, attempt) => write(place, attempt, notMade(clock.now())),

@@ -26,7 +26,7 @@ export function readMessageType(body: SingleSendBody): MessageType {
   const inferred = body.content?.otpCode === undefined ? 'free_text' : 'otp'
   const type = body.messageType ?? inferred
   if (body.content?.otpCode !== undefined && type !== 'otp') {
-    throw invalid('content.otpCode', `belongs to messageType otp, not ${type}`)
+    throw invalid('content.otpCode', `is only allowed with messageType otp, not ${type}`)
   }
   return type
 }
@@ -41,7 +41,7 @@ export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
   const { content, attachment, template } = body
   const text = ownText(body)
   if (text === undefined && content?.otpCode === undefined && !attachment && !template) {
-    throw invalid('content', 'give content.text, content.otpCode, a template or an attachment')
+    throw invalid('content', 'is empty: give content.text, content.otpCode, a template or an attachment')
   }
   if (content?.otpCode !== undefined) {
     if (!/^[\p{L}\p{N}-]+$/u.test(content.otpCode)) {
@@ -61,7 +61,7 @@ export function compose(body: SingleSendBody, channel: Channel): Said {
   const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
   if (body.content?.subject !== undefined)
-    throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
+    throw invalid('content.subject', `is only allowed on email_user, not ${channel}`)
   if (isSms(channel)) return composeSms(text, textPath(body))
   const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
   if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
@@ -85,7 +85,10 @@ export function composeSms(text: string, path: string): Said {
   if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)
   if (sms.parts > MAX_SMS_PARTS) {
-    throw invalid(path, `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`)
+    throw invalid(
+      path,
+      `needs ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are allowed`,
+    )
   }
   return { text, subject: null, html: false, sms }
 }

@@ -110,7 +110,10 @@ async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal
 /** Free text on the official chat app, which is for whoever wrote within the last 24 hours. */
 async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps): Promise<Refusal | null> {
   if (await windowOpen(planned, planned.scheduledAt ?? clock.now())) return null
-  const problem = invalid('template', 'free text needs an approved template outside the 24-hour window')
+  const problem = invalid(
+    'template',
+    'is required, since free text is only allowed within 24 hours of a message from the recipient',
+  )
   return { problem, elsewhere: true, saidBy: null }
 }
 

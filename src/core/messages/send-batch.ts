@@ -178,7 +178,7 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
   checkContent(body)
   readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs)
   if (body.channel === 'botapp_bot' || body.conversationContext?.moduleType === 'botapp_bot') {
-    throw invalid('to', 'must be one chat id: bots take no batches')
+    throw invalid('to', 'must be one chat id: a batch cannot be sent to bots')
   }
   const attachedBytes = (body.attachment?.base64?.length ?? 0) * 0.75
   if (attachedBytes * body.to.length > MOST_ATTACHED_BYTES) {

@@ -35,6 +35,6 @@ export async function findSuppressedAmong<Item extends Addressed>(
 
 export function recipientSuppressed(channel: string, how: Suppressed): Problem {
   const where = how === 'here' ? ` over ${channel}` : ''
-  const message = `is on the list of those who get no marketing${where}`
+  const message = `is on the suppression list for marketing${where}`
   return new Problem('RECIPIENT_SUPPRESSED', `to: ${message}`, { details: [{ path: 'to', message }] })
 }

@@ -139,7 +139,7 @@ export function channelByTemplate(
   homeCountry: string,
 ): Channel {
   const own = channelsOf(template)
-  const words = `the template "${template.name}" goes over ${own.join(' or ')}`
+  const words = `the template "${template.name}" is for ${own.join(' or ')}`
   const asked = body.channel === 'auto' ? undefined : body.channel
   if (asked !== undefined && !own.includes(asked)) throw invalid('channel', `${words}, not ${asked}`)
   if (contextChannel !== null && !own.includes(contextChannel)) {
@@ -175,12 +175,16 @@ export function connectionsByTemplate(
   if (mode === 'test') return connections
   checkOfficialSender(body, official)
   const bound = connections.find(each => each.id === official.connectionId)
-  if (!bound) throw invalid(path, 'the connection that the template was approved for is gone')
+  if (!bound) throw invalid(path, 'the connection that the template was approved for has been removed')
   if (bound.provider !== SANDBOX) return [bound]
   const hasReal = connections.some(
     each => each.provider !== SANDBOX && each.channels.includes('official_chatapp'),
   )
-  if (hasReal) throw invalid(path, 'the template was approved by the sandbox alone; create it again')
+  if (hasReal)
+    throw invalid(
+      path,
+      'the template was approved by the sandbox only; create it again to submit it to the provider',
+    )
   return connections
 }
 

@@ -64,7 +64,7 @@ function overrideOf(use: NonNullable<SingleSendBody['template']>): Override | nu
   if (use.header !== undefined && use.header !== use.headerMediaUrl) {
     given.push({ kind: 'url', value: use.header, path: 'template.header' })
   }
-  if (given.length > 1) throw invalid(given[1]!.path, `or ${given[0]!.path}, not both`)
+  if (given.length > 1) throw invalid(given[1]!.path, `cannot be given together with ${given[0]!.path}`)
   return given[0] ?? null
 }
 

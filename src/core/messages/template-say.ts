@@ -36,10 +36,10 @@ export function sayCode(template: TemplateSnapshot, channel: Channel, code: stri
 
 /** The words are the template's. */
 function refuseOtherWords({ text, content }: SingleSendBody): void {
-  if (content?.text) throw invalid('content.text', 'is not sent with a template, which has its own words')
-  if (text) throw invalid('text', 'is not sent with a template, which has its own words')
+  if (content?.text) throw invalid('content.text', 'is not allowed with a template, which has its own text')
+  if (text) throw invalid('text', 'is not allowed with a template, which has its own text')
   if (content?.subject !== undefined) {
-    throw invalid('content.subject', 'is not sent with a template, which has its own')
+    throw invalid('content.subject', 'is not allowed with a template, which has its own subject')
   }
 }
 
@@ -70,7 +70,8 @@ function sayLocal(
   if (isSms(channel)) return composeSms(rendered.text, 'template')
   const text = joinParts(compiled, rendered)
   const limit = attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
-  if (text.length > limit) throw invalid('template', `comes to more than ${limit} characters on ${channel}`)
+  if (text.length > limit)
+    throw invalid('template', `has more than ${limit} characters once filled in; ${channel} allows no more`)
   return { text, subject: null, html: false, sms: null }
 }
 
@@ -132,7 +133,7 @@ function otpOf(template: TemplateSnapshot, values: readonly string[]): StoredTem
 function checkCodeButton({ template: use }: SingleSendBody, code: string): void {
   use?.buttonVariables?.forEach(({ index, text }, at) => {
     const path = `template.buttonVariables[${at}]`
-    if (index !== 0) throw invalid(`${path}.index`, `${index} is no button that takes a value`)
+    if (index !== 0) throw invalid(`${path}.index`, `button ${index} takes no value`)
     if (text !== code) throw invalid(`${path}.text`, 'must be the code itself')
   })
 }

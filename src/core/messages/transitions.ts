@@ -51,7 +51,7 @@ export function notMade(nowMs: number): Settlement {
   return {
     ...NOTHING,
     kind: 'queued',
-    errorDetail: 'not made',
+    errorDetail: 'the attempt was recorded but not made',
     dueAt: nowMs,
     uncounted: true,
     answer: null,

@@ -202,19 +202,19 @@ const UNWANTED: Readonly<Record<Unwanted, Ending>> = {
   unreadable: {
     end: 'failed',
     errorCode: 'INTERNAL_ERROR',
-    detail: 'its sealed words are gone, or another master key sealed them',
+    detail: 'its encrypted text is missing, or was encrypted under another master key',
   },
   suppressed: {
     end: 'failed',
     errorCode: 'RECIPIENT_SUPPRESSED',
-    detail: 'the recipient asked for no marketing while the message waited',
+    detail: 'the recipient opted out of marketing while the message waited',
   },
   expired: {
     end: 'expired',
     errorCode: 'VERIFICATION_EXPIRED',
-    detail: 'the time of its code was over before it could leave',
+    detail: 'its code expired before the message could be sent',
   },
-  superseded: { ...CANCELLED, detail: 'its code was superseded or used up before it could leave' },
+  superseded: { ...CANCELLED, detail: 'its code was superseded or used up before the message could be sent' },
 }
 
 async function withdraw(

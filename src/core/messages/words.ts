@@ -37,7 +37,7 @@ export function findWords(
       ? sayByTemplate(body, template, carrier.channel, sources)
       : sayCode(template, carrier.channel, code)
   if (stored && body.attachment) {
-    throw invalid('attachment', 'does not go with an official template, whose header takes the file')
+    throw invalid('attachment', 'is not allowed with an official template: give the file as its header')
   }
   return { said, template: { id: template.id, stored }, code }
 }

@@ -267,7 +267,7 @@ describe('an official template on WhatsApp', () => {
     const use = { to: '+16505551234', template: { id: made.id, variablesIndexed: ['Ada', '1'] } }
     expect((await app.during(account.send(use))).status).toBe(200)
     const live = await app.during(account.send(use, { live: true }))
-    expect(live.body['error']).toContain('approved by the sandbox alone')
+    expect(live.body['error']).toContain('approved by the sandbox only')
   })
 
   test('of a connection that is off stays until that is on, or gone: its provider cannot be asked', async () => {

@@ -336,7 +336,7 @@ describe('a code that waits', () => {
     )
     expect(earlier).toMatchObject({
       status: 'cancelled',
-      errorMessage: 'its code was superseded or used up before it could leave',
+      errorMessage: 'its code was superseded or used up before the message could be sent',
       billing: { state: 'released' },
     })
     expect(later).toMatchObject({ billing: { state: 'captured' } })
@@ -384,7 +384,7 @@ describe('a code that waits', () => {
       )
       expect(earlier).toMatchObject({
         status: 'cancelled',
-        errorMessage: 'its code was superseded or used up before it could leave',
+        errorMessage: 'its code was superseded or used up before the message could be sent',
         billing: { state: 'released' },
       })
       expect(later).toMatchObject({ status: 'sent', billing: { state: 'captured' } })
