@@ -22,21 +22,21 @@ export type AcceptMessageDeps = {
     bytes: Buffer,
   ): Promise<StoredAttachmentId>
   dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
-  /** Keeps an uploaded file until the message is done; false when it is gone. */
+  /** Keeps an uploaded file from being deleted until the message has ended; false if it was deleted already. */
   useAsset(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
-  /** Ends that for all of a message's files. */
+  /** Lets all uploaded files of a message be deleted again. */
   unuseAssets(messageId: MessageId): Promise<void>
 }
 type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
 
 /**
- * Makes one prepared message durable and, once it is, hands it to its lane. With
- * `claim` its idempotency key is claimed in the same transaction. Rejects with
- * DatabaseUnavailable when it could not be confirmed: then it will not be sent.
+ * Stores one prepared message and then hands it over to its lane. With `claim` its
+ * idempotency key is claimed in the same transaction. Rejects with DatabaseUnavailable
+ * if the commit could not be confirmed: then the message will not be sent.
  */
 export type AcceptMessage = {
   (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
-  /** The same by another way to accept: one that stores with the message what it belongs to. `ofJob`: it is a row of a bulk job. */
+  /** The same with another accept, `add`, which stores more than the message. `ofJob`: the message is a row of a bulk job. */
   <Verdict extends { kind: string }>(
     id: MessageId,
     prepared: Prepared,
@@ -46,7 +46,7 @@ export type AcceptMessage = {
   ): Promise<Verdict>
 }
 
-/** What a message of a bulk job is accompanied by. */
+/** What the outbox item of a bulk row has in addition. */
 type OfJob = Required<Pick<OutboxItem, 'bulkJobId' | 'leaving'>>
 
 export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
@@ -70,7 +70,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
-    // Stored by an earlier try, which needs its files.
+    // An earlier try has stored the message, which still needs its files.
     if (verdict.kind === 'known') return verdict
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {
@@ -78,7 +78,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       if (ofJob) Object.assign(item, ofJob)
       dispatch.push(item, admission.kind === 'begin')
     }
-    // It leaves by the outbox, from whichever node: when is not known here.
+    // Any node may send it from the outbox; this node does not know when.
     else ofJob?.leaving.left(null)
     return verdict
   }
@@ -100,7 +100,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     return dispatch.admit(prepared.connectionId, prepared.accountId)
   }
 
-  /** From here on its files stay as long as the message does; one that went meanwhile refuses it. */
+  /** Keeps the uploaded files until the message has ended. Throws NOT_FOUND if one was deleted meanwhile. */
   async function useAssets(
     id: MessageId,
     { accountId }: Prepared,
@@ -111,7 +111,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     }
   }
 
-  /** Of what was not accepted, nothing stays. */
+  /** Deletes the files of a message that was not accepted. */
   async function dropContent(id: MessageId, { accountId }: Prepared, content: StoredContent): Promise<void> {
     const { attachment } = content
     if (attachment?.attachmentId) await deps.dropAttachment(accountId, attachment.attachmentId)
@@ -160,7 +160,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   return acceptMessage as AcceptMessage
 }
 
-/** A message's content, as its row keeps it; what must not be read at rest goes sealed into the outbox. */
+/** The content as the message's row has it, before the secret part of an OTP is removed from it. */
 function contentToStore(prepared: Prepared, attachment: StoredContent['attachment']): StoredContent {
   const content: StoredContent = {
     ...wordsToStore(prepared),
@@ -171,7 +171,7 @@ function contentToStore(prepared: Prepared, attachment: StoredContent['attachmen
   return content
 }
 
-/** What a message says, as its row and its outbox keep it. */
+/** The rendered text as the message's row and the outbox have it. */
 export function wordsToStore(planned: Planned): StoredWords {
   const { said, template, code, candidates } = planned
   const words: StoredWords = { text: said.text, subject: said.subject, html: said.html }

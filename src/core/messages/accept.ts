@@ -14,15 +14,15 @@ import { createPatience, type Wait } from './patience.ts'
 import { readTransactions, withdrawUnconfirmed } from './withdraw-store.ts'
 
 export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> = {
-  /** Makes one send durable. Rejects with DatabaseUnavailable when that could not be confirmed in time: then it will not be sent. */
+  /** Stores one send. Rejects with DatabaseUnavailable if the commit was not confirmed in time: then it will not be sent. */
   add(row: Row): Promise<Verdict | Faulty>
-  /** Takes back what may have been stored although its sender was told that it was not; before anything due is taken. */
+  /** Withdraws sends that may be stored although their senders got an error. Called before due messages are claimed. */
   withdrawUnconfirmed(): Promise<void>
 }
 
-/** What a flush stores: sends alone, or sends with what they belong to, in the same transaction. */
+/** Stores the sends of a flush; others than `SENDS` store more in the same transaction, such as verifications. */
 export type AcceptStore<Row extends AcceptRow, Verdict> = {
-  /** Verdicts in the order of the rows, which are sorted by account and id; `repeated` says that they may be stored. */
+  /** Verdicts in the order of the rows, which are sorted by account and id; `repeated`: they may be stored already. */
   accept(
     db: Db,
     node: number,
@@ -31,13 +31,13 @@ export type AcceptStore<Row extends AcceptRow, Verdict> = {
     repeated: boolean,
   ): Promise<(Verdict | Faulty)[]>
   /**
-   * Takes back sends of which the sender was told that they were not accepted; which of them were stored.
-   * Absent where callers try again under the same id until they know: then nothing has to be taken back.
+   * Withdraws sends whose senders got an error; returns those that were stored.
+   * Absent if callers retry under the same id until they have a verdict: then nothing has to be withdrawn.
    */
   withdraw?(db: Database, nowMs: number, rows: readonly Row[]): Promise<Set<MessageId>>
 }
 
-/** Sends and nothing else. */
+/** The store for plain sends. */
 export const SENDS: AcceptStore<AcceptRow, AcceptVerdict> = {
   accept: acceptSends,
   withdraw: withdrawUnconfirmed,
@@ -47,44 +47,44 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
   db: Database
   clock: Clock
   store: AcceptStore<Row, Verdict>
-  /** This node's number, which changes when its lease was lost. */
+  /** This node's number, which changes when its lease has expired. */
   node(): number
-  /** How long a sender waits while the database is away, in ms. */
+  /** How long a sender waits while the database is unavailable, in ms. */
   patienceMs?: number
   observe?(items: number, durationMs: number): void
-  /** Most items of a transaction. */
+  /** The most items of a transaction. */
   maxItems?: number
-  /** Senders that hear of it in one turn of the event loop; else all. */
+  /** How many senders get their verdict in one turn of the event loop; all if absent. */
   toldAtOnce?: number
-  /** Rows that answer the same never share a transaction. */
+  /** Rows with the same return value never share a transaction. */
   conflict?(row: Row): string | undefined
 }
 
-/** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
+/** The pause between two tries of a flush, in ms. */
 const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
-/** Of content in one transaction: a much larger statement times out on a busy machine, for all sends in it. */
+/** Characters of content in one transaction: a much larger statement times out on a busy machine, for all its sends. */
 const MOST_CHARACTERS = 4_000_000
-/** Once the database answers again, an abandoned statement has ended, or is committing, well within this. */
+/** Once the database responds again, an abandoned statement has ended or is committing within this time, in ms. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
 type Waiting<Row> = { row: Row; wait: Wait; mayBeStored: boolean }
 type Unconfirmed<Row> = {
   row: Row
-  /** From then on no statement of it runs any more, by the monotonic clock; null until the database answers a look. */
+  /** When its statements have ended for certain, in ms of the monotonic clock; null until the database responds again. */
   untilMs: number | null
   /**
-   * A commit may still take longer, for a standby or a disk: whatever stores it has a transaction id below
-   * this one; null before `untilMs`.
+   * A commit may take longer, because of a standby or a disk: the transaction that stores the send has an id below
+   * this one. Null before `untilMs`.
    */
   belowXid: number | null
 }
 
 /**
- * Accepts sends, many in one transaction. A flush whose outcome is lost with the
- * connection is repeated with the same ids, which is safe: what the first one
- * stored is recognised. A sender whose patience ends is told so at once, however
- * long the flush hangs; what may have been stored for it is taken back.
+ * Accepts sends, many in one transaction. A flush whose outcome is unknown because its
+ * connection broke is repeated with the same ids. This is safe: the database recognises
+ * what the first try stored. A sender whose patience ends gets an error at once, even if
+ * the flush still hangs; what may have been stored for it is withdrawn later.
  */
 export function createAccept<Row extends AcceptRow, Verdict>(
   deps: AcceptDeps<Row, Verdict>,
@@ -93,7 +93,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   const { db, clock, store } = deps
   const { conflict } = deps
   const patience = createPatience(clock, deps.patienceMs ?? 3_000)
-  /** Perhaps stored, although their senders were told that they were not accepted. */
+  /** Sends that may be stored although their senders got an error. */
   let unconfirmed: Unconfirmed<Row>[] = []
 
   const batcher = createBatcher<Entry, Verdict | Faulty | null>({
@@ -128,7 +128,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     reject(new DatabaseUnavailable(new Error('not confirmed in time')))
   }
 
-  /** Null for entries whose senders have given up meanwhile. */
+  /** Null for entries whose senders no longer wait. */
   async function flush(entries: Entry[]): Promise<(Verdict | Faulty | null)[]> {
     const startedMs = clock.monotonic()
     const sorted = [...entries].sort((a, b) => byAccountAndId(a.row, b.row))
@@ -148,7 +148,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     }
   }
 
-  /** A value that the database refuses fails its own item: the others go on without it. */
+  /** If the database refuses a value, only the item with that value fails: the batch is split until it is alone. */
   async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, Verdict | Faulty>> {
     const entries = all.filter(entry => !entry.wait.over)
     if (entries.length === 0) return new Map()
@@ -169,7 +169,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       if (entries.length === 1) return new Map([[entries[0]!, { kind: 'faulty', cause: error }]])
       const half = entries.length >> 1
       const first = await acceptOrSplit(entries.slice(0, half), repeated)
-      // Should the second half have to be repeated, the first is recognised as accepted.
+      // If the second half has to be repeated, the first is recognised as accepted.
       const second = await acceptOrSplit(entries.slice(half), repeated)
       return new Map([...first, ...second])
     }
@@ -184,7 +184,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       const isLate = ({ untilMs, belowXid }: Unconfirmed<Row>) =>
         untilMs !== null && untilMs <= askedMs && belowXid === null
       const late = tried.filter(isLate)
-      // Read before the look, which sees what every transaction stored that has ended by then.
+      // Read before the withdrawal, which sees what all transactions stored that had ended by then.
       const { oldestXid, ownXid } = await readTransactions(db, late.length > 0)
       const gone = await store.withdraw(
         db,
@@ -199,7 +199,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   }
 }
 
-/** A repeat can meet its own first try still at work: the rows are there a moment later. */
+/** A unique violation in a repeat means that the first try is still committing: its rows are visible a moment later. */
 function isRepeatable(error: unknown, repeated: boolean): boolean {
   if (error instanceof DatabaseUnavailable) return true
   return repeated && (error as { code?: unknown }).code === UNIQUE_VIOLATION

@@ -7,18 +7,18 @@ import { toIso } from '../../lib/clock.ts'
 import { type MessageId, sameAs } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 
-/** An answer as bytes, so that a replay repeats it to the letter. */
+/** The response to a request, its body as text, so that a replay is identical to the byte. */
 export type Answer = {
   status: number
   /** JSON. */
   body: string
   replayed: boolean
-  /** The sandbox took it: it must not pass for the real thing. */
+  /** The sandbox took the message, which the response must say. */
   sandbox: boolean
   retryAfterSeconds: number | null
 }
 
-/** All that the answer to a send says; the same from memory and from the message's row. */
+/** The values in the response to a send; the same from memory and from the message's row. */
 export type AnswerFacts = {
   id: MessageId
   scheduledAt: number | null
@@ -34,7 +34,7 @@ export type AnswerFacts = {
 
 export type FailureFacts = { errorCode: ErrorCode; errorDetail: string | null }
 
-/** The 200 of a send that was accepted. */
+/** The 200 response to an accepted send. */
 export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], replayed: boolean): Answer {
   const body: SendResult = {
     success: true,
@@ -67,13 +67,13 @@ export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], rep
   }
 }
 
-/** The error of a send that its provider refused for good. */
+/** The error response to a send that its provider finally refused. */
 export function failedAnswer(facts: AnswerFacts, failure: FailureFacts, replayed: boolean): Answer {
   const problem = failureProblem(failure)
   return { ...problemAnswer(problem, facts.id, replayed), sandbox: facts.provider === SANDBOX }
 }
 
-/** The refusal as a Problem, with the provider's reason behind the catalogue's sentence. */
+/** The refusal as a Problem: the catalogue's sentence, then the provider's reason in brackets. */
 function failureProblem({ errorCode, errorDetail }: FailureFacts): Problem {
   const text = CATALOGUE[errorCode].text
   const atRecipient = errorCode === 'RECIPIENT_REJECTED' || errorCode === 'CHATAPP_NOT_REGISTERED'
@@ -83,17 +83,17 @@ function failureProblem({ errorCode, errorDetail }: FailureFacts): Problem {
   })
 }
 
-/** What a provider says before a send of a recipient that it cannot reach. */
+/** The Problem for a recipient that, by its provider, is not registered on the chat app. */
 export function notRegistered(): Problem {
   return failureProblem({ errorCode: 'CHATAPP_NOT_REGISTERED', errorDetail: null })
 }
 
-/** The 402 of a send that neither pool nor wallet covers. */
+/** The 402 response to a send that neither pool nor wallet covers. */
 export function insufficientAnswer(id: MessageId, replayed: boolean): Answer {
   return problemAnswer(new Problem('INSUFFICIENT_BALANCE'), id, replayed)
 }
 
-/** Any refusal as an answer. */
+/** A refusal as a response. */
 export function problemAnswer(problem: Problem, id: MessageId, replayed = false): Answer {
   return {
     status: problem.status,

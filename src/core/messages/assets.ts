@@ -4,10 +4,10 @@ import type { AssetId } from '../../lib/ids.ts'
 import type { Asset } from '../media/asset.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 
-/** Uploaded files by their id, as far as a body names them. */
+/** The uploaded files that a body names, by their ids. */
 export type NamedAssets = ReadonlyMap<string, Asset>
 
-/** The uploaded files that a body names; most name none. */
+/** The ids of the uploaded files that a body names; usually none. */
 export function assetIdsOf({ attachment, template }: SingleSendBody): readonly string[] {
   const ids = [attachment?.assetId, template?.headerAssetId].filter(id => id !== undefined)
   return ids.length === 0 ? NONE : ids
@@ -22,18 +22,18 @@ export function assetOf(assets: NamedAssets | undefined, id: string, path: strin
   throw assetGone(path)
 }
 
-/** The refusal of a file that is not there, or not any more. */
+/** NOT_FOUND for a file that does not exist, or was deleted. */
 export function assetGone(path: string): Problem {
   const message = 'asset not found'
   return new Problem('NOT_FOUND', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
-/** An uploaded file that a message carries, and the field that brought it. */
+/** An uploaded file that a message contains, and the field that named it. */
 export type CarriedAsset = { id: AssetId; path: string }
 
 const CARRIES_NONE: readonly CarriedAsset[] = []
 
-/** The uploaded files that a message carries; most carry none. */
+/** The uploaded files that a message contains; usually none. */
 export function carriedAssets({ attachment, template }: StoredContent): readonly CarriedAsset[] {
   if (!attachment && !template) return CARRIES_NONE
   const header = template?.header

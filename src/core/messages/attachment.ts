@@ -7,7 +7,7 @@ import { nameInUrl } from '../media/file-name.ts'
 import { FORMATS, MOST_BYTES } from '../media/formats.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 
-/** A file of a message: uploaded before, by address, or by the bytes that came with the request. */
+/** A file of a message: one that was uploaded before, a URL, or bytes in the request. */
 export type AttachmentPlan = {
   type: AttachmentType
   mimetype: string
@@ -19,10 +19,10 @@ export type AttachmentPlan = {
 
 export type AttachmentSources = { checkUrl: CheckUrl; assets: NamedAssets | undefined }
 
-/** Why a user's address cannot be fetched, or null; the guarded client knows. */
+/** Why the guarded fetch would refuse a user's URL; null if it would not. */
 export type CheckUrl = (url: string) => string | null
 
-/** Of a file that neither its sender nor its name describes. */
+/** For a file without a mimetype whose name has no known extension. */
 const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
   image: 'image/jpeg',
   video: 'video/mp4',
@@ -32,7 +32,7 @@ const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
 const MIMETYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;[ \t]*[a-z0-9-]+=[a-z0-9_."-]+)*$/i
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** Validates the attachment of a send for its channel; null when there is none. */
+/** Validates the attachment of a send for its channel; null if there is none. */
 export function planAttachment(
   attachment: SingleSendBody['attachment'],
   channel: Channel,
@@ -49,7 +49,7 @@ export function planAttachment(
 
 type Given = NonNullable<SingleSendBody['attachment']>
 
-/** What it is was found out when it was uploaded; only its name may be another. */
+/** Uses the type that was detected at the upload; the request may change only the name. */
 function planAsset(given: Given, id: string, assets: NamedAssets | undefined): AttachmentPlan {
   for (const other of ['publicUrl', 'base64'] as const) {
     if (given[other] !== undefined)
@@ -75,7 +75,7 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
   const mimetype = attachment.mimetype ?? mimetypeByName(attachment.type, fileName)
   if (!MIMETYPE.test(mimetype)) throw invalid('attachment.mimetype', 'must be a media type, as in image/png')
   if (isChat(channel)) checkKind(attachment.type, mimetype)
-  // Bots fetch the address themselves and ignore bytes.
+  // Bot platforms fetch the URL themselves and ignore bytes.
   const bytes = channel === 'botapp_bot' ? null : readBase64(attachment.base64)
   if (attachment.publicUrl === undefined && !bytes) {
     throw invalid(
@@ -98,7 +98,7 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
   }
 }
 
-/** People see the file as what it is said to be: a voice message that is no sound plays nothing. */
+/** Chat apps show the file by its declared type: a voice message with another mimetype would not play. */
 function checkKind(type: AttachmentType, mimetype: string): void {
   if (type !== 'document' && !mimetype.toLowerCase().startsWith(`${type}/`)) {
     throw invalid('attachment.mimetype', `must begin with ${type}/ for type ${type}`)
@@ -126,7 +126,7 @@ function readBase64(text: string | undefined): Buffer | null {
   return Buffer.from(bare, 'base64')
 }
 
-/** A name without path or line breaks; the address' last segment where none is given. */
+/** The name of the file, without path or line breaks; if none is given, the last segment of the URL. */
 function fileNameOf(attachment: Given): string {
   if (attachment.fileName !== undefined) {
     if (/[/\\\p{Cc}]/u.test(attachment.fileName)) {
@@ -138,7 +138,7 @@ function fileNameOf(attachment: Given): string {
   return named ?? attachment.type
 }
 
-/** What a file is by its name, as far as `type` allows: a name without an extension that we know says nothing. */
+/** The mimetype for the extension of a name, if it fits `type`; else the default for `type`. */
 export function mimetypeByName(type: AttachmentType, fileName: string): string {
   const extension = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
   const known = extension === 'jpeg' ? 'jpg' : extension

@@ -7,12 +7,12 @@ import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
 
 /**
- * SQL: when somebody was at a batch, by the database's clock, since the next one may come by another
- * node; as exact as it is read.
+ * SQL: the time at which a request claims a batch, by the database's clock, since a repeat may be handled by
+ * another node; in whole milliseconds, as it is read.
  */
 const AT_IT = `date_trunc('milliseconds', clock_timestamp())`
 
-/** Claims a key for a batch before any of its messages is accepted. Null when claimed; what was there first otherwise. */
+/** Claims a key for a batch before any of its messages is accepted. Null if claimed; else the key that existed already. */
 export async function claimForBatch(
   db: Db,
   accountId: AccountId,
@@ -34,11 +34,11 @@ export async function claimForBatch(
     ],
   })
   if (rowCount === 1) return null
-  // Gone in between: its 24 hours were over, and it is free again.
+  // It expired after its 24 hours and was deleted meanwhile, so it is free again.
   return (await readKey(db, accountId, claim)) ?? claimForBatch(db, accountId, claim, ids, nowMs)
 }
 
-/** Takes up a batch that somebody left unfinished; false when another was faster. */
+/** Claims a batch that an earlier request left unfinished; false if another request was faster. */
 export async function takeUpBatch(
   db: Db,
   accountId: AccountId,
@@ -70,7 +70,7 @@ export async function finishBatch(
   })
 }
 
-/** Whether any of these messages is with this provider. */
+/** Whether any of these messages was routed to this provider. */
 export async function anyWith(
   db: Db,
   accountId: AccountId,
@@ -86,7 +86,7 @@ export async function anyWith(
   return rows[0]!.found
 }
 
-/** Whether a node lives that lived at a time. */
+/** Whether some node with a valid lease was already running at a time. */
 export async function stillLives(db: Db, atMs: number): Promise<boolean> {
   const { rows } = await db.query<{ lives: boolean }>({
     name: 'lives_since',

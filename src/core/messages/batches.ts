@@ -7,25 +7,25 @@ import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import { type Vouched, vouchFor } from './vouch-store.ts'
 
-/** What became of a batch that was left unfinished, message by message. */
+/** The state of the messages of a batch that an earlier request left unfinished. */
 export type LeftBatch = {
-  /** Accepted before, even if cancelled since: nothing is left to do for these, whatever would become of them now. */
+  /** Messages that are accepted already, even if they were cancelled since: these are not accepted again. */
   accepted: ReadonlyMap<MessageId, Vouched>
-  /** The ids in the order of `to`; of those that were taken back, new ones. */
+  /** The ids in the order of `to`; withdrawn messages have new ones. */
   ids: MessageId[]
 }
 
-/** The keys of batches: claimed before, answered after, and taken up again by whoever comes with the same key. */
+/** The idempotency keys of batches: claimed first, answered at the end; a repeat finishes what was left unfinished. */
 export type Batches = {
   claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<StoredKey | null>
-  /** The batch that a key stands for, to be finished here; null while another may still be at it. */
+  /** Claims the unfinished batch of a key; null while another request may still work on it. */
   takeUp(accountId: AccountId, claim: KeyClaim, existing: StoredKey): Promise<LeftBatch | null>
   finish(accountId: AccountId, claim: KeyClaim, answer: { status: number; body: string }): Promise<void>
-  /** Whether the sandbox took any message of a finished one. */
+  /** Whether the sandbox took any message of a finished batch. */
   simulated(accountId: AccountId, existing: StoredKey): Promise<boolean>
 }
 
-/** A living request needs this long at most from the claim to the answer. */
+/** The longest that a request takes from the claim to its response, in ms. */
 const AT_WORK_MS = 10_000
 
 export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches {

@@ -14,25 +14,25 @@ import type { Settle } from './settle.ts'
 import { notMade, type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
 
-/** What became of a message after an attempt. */
+/** The state of a message after an attempt. */
 export type Conclusion =
-  /** It goes on over another connection: this node holds it, not begun. */
+  /** It failed over to another connection: this node holds it, not begun. */
   | { kind: 'moved'; item: OutboxItem }
-  /** It is written down; `applied` unless another word was faster, `dueAt` (ms since the epoch) where it is due again. */
+  /** The outcome is stored; `applied` unless another outcome was faster, `dueAt` (ms since the epoch) if it is due again. */
   | { kind: 'settled'; applied: boolean; dueAt: number | null }
 
-/** As much of a message as must be known to settle it. */
+/** The fields of a message that are needed to settle it. */
 type Place = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & Partial<OutboxItem>
 
 export type Conclude = {
   /**
-   * What an attempt's outcome makes of its message, whether it is known at once or
-   * comes late. Rejects where it could not be written down: then it is unknown.
+   * Applies the outcome of an attempt to its message, in time or late. Rejects if the
+   * outcome could not be stored: then the message is unknown.
    */
   attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion>
-  /** Ends an attempt of which this node knows nothing but that it was recorded. */
+  /** Settles an attempt as unknown: it was recorded, but this node does not know whether it was made. */
   lost(place: Place, attempt: number): Promise<Conclusion>
-  /** Takes an attempt back that was recorded and is known not to have been made: the message is due at once. */
+  /** Reverts an attempt that was recorded and certainly not made: the message is due at once. */
   neverMade(place: Place, attempt: number): Promise<Conclusion>
 }
 
@@ -46,15 +46,15 @@ export type ConcludeDeps = {
   seal: Pick<Seal, 'seal'>
   waiters: Waiters
   failover: Failover
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True while stopping: then a write is not retried while the database is unavailable. */
   stopping(): boolean
-  /** How often a connection's messages are tried, and when an unknown one is closed. */
+  /** The connection's retries, and the deadline of its unknown messages. */
   policyOf(connectionId: ConnectionId): SettlePolicy
-  /** Keeps that a recipient has opted out, by the provider's word. */
+  /** Stores the opt-out of a recipient that the provider reported. */
   optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
 }
 
-/** The one way from an outcome to what it does: opt-out, parts, failover, settlement, and the waiting sender. */
+/** Applies an outcome in all its effects: opt-out, parts, failover, settlement, and the request that waits. */
 export function createConclude(deps: ConcludeDeps): Conclude {
   const { clock, log, settle, waiters } = deps
 
@@ -67,7 +67,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     return write(item, attempt, settlementOf(item.connectionId, outcome, onward.tries))
   }
 
-  /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
+  /** Before the response, so that whoever learns of the refusal finds the opt-out on the list. */
   async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
     const note = () => deps.optedOut(item, providerCode)
     await patiently(clock, () => !deps.stopping(), note).catch(error => {
@@ -75,7 +75,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     })
   }
 
-  /** Before it is settled: no receipt of a part finds the message without the others. */
+  /** Before the message is settled, so that no receipt of a part finds it without its other parts. */
   async function noteParts({ id, connectionId }: OutboxItem, pieces: Pieces): Promise<void> {
     await deps.parts.note(connectionId, pieces).catch(error => {
       log.warn(
@@ -85,7 +85,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     })
   }
 
-  /** What was not taken here may be taken elsewhere: at once, and by this node. */
+  /** Fails a message over to another connection, at once and on this node, if its own did not take it. */
   function goOn(item: OutboxItem, attempt: number, outcome: Outcome): Onward | Promise<Onward> {
     const stays: Onward = { kind: 'stays', tries: attempt }
     if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
@@ -115,7 +115,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
       forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
       eventId: deps.ids.next('evt'),
     })
-    // Where another outcome was faster, the request reads it from the store.
+    // If another outcome was faster, the request reads that one from the database.
     const first = settlement.answer !== null && told?.answer === settlement.answer
     if (settlement.answer) waiters.tell(id, first ? toWord(place, settlement) : null)
     return {
@@ -135,12 +135,12 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   }
 }
 
-/** False where this node knows no more of the message than that its attempt was recorded. */
+/** Whether the item has its content; false for a message of which this node knows only its row in the outbox. */
 function isWhole(place: Place): place is OutboxItem {
   return place.content !== undefined
 }
 
-/** For the request that waits; null where it has to read the store. */
+/** For the request that waits; null if it has to read the outcome from the database. */
 function toWord({ channel, connectionId }: Place, { answer, errorCode, errorDetail }: Settlement) {
   return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
 }

@@ -5,23 +5,23 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import { looksLikeHtml } from '../../lib/html.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
-/** What a message says, once template and shortcuts are resolved. */
+/** The text of a message, rendered for its channel. */
 export type Said = {
   text: string
   subject: string | null
-  /** E-mail alone: the text is HTML. */
+  /** For e-mail only: the text is HTML. */
   html: boolean
   sms: { encoding: 'GSM-7' | 'UCS-2'; characters: number; parts: number } | null
 }
 
-/** Ten parts: what carriers reassemble everywhere, and what Twilio takes (1,600 characters). */
+/** Ten parts: carriers reassemble as many everywhere, and Twilio takes as many (1,600 characters). */
 const MAX_SMS_PARTS = 10
-/** Characters that a chat message holds on both chat platforms. */
+/** Characters that both chat platforms allow in a message. */
 export const MAX_CHAT_CHARACTERS = 4_096
-/** Characters of a caption under a picture. */
+/** Characters that they allow in the caption of a file. */
 export const MAX_CAPTION_CHARACTERS = 1_024
 
-/** The type that the body means when it does not say. */
+/** The message type of a body; `otp` or `free_text` if it names none. */
 export function readMessageType(body: SingleSendBody): MessageType {
   const inferred = body.content?.otpCode === undefined ? 'free_text' : 'otp'
   const type = body.messageType ?? inferred
@@ -31,12 +31,12 @@ export function readMessageType(body: SingleSendBody): MessageType {
   return type
 }
 
-/** The words that a body itself gives, whichever field they are in; an empty text is none. */
+/** The text in the body, from `content.text` or `text`; undefined if it is empty or absent. */
 export function ownText({ content, text }: Pick<SingleSendBody, 'content' | 'text'>): string | undefined {
   return content?.text || text || undefined
 }
 
-/** Refuses a body that says nothing, or that contradicts itself, before any channel is chosen. */
+/** Throws a 400 for a body without content, or with contradicting fields. Does not depend on the channel. */
 export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
   const { content, attachment, template } = body
   const text = ownText(body)
@@ -56,7 +56,7 @@ export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
   }
 }
 
-/** The words of a message without a template, within the limits of its channel. */
+/** Renders a message without a template. Throws a 400 if it exceeds the limits of its channel. */
 export function compose(body: SingleSendBody, channel: Channel): Said {
   const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
@@ -68,19 +68,19 @@ export function compose(body: SingleSendBody, channel: Channel): Said {
   return { text, subject: null, html: false, sms: null }
 }
 
-/** A code without words of its own; the account's template replaces this sentence. */
+/** The text for a bare code where the account has no default template. */
 function otpText(code: string | undefined): string {
   return code === undefined ? '' : `Your verification code is ${code}`
 }
 
 function composeEmail(body: SingleSendBody, text: string): Said {
-  // The contract asks for no subject, nor does RFC 5322: a mail may go without.
+  // Neither the contract nor RFC 5322 requires a subject.
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
   return { text, subject, html: looksLikeHtml(text), sms: null }
 }
 
-/** A text as an SMS; `path` is where it comes from. Throws a 400 for none, and for too many parts. */
+/** Renders an SMS. Throws a 400 at `path`, the text's field, if it is empty or has too many parts. */
 export function composeSms(text: string, path: string): Said {
   if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)

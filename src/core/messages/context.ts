@@ -3,10 +3,10 @@ import type { Channel } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 
-/** The conversation that a message belongs to, and the channel that this means. */
+/** The conversation that a message belongs to, and the channel that follows from it. */
 export type Context = NonNullable<SingleSendBody['conversationContext']> & { channel: Channel }
 
-/** Reads conversationContext and holds it against channel and recipient. */
+/** Reads conversationContext. Throws a 400 if it contradicts the channel or the recipient. */
 export function readContext(body: SingleSendBody): Context | null {
   const { conversationContext: given, channel } = body
   if (!given) {
@@ -26,7 +26,7 @@ export function readContext(body: SingleSendBody): Context | null {
   return { ...given, channel: meant }
 }
 
-/** A person on the chat app goes by their number, in any spelling, or by an id of the app's own that says no number. */
+/** On the chat app a person is addressed by a number, in any spelling, or by an id that hides it. */
 function isSameChat(to: string, chatId: string, channel: Channel): boolean {
   if (to === chatId) return true
   if (channel === 'botapp_bot') return false

@@ -8,11 +8,11 @@ import type { Planned, Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
 
 export type EstimateDeps = ResolveDeps & {
-  /** What would pay for it now; null when nothing covers it. */
+  /** What would pay for it now; null if neither pool nor wallet covers it. */
   funding(prepared: Prepared): Promise<'pool' | 'wallet' | null>
 }
 
-/** Says what a send would do, by the very steps of a send, and does none of it. */
+/** Estimates a send by the same steps as the send itself; sends and charges nothing. */
 export type EstimateSend = (caller: Caller, body: SingleSendBody) => Promise<Estimate>
 
 export function createEstimate(deps: EstimateDeps): EstimateSend {

@@ -6,7 +6,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 
-/** The attempt that a message leaves behind. */
+/** The attempt after which a message fails over. */
 export type LeftAttempt = {
   accountId: AccountId
   id: MessageId
@@ -17,7 +17,7 @@ export type LeftAttempt = {
   detail: string
 }
 
-/** Where it goes instead, and what it costs there. */
+/** The connection to which a message fails over, and its price there. */
 export type Destination = {
   connectionId: ConnectionId
   provider: string
@@ -27,26 +27,27 @@ export type Destination = {
   /** Micros. */
   amount: number
   parts: number | null
-  /** Null where it says there what it said here. */
+  /** The content for the new channel; null if it does not change. */
   words: NewWords | null
-  /** What must not be read at rest of what it says there, sealed; null leaves what is there. */
+  /** The sealed part of the new content; null leaves the stored one. */
   secret: Buffer | null
 }
 
-/** What a code says over another channel. */
+/** The content of a code, rendered for another channel. */
 export type NewWords = {
   content: StoredContent
-  /** As its row keeps it, JSON. */
+  /** As the message's row has it, JSON. */
   stored: string
   templateId: Id<'tpl'> | null
 }
 
-/** Whoever waits for the answer is short of time: a call that takes longer is repeated. */
+/** A request may be waiting for the outcome, so a call that takes longer is repeated. */
 const FAIL_OVER_TIMEOUT_MS = 2_500
 
 /**
- * Moves a message, its money included; it is this node's afterwards, and not
- * begun. `uncovered` and `stale` changed nothing. A repeated call has the first one's time.
+ * Moves a message to another connection, and adjusts its money; this node holds it then, not begun.
+ * `uncovered` (too little money) and `stale` (the message has changed) change nothing. A repeated call
+ * passes the time of the first one.
  */
 export async function failOver(
   db: Db,

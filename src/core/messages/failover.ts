@@ -20,17 +20,17 @@ import { type ResolveDeps, vet } from './resolve.ts'
 import { suppressionOf } from './suppressed.ts'
 import { findWords } from './words.ts'
 
-/** An attempt that was provably not taken. */
+/** The outcome of an attempt that the provider provably did not take. */
 export type NotTaken = Extract<Outcome, { kind: 'rejected' | 'retry' }>
 
 export type Onward =
-  /** It goes on over another connection: this node holds it, not begun. */
+  /** It failed over to another connection: this node holds it, not begun. */
   | { kind: 'moved'; item: OutboxItem }
-  /** Its own connection decides; `tries` is how often that one was asked by now. */
+  /** It stays with its connection; `tries` is how many attempts that one had so far. */
   | { kind: 'stays'; tries: number }
 
 export type Failover = {
-  /** Where a message goes after an attempt that was not taken. */
+  /** Fails a message over after an attempt that was not taken, if another connection may carry it. */
   after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward>
 }
 
@@ -38,34 +38,34 @@ export type FailoverDeps = ResolveDeps & {
   db: Database
   seal: Seal
   node(): number
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True while stopping: then a query is not retried while the database is unavailable. */
   stopping(): boolean
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
-  /** How often a connection is asked about one message. */
+  /** The most attempts of a message over a connection. */
   maxAttempts(id: ConnectionId): number
 }
 
-/** After so many a `retry` leaves for a connection that works; the policy's other tries are for where there is none. */
+/** After so many attempts with `retry`, a message fails over to a connection that is ready; without one, retries go on. */
 const TRIES_BEFORE_ANOTHER = 3
 
 /**
- * Takes messages that a connection did not take to the next one that may. All
- * of it is rare: what it needs it reads, and only `fail_over` changes anything.
+ * Fails messages over to the next connection that may carry them. This is rare, so it reads
+ * what it needs from the database; only `fail_over` changes anything.
  */
 export function createFailover(deps: FailoverDeps): Failover {
   const patience = () => !deps.stopping()
-  /** Waits for a database that is away, which must not make a refusal final. */
+  /** Retries while the database is unavailable, which must not make a refusal final. */
   const look = <T>(work: () => T | Promise<T>): Promise<T> =>
     patiently(deps.clock, patience, async () => work())
 
   async function after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward> {
     const stays: Onward = { kind: 'stays', tries: attempt }
-    // Whoever does not want it from here wants it from nowhere.
+    // An opt-out holds for every connection.
     if (outcome.kind === 'rejected' && outcome.optedOut) return stays
     const account = await look(() => deps.account(item.accountId))
     if (!account) return stays
     const world = await look(() => deps.world({ account }))
-    // Attempts count over all connections. How many were this one's is read only where they may be used up.
+    // Attempts are counted over all connections; those of this one are read only if they may be used up.
     const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
     if (!isElsewhere(world, item) && !usedUp) return stays
     const row = await look(() => readMessage(deps.db, item.accountId, item.id))
@@ -81,7 +81,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     return { kind: 'stays', tries }
   }
 
-  /** The ways that are open to it now; none while its own connection shall try again first. */
+  /** The connections that may carry it now; none while its own one is to try again first. */
   function onward(
     row: MessageRow,
     item: OutboxItem,
@@ -109,12 +109,12 @@ export function createFailover(deps: FailoverDeps): Failover {
       keepsChannel: keepsChannel(item),
     })
     if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
-    // It may be tried here again: only a living connection is better than a dead one, or one that was asked enough.
+    // It may be retried here, so another connection is better only if it is ready, and this one is not or was tried enough.
     const stays = tries < TRIES_BEFORE_ANOTHER && deps.ready(item.connectionId)
     return stays ? [] : carriers.filter(each => deps.ready(each.connection.id))
   }
 
-  /** What the message would be over there; null where it must not, or cannot, go. */
+  /** The message as the new connection would send it; null if it must not or cannot be sent there. */
   async function destination(
     row: MessageRow,
     item: OutboxItem,
@@ -125,10 +125,10 @@ export function createFailover(deps: FailoverDeps): Failover {
     const where = { connectionId: connection.id, provider: connection.provider, channel }
     if (channel === row.channel && !item.content.template) {
       const { sender, senderSource, amount, parts } = row
-      // An opt-out holds for the number that it was sent to, which may be the connection's own.
+      // An opt-out may hold for one sender only, which may be the connection's own number.
       const there = { ...item, sender, connectionId: connection.id }
       if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
-      // So does the window that an answer has opened.
+      // The 24-hour window, too, belongs to one sender.
       const needed = needsWindow({ channel, connection }, row.messageType, null)
       if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
       const secret = sealWords(deps.seal, item)
@@ -147,7 +147,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     }
   }
 
-  /** A code is said anew, by whatever says codes over there; all other words go as they are. */
+  /** A bare code is rendered anew for its channel; null for other content, which does not change. */
   function newWords({ content }: OutboxItem, planned: Planned): NewWords | null {
     if (content.code === undefined) return null
     const { template: _, ...rest } = content
@@ -159,7 +159,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     }
   }
 
-  /** The message as a send over the new channel would plan it. Throws a Problem where it does not fit there. */
+  /** Plans the message as a send over the new channel. Throws a Problem if it does not fit that channel. */
   function replan(
     row: MessageRow,
     { content }: OutboxItem,
@@ -214,12 +214,12 @@ export function createFailover(deps: FailoverDeps): Failover {
   return { after }
 }
 
-/** Whether anything but its own place could carry it: most stores have one connection, and then nothing is read. */
+/** Whether there is another connection or channel at all; if not, nothing has to be read. */
 function isElsewhere({ connections }: World, item: OutboxItem): boolean {
   return connections.some(each => each.id !== item.connectionId || each.channels.length > 1)
 }
 
-/** How often the present connection was asked, this time included: attempts are counted over all of them. */
+/** The attempts over the current connection, including the last one; `attempt` counts those over all connections. */
 function triesOf(row: MessageRow): number {
   const before = row.pastAttempts.findLast(each => each.left)
   return row.attempt - (before?.attempt ?? 0)
@@ -229,7 +229,7 @@ function leftConnections(row: MessageRow) {
   return row.pastAttempts.flatMap(({ left, connectionId }) => (left ? [{ ...left, connectionId }] : []))
 }
 
-/** None for a sender that was asked for and is no more. */
+/** The connections for the sender that the request named; none if that sender no longer exists. */
 function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, world: World) {
   const mode = row.live ? 'live' : 'test'
   const choice = world.senders.officialChoice
@@ -245,8 +245,8 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
 }
 
 /**
- * A session, a bot, a number that was asked for, or one's template is one connection's
- * alone; and a code whose words were erased, since nobody knew whether it had left, goes nowhere.
+ * Whether the message may not change its connection: it is from a session, a bot, or an official number that the
+ * request named, or uses an official template; or its text was erased, because it was unknown whether it was sent.
  */
 function keepsConnection({ channel, sender, senderSource }: MessageRow, { content }: OutboxItem): boolean {
   if (content.text === null || isItsTemplates(content)) return true
@@ -254,15 +254,15 @@ function keepsConnection({ channel, sender, senderSource }: MessageRow, { conten
   return channel === 'official_chatapp' && senderSource === 'request'
 }
 
-/** A template is approved for its channel, and a file goes where it was checked for. */
+/** Whether the message may not change its channel: its template is approved, or its file was checked, for that channel. */
 function keepsChannel({ content }: OutboxItem): boolean {
   return isItsTemplates(content) || content.attachment != null
 }
 
 /**
- * Whether the provider fills in a template that the send named. One that was rendered
- * here is words like others (a send that names it has one channel anyway), and a code
- * that we put into a default template is said elsewhere by another.
+ * Whether the provider fills in a template that the request named. A template that Posthorn
+ * rendered is text like any other, and a bare code in a default template is rendered anew for
+ * another channel.
  */
 function isItsTemplates({ template, code }: StoredContent): boolean {
   return template != null && code === undefined

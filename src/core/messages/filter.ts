@@ -6,7 +6,7 @@ import type { Phones } from '../../lib/phone.ts'
 import type { MessageFilter } from './list-store.ts'
 import type { MessageRow } from './message-store.ts'
 
-/** What a list or a stream is asked for, as the store understands it. Throws VALIDATION_ERROR. */
+/** Converts the query of a list or a stream to a filter. Throws VALIDATION_ERROR. */
 export function readFilter(query: MessageFilters, phones: Phones): MessageFilter {
   return {
     ...(query.status && { status: query.status }),
@@ -24,7 +24,7 @@ export function readFilter(query: MessageFilters, phones: Phones): MessageFilter
   }
 }
 
-/** Whether a list by this filter has the message. */
+/** Whether the message matches the filter. */
 export function fits(filter: MessageFilter, row: MessageRow): boolean {
   const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
   const createdMs = timeOf(row.id)

@@ -8,14 +8,14 @@ import { readAnswerFacts } from './message-store.ts'
 import type { Prepared } from './prepare.ts'
 import type { FirstWord, Waiters } from './waiters.ts'
 
-/** The answer to a send once the message is accepted: every replay of the request repeats it. */
+/** The first answer to a send whose message was accepted; every replay of the request repeats it. */
 export type FirstAnswer =
   | { answer: 'sent' | 'queued' | 'scheduled'; facts: AnswerFacts }
   | { answer: 'failed'; facts: AnswerFacts; failure: FailureFacts }
 
 export type FirstWordDeps = { db: Db; clock: Clock; waiters: Waiters; syncWaitMs: number }
 
-/** Waits for the first outcome, at most `syncWaitMs`, and answers with it; `queued` where there is none by then. */
+/** Waits for the first outcome, at most `syncWaitMs`, and returns the answer for it; `queued` if there is none by then. */
 export async function hearFirst(
   deps: FirstWordDeps,
   id: MessageId,
@@ -35,25 +35,25 @@ export async function hearFirst(
         }
       : { answer: first.answer, facts }
   }
-  // Without a key nobody asks again, and nothing need be fixed. But over a web session another node, which
-  // holds the session, may have sent the message: then the store has the outcome.
+  // Without a key there is no replay, so the answer need not be stored. But a message over a web session may
+  // have been sent by the node that holds the session: then the outcome is in the database.
   if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
   const told = readFirstAnswer(deps.db, prepared.accountId, id, prepared.currency)
   return (await (claim ? told : told.catch(unlessAway))) ?? { answer: 'queued', facts }
 }
 
-/** The message is accepted: a 503 now would make a sender without an idempotency key send it twice. */
+/** Null if the database is unavailable: the message is accepted, and a 503 would make the sender send it twice. */
 function unlessAway(error: unknown): null {
   if (error instanceof DatabaseUnavailable) return null
   throw error
 }
 
-/** Not after a failover, which gives the message another channel, connection and price: then the store has them. */
+/** False after a failover, which changes channel, connection and price: then they are read from the database. */
 function isFrom({ channel, connectionId }: Prepared, word: FirstWord): boolean {
   return word.channel === channel && word.connectionId === connectionId
 }
 
-/** Fixes the first answer now if there is none yet, and reads it; null when there is no such message. */
+/** Stores the first answer if there is none yet, and reads it; null if there is no such message. */
 export async function readFirstAnswer(
   db: Db,
   accountId: AccountId,
@@ -67,7 +67,7 @@ export async function readFirstAnswer(
   return answer === 'failed' ? { answer, facts, failure: stored.failure! } : { answer, facts }
 }
 
-/** As the response that goes out. */
+/** The first answer as a response. */
 export function renderFirstAnswer(told: FirstAnswer, replayed: boolean): Answer {
   return told.answer === 'failed'
     ? failedAnswer(told.facts, told.failure, replayed)

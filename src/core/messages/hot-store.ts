@@ -13,8 +13,8 @@ import {
 import type { Settlement } from './transitions.ts'
 
 /**
- * The hot path's calls: one statement each, a whole batch as parallel arrays.
- * The functions are in migrations/functions/.
+ * The calls of the hot path: one statement each, with a whole batch as parallel arrays.
+ * The SQL functions are in migrations/functions/.
  */
 
 /** An idempotency key as a request gave it, scoped to account and operation. */
@@ -22,7 +22,7 @@ export type KeyClaim = { operation: number; key: string; bodyHash: Buffer }
 
 export const SEND_OPERATION = 1
 
-/** A call that takes longer is repeated: each of them recognises what it did before. */
+/** A call that takes longer is repeated: each function recognises what an earlier call did. */
 export const HOT_TIMEOUT_MS = 2_500
 
 export type AcceptRow = {
@@ -50,21 +50,21 @@ export type AcceptRow = {
   pooled: boolean
   dueAt: number
   scheduledAt: number | null
-  /** This node holds it; else it is due to whoever comes. */
+  /** This node holds it; if false, any node may claim it when it is due. */
   owned: boolean
-  /** Its first attempt is recorded with it. */
+  /** Its first attempt is recorded in the same transaction. */
   begun: boolean
-  /** Seals what must not be read at rest; asked when the row is written, if it is (`secretToStore`). */
+  /** Seals the secret part of an OTP; called only if the row needs it (`secretToStore`). */
   secret: (() => Buffer | null) | null
   answer: 'scheduled' | 'queued' | null
-  /** The bulk job whose row it is. */
+  /** The bulk job, for a message from a row of one. */
   bulkJobId?: Id<'job'>
 }
 
 /**
- * A key that was there before. Without a status the message answers for it;
- * with one it was refused: in the words of `body`, or, where there is none,
- * because nothing covered the message.
+ * An idempotency key that existed before. Without a status the answer follows from the message.
+ * With a status the request was refused: `body` is the response; if it is null, the balance was
+ * insufficient.
  */
 export type ExistingKey = {
   bodyHash: Buffer
@@ -80,7 +80,7 @@ export type AcceptVerdict =
   | ({ kind: 'exists' } & ExistingKey)
   | Faulty
 
-/** The database refuses a value of this item; its neighbours went on. */
+/** The database refuses a value of this item; the others of its batch are not affected. */
 export type Faulty = { kind: 'faulty'; cause: unknown }
 
 const ACCEPTED: AcceptVerdict = { kind: 'accepted' }
@@ -95,19 +95,19 @@ export type VerdictRow = {
   key_created: Date | null
 }
 
-/** `$1,$2,…`: as many places as a function has parameters. */
+/** SQL placeholders for `count` parameters: `$1,$2,…`. */
 export function places(count: number): string {
   return Array.from({ length: count }, (_, at) => `$${at + 1}`).join(',')
 }
 
-/** How many parameters `accept_sends` takes; what accepts more than a message has its own behind them. */
+/** The number of parameters of `accept_sends`; the other accept functions have these and then their own. */
 export const ACCEPT_PLACES = 32
 const ACCEPT_TEXT = `select * from accept_sends(${places(ACCEPT_PLACES)})`
 
 /**
- * Accepts a batch; `repeated` says that a flush with these ids may have been
- * committed before. Verdicts in the order of the rows. The rows must be sorted
- * by account and id, and must share one operation.
+ * Accepts a batch; `repeated`: an earlier flush with these ids may have been committed.
+ * Returns verdicts in the order of the rows, which must be sorted by account and id,
+ * and must share one operation.
  */
 export async function acceptSends(
   db: Db,
@@ -169,14 +169,14 @@ export function acceptValues(
 }
 
 /**
- * What has begun is in the hands of this node alone, words included: they are written when it is to
- * be sent again (`SettleRow.secret`). But a bulk row's attempt may turn out never to have been made.
+ * The secret of a begun message stays in this node's memory, and is stored only if the message is to be sent
+ * again (`SettleRow.secret`). But the recorded attempt of a bulk row may turn out not to have been made.
  */
 function secretToStore({ secret, begun, bulkJobId }: AcceptRow): Buffer | null {
   return secret === null || (begun && !bulkJobId) ? null : secret()
 }
 
-/** Of the rows, in their order: what is not among the exceptions was accepted. */
+/** Verdicts in the order of the rows: a row that is not among the exceptions was accepted. */
 export function readVerdicts(rows: readonly AcceptRow[], exceptions: readonly VerdictRow[]): AcceptVerdict[] {
   const verdicts = rows.map(() => ACCEPTED)
   for (const row of exceptions) verdicts[row.item - 1] = readVerdict(row)
@@ -202,8 +202,8 @@ function readVerdict(row: VerdictRow): AcceptVerdict {
 }
 
 /**
- * Records attempts before the provider is called: the attempt's number, or null
- * where the message is no longer ours to send. A repeated call has the first one's time.
+ * Records attempts before the provider is called. Returns each attempt's number, or null if this node
+ * may no longer send the message. A repeated call passes the time of the first one.
  */
 export async function beginAttempts(
   db: Db,
@@ -239,17 +239,17 @@ export type SettleRow = Settlement & {
   id: MessageId
   attempt: number
   connectionId: ConnectionId
-  /** Of what is due again: what must not be read at rest, sealed; null leaves what is there. */
+  /** The sealed part of a message that is due again; null leaves the stored one. */
   secret: Buffer | null
-  /** The key whose answer must not be replayed, since it is a 5xx. */
+  /** The key to free, because its answer is a 5xx, which is not replayed. */
   forget: KeyClaim | null
   eventId: Id<'evt'>
 }
 
 /**
- * What an applied settlement told the sender first; null where it did not apply.
- * A repeated call has the first one's time: what that one settled is left alone,
- * even if the message is on its way again by now.
+ * Applies settlements; returns the first answer of each message, or null if the settlement did not apply.
+ * A repeated call passes the time of the first one: what that one settled is left alone,
+ * even if the message is being sent again by now.
  */
 export async function settleAttempts(
   db: Db,
@@ -293,13 +293,13 @@ export type ReceiptRow = {
   status: 'sent' | 'delivered' | 'read' | 'undelivered' | 'failed'
   atMs: number | null
   providerCode: string | null
-  /** Of `failed` alone: why the message was refused after all. */
+  /** For `failed` only: why the message was refused later. */
   errorCode: ErrorCode | null
   detail: string | null
   eventId: Id<'evt'>
 }
 
-/** Applies receipts, or parks those whose message nobody knows yet. Whether each moved a message. */
+/** Applies receipts, and parks those whose message is not known yet. Returns whether each changed a message. */
 export async function applyReceipts(db: Db, nowMs: number, rows: readonly ReceiptRow[]): Promise<boolean[]> {
   const { rows: applied } = await db.query<{ item: number }>({
     name: 'apply_receipts',
@@ -322,7 +322,7 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
   return moved
 }
 
-/** Neighbours mostly share account and connection: what repeats is converted once. */
+/** Ids as an array of uuids; consecutive equal ids are converted once, since batches mostly share account and connection. */
 export function uuids<T>(rows: readonly T[], idOf: (row: T) => Id): string {
   let last: Id | null = null
   let uuid = ''

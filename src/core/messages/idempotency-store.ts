@@ -6,8 +6,8 @@ import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 
 /**
- * Stores the answer of a request that was refused before it became a message.
- * Null when stored; the key that was there first otherwise.
+ * Stores the response of a request that was refused before it became a message.
+ * Null if stored; else the key that existed already.
  */
 export async function claimForRefusal(
   db: Db,
@@ -31,22 +31,22 @@ export async function claimForRefusal(
     ],
   })
   if (rowCount === 1) return null
-  // A statement of its own: the one above does not see a row that was committed while it ran.
+  // A separate statement, because the one above does not see rows that were committed while it ran.
   const existing = await readKey(db, accountId, claim)
-  // Gone in between: its 24 hours were over, and it is free again.
+  // It expired after its 24 hours and was deleted meanwhile, so it is free again.
   return existing ?? claimForRefusal(db, accountId, claim, answer, nowMs)
 }
 
-/** A key, and the batch that it stands for, if it is one. */
+/** A key, and its batch if it belongs to one. */
 export type StoredKey = ExistingKey & {
   batch: MessageId[] | null
-  /** When somebody was last at the batch, in ms since the epoch by the database's clock. */
+  /** When a request last claimed the batch, in ms since the epoch by the database's clock. */
   batchAt: number | null
   /** How long ago that was, in ms. */
   batchAgeMs: number | null
 }
 
-/** What a key stands for; null when it is free. */
+/** Reads a key; null if it is free. */
 export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Promise<StoredKey | null> {
   const { rows } = await db.query<{
     body_hash: Buffer
@@ -79,7 +79,7 @@ export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Pr
   }
 }
 
-/** Frees a key whose 24 hours are over; nothing happens when another request was faster. */
+/** Frees a key whose 24 hours are over. Does nothing if another request was faster. */
 export async function dropExpiredKey(
   db: Db,
   accountId: AccountId,
@@ -93,7 +93,7 @@ export async function dropExpiredKey(
   })
 }
 
-/** Frees a key while this message answers for it. */
+/** Frees a key if it belongs to this message. */
 export async function dropKeyOf(db: Db, accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void> {
   await db.query({
     name: 'drop_key_of',
@@ -102,7 +102,7 @@ export async function dropKeyOf(db: Db, accountId: AccountId, claim: KeyClaim, i
   })
 }
 
-/** Sweeps keys older than a time, at most `limit` of them; how many went. */
+/** Deletes keys older than a time, at most `limit`; returns how many. */
 export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_keys',
@@ -114,13 +114,12 @@ export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number):
   return rowCount ?? 0
 }
 
-/** What a message's sender was told first. */
+/** The first answer to the sender of a message. */
 export type FixedAnswer = 'sent' | 'queued' | 'scheduled' | 'failed'
 
 /**
- * Settles what the sender of a message is told first: `queued` unless something
- * else was said before, or the message ended meanwhile. What is written here is
- * what every replay says.
+ * Stores and returns the first answer to the sender of a message: the one that is stored already, else the
+ * one for the message's end, else `queued`. Every replay repeats it.
  */
 export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Promise<FixedAnswer | null> {
   const { rows } = await db.query<{ answer: FixedAnswer }>({
@@ -136,8 +135,8 @@ export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Pr
 }
 
 /**
- * Whether a request may still be waiting to give the first answer: nobody has
- * given one, and a node lives that lived when the message was accepted.
+ * Whether a request may still be waiting to give the first answer: none is stored, and some
+ * node with a valid lease was running when the message was accepted.
  */
 export async function answerIsPending(
   db: Db,

@@ -21,56 +21,56 @@ import { vouchFor } from './vouch-store.ts'
 
 export type Idempotency = {
   /**
-   * The key of a request, or null without one; throws a 400 when it is not usable. Where `identity` is
-   * given, requests are told apart by it instead of the body: by a file's bytes, not by its id of today.
+   * The key of a request, or null without one; throws a 400 if it is not usable. `identity`, if given, is
+   * compared instead of the body: a file counts by its bytes, not by the id that it got in this request.
    */
   claim(headerKey: string | undefined, body: KeyedBody, identity?: unknown): KeyClaim | null
-  /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
+  /** Stores a refusal under its key. Null if stored; else the key that existed already. */
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<StoredKey | null>
-  /** What a key that was there before says to this request; 'free' when it says nothing any more and was freed. */
+  /** The answer of an existing key to this request; 'free' if the key has expired, or had no answer to replay, and was freed. */
   replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
-  /** What a key says already; null when it is free. */
+  /** Reads a key; null if it is free. */
   find(accountId: AccountId, claim: KeyClaim): Promise<StoredKey | null>
-  /** The refusal of a request whose key another one is at work on. */
+  /** The 409 for a request whose key another request is using now. */
   inProgress(): Problem
 }
 
-/** A body that may name its key; whether it is valid is not known yet. */
+/** A body that may contain its key; it is not validated yet. */
 export type KeyedBody = { idempotencyKey?: string; options?: { idempotencyKey?: string } }
 
 export type IdempotencyDeps = {
   db: Db
   clock: Clock
-  /** The longest that a request waits for its provider, in ms. */
+  /** How long a request waits for its provider, in ms. */
   syncWaitMs: number
-  /** Scopes the keys; sends where absent. */
+  /** The scope of the keys; sends if absent. */
   operation?: number
-  /** How the operation answers for a message that has a key. */
+  /** How the operation answers for a message that has a key; as a send if absent. */
   answers?: KeyedAnswers
 }
 
 export type KeyedAnswers = {
   /** Whether a request may still be waiting to give the first answer. */
   pending(accountId: AccountId, id: MessageId): Promise<boolean>
-  /** Settles the first answer now and gives it, as a replay; null when there is no such message. */
+  /** Stores the first answer if there is none yet, and returns it as a replay; null if there is no such message. */
   now(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
 }
 
 const NEVER_STORED: readonly number[] = [401, 409, 413, 415, 429]
 
-/** Whether a refusal was a decision on the body, and not on the moment: its key answers it again. */
+/** Whether a refusal depends on the body and not on the moment: then it is stored under its key. */
 export function isDecision({ status, unread }: Problem): boolean {
   return status < 500 && !unread && !NEVER_STORED.includes(status)
 }
 
 export const REPLAY_WINDOW_MS = 24 * HOUR_MS
-/** Beyond its wait, a living request needs this long at most to write its answer down. */
+/** The longest that a request takes to store its answer after its wait, in ms. */
 const ANSWER_GRACE_MS = 3_000
 
 /**
- * The same key answers the same, for 24 hours. A message that was accepted
- * answers from its own row, so that a crash can leave no key without an answer;
- * only refusals are stored as text.
+ * The same key gives the same answer, for 24 hours. The answer for an accepted message follows
+ * from its row, so that a crash cannot leave a key without an answer; only refusals are
+ * stored as text.
  */
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { db, clock, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
@@ -83,7 +83,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
     if (existing.status !== null) return storedAnswer(existing)
-    // A batch: the same body is answered by send-batch.ts, and never comes here.
+    // A batch: send-batch.ts replays it to a batch, so this request is another one.
     if (existing.messageId === null) return inProgress()
     return replayMessage(account, claim, existing.messageId)
   }
@@ -94,10 +94,10 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       return inProgress()
     }
     const vouched = await vouchFor(db, account.id, [id])
-    // Its key goes with it, at any moment.
+    // Its key is freed together with it, in a moment.
     if (vouched.get(id)?.takenBack) return inProgress()
     const answer = await answers.now(account, id)
-    // A message that failed by itself after a crash, when nobody waited for it: a 5xx is never replayed.
+    // The message failed after a crash, when no request waited for it: a 5xx is never replayed.
     if (answer && answer.status >= 500) {
       await dropKeyOf(db, account.id, claim, id)
       return 'free'
@@ -124,7 +124,7 @@ function sendAnswers(db: Db): KeyedAnswers {
   }
 }
 
-/** Header before body, body before options; the keys themselves are not part of what is compared. */
+/** Header before body, body before options; the keys themselves are not compared. */
 function readClaim(
   operation: number,
   headerKey: string | undefined,
@@ -137,14 +137,14 @@ function readClaim(
   if (headerKey !== undefined && !isUsableKey(headerKey)) {
     throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_CHARACTERS} characters`)
   }
-  // A key in the body of the wrong type or length is named by the schema.
+  // For a key in the body, the schema reports a wrong type or length.
   if (typeof key !== 'string' || !isUsableKey(key)) return null
   return { operation, key, bodyHash: canonicalHash(withoutKeys(identity)) }
 }
 
 /**
- * What is no JSON object has no keys in it, and is refused for itself. Options that are empty, be it for
- * want of the key, are none: whether the key stood in them must not tell two bodies apart.
+ * The body without idempotency keys. Empty options count as absent, so that two bodies do not differ by
+ * whether the key was in the options. A body that is not a JSON object is returned as it is, and refused later.
  */
 function withoutKeys(body: unknown): unknown {
   if (!isObject(body)) return body ?? null

@@ -29,13 +29,13 @@ export type MessageFilter = {
   createdBeforeMs?: number
 }
 
-/** Most bytes of what is said on a page: a mail may have half a million characters. */
+/** The most bytes of content on a page: a mail may have half a million characters. */
 const PAGE_BYTES = 4_000_000
 
 /**
- * A page of an account's messages, newest first, below `before`, and not below
- * `downTo`: at most `limit`, and, beyond the first, at most 4 MB of what they say
- * (`cut`: there are more of these).
+ * A page of an account's messages, the newest first, below `before` and not below
+ * `downTo`: at most `limit`, and after the first at most 4 MB of content
+ * (`cut`: more were found than returned).
  * Ids sort by time, so times are ranges of the primary key.
  */
 export async function listMessages(
@@ -49,7 +49,7 @@ export async function listMessages(
   const way = wayTo(filter)
   const range = rangeOf(filter, before)
   const wanted = conditionsOf(filter)
-  // A statement for each set of filters: each that is not there would be a comparison more for every row.
+  // One statement per set of filters, so that absent filters cost no comparison per row.
   const { rows } = await db.query<RawMessage & { found: number }>({
     name: `list_messages_${way}_${wanted.map(({ place }) => place).join('')}`,
     text: `select * from (
@@ -86,7 +86,7 @@ function conditionsOf(filter: MessageFilter): Condition[] {
   return all.flatMap(([column, value], place) => (value === undefined ? [] : [{ column, place, value }]))
 }
 
-/** How far down one statement looks; null when it is to the end. */
+/** The id down to which one statement may search; null if it may search to the end. */
 export async function endOfLook(
   db: Db,
   accountId: AccountId,
@@ -104,7 +104,7 @@ export async function endOfLook(
   return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
 }
 
-/** When a job ended; null for one that goes on, or is not known any more. */
+/** When a job ended; null if it has not, or is not stored any more. */
 export async function jobEndedAt(db: Db, accountId: AccountId, jobId: Id<'job'>): Promise<number | null> {
   const { rows } = await db.query<{ ended_at: Date | null }>({
     name: 'job_ended_at',
@@ -114,7 +114,7 @@ export async function jobEndedAt(db: Db, accountId: AccountId, jobId: Id<'job'>)
   return rows[0]?.ended_at?.getTime() ?? null
 }
 
-/** Those of these messages that there are, the earliest first; null where they say more than a page may. */
+/** The existing ones of these messages, the earliest first; null if their content exceeds a page. */
 export async function selectMessages(
   db: Db,
   wanted: readonly { accountId: AccountId; id: MessageId }[],
@@ -137,13 +137,13 @@ export async function selectMessages(
   return (rows[0]?.found ?? 0) > rows.length ? null : rows.map(toRow)
 }
 
-/** What is found by the outbox takes some 10 µs a row where there are many months, each by its own key. */
+/** A message that is found through the outbox takes some 10 µs, if there are many months. */
 const MOST_OF_OUTBOX = 4_000
 
 /**
- * What is read to find them: all of the account's messages; those that ended badly, which have an
- * index of their own; or what is still to leave or to be known, all of which stands in the outbox.
- * `most` is how many rows one statement looks at; `ids` is enough to count them off.
+ * Where messages are searched: among all of the account; among those that failed, which have an index of their
+ * own; or in the outbox, which has all that are not settled.
+ * `most` is how many rows one statement reads; `ids` is enough to count them.
  */
 const WAYS = {
   all: {
@@ -160,7 +160,7 @@ const WAYS = {
     most: MOST_LOOKED_AT,
   },
   open: {
-    // Each by its own key: where many wait, the planner would rather read all messages there are.
+    // Each by its own key, since the planner would read all messages if many wait.
     from: `outbox o cross join lateral (
              select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m`,
     ids: 'outbox o',
@@ -186,7 +186,7 @@ function wayTo({ status, errorCode }: MessageFilter): keyof typeof WAYS {
   return way ?? (errorCode === undefined ? 'all' : 'bad')
 }
 
-/** As uuids, `from` included. No message is older than the job or the template that it came of. */
+/** As uuids, `from` included. No message is older than its job or its template. */
 function rangeOf(
   { createdAfterMs, createdBeforeMs, bulkJobId, templateId }: MessageFilter,
   before: MessageId | null,
@@ -197,13 +197,13 @@ function rangeOf(
     below: below < end ? below : end,
     from: [bulkJobId, templateId].reduce(
       (from, id) => (id === undefined ? from : laterOf(from, firstUuidAt(timeOf(id) - CLOCKS_DIFFER_MS))),
-      // "After" leaves the instant itself out.
+      // "After" excludes the instant itself.
       createdAfterMs === undefined ? FIRST_UUID : firstUuidAt(createdAfterMs + 1),
     ),
   }
 }
 
-/** Between two nodes, more than they ever should. */
+/** More than the clocks of two nodes ever differ. */
 export const CLOCKS_DIFFER_MS = 600_000
 
 function laterOf(a: string, b: string): string {

@@ -39,7 +39,7 @@ export type MessageRow = {
   money: 'held' | 'captured' | 'released' | 'none'
   attempt: number
   pastAttempts: PastAttempt[]
-  /** Null where the row itself still says what was answered. */
+  /** What the first answer said; null while the row itself has the same values. */
   told: AnsweredBefore | null
   providerId: string | null
   providerCode: string | null
@@ -63,7 +63,7 @@ export type PastAttempt = {
   counted: boolean
   providerCode: string | null
   detail: string | null
-  /** The message went on elsewhere after this one; why, and what it had been with. */
+  /** The message failed over after this attempt: why, and from which provider and channel. */
   left?: {
     outcome: 'rejected' | 'retry'
     code: RejectCode | null
@@ -72,7 +72,7 @@ export type PastAttempt = {
   }
 }
 
-/** What the sender was answered, where the message went on over another connection afterwards. */
+/** The values in the first answer of a message that failed over afterwards. */
 type AnsweredBefore = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
 
 export type RawMessage = {
@@ -123,7 +123,7 @@ export async function readMessage(db: Db, accountId: AccountId, id: MessageId): 
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** What the first answer to a send said; the message must exist. */
+/** The values of the first answer to a send; the message must exist. */
 export async function readAnswerFacts(
   db: Db,
   accountId: AccountId,
@@ -148,7 +148,7 @@ export async function readAnswerFacts(
   }
 }
 
-/** As `select *` of a message's row gives it. */
+/** Converts a row of `select * from messages`. */
 export function toRow(raw: RawMessage): MessageRow {
   return {
     id: fromUuid('msg', raw.id),

@@ -7,20 +7,20 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import { joinParts, noteParts, type PartRef, type Whole } from '../outbox/parts-store.ts'
 
 /**
- * Messages that providers take apart: receipts come for each part, on any node and in any order, statuses are of
- * the whole.
+ * Messages that the provider splits into parts: receipts come for each part, on any node and in any order, and are
+ * combined to the status of the message.
  */
 export type MessageParts = {
-  /** Resolves once stored: from then on the receipts of all parts together speak for the message. */
+  /** Stores the ids of the parts; from then on the receipts of all parts together decide the status. */
   note(connectionId: ConnectionId, pieces: Pieces): Promise<void>
-  /** Receipts that moved nothing are parked by now: which of them are of parts, and have been given to their messages. */
+  /** For parked receipts: combines those of parts into their messages; returns which of the ids are of parts. */
   heard(connectionId: ConnectionId, providerIds: readonly string[]): Promise<boolean[]>
 }
 
 export type MessagePartsDeps = {
   db: Db
   clock: Clock
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True while stopping: then a write is not retried while the database is unavailable. */
   stopping(): boolean
 }
 
@@ -28,7 +28,7 @@ export function createMessageParts({ db, clock, stopping }: MessagePartsDeps): M
   const notes = createBatcher<Whole, undefined>({
     async flush(wholes) {
       await whenThere(() => noteParts(db, clock.now(), wholes))
-      // What came before is parked.
+      // Receipts that came before are parked.
       const refs = wholes.flatMap(({ connectionId, partIds }) =>
         partIds.map(partId => ({ connectionId, partId })),
       )

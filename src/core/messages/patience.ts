@@ -1,20 +1,20 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createLine } from '../../lib/line.ts'
 
-/** One caller's wait. */
+/** The wait of one caller. */
 export type Wait = {
-  /** Its patience ended before it was answered. */
+  /** It ended by time, before `leave`. */
   over: boolean
 }
 
-/** Ends waits after a time; all that begin within the same moment share a timer. */
+/** Ends waits after a time; those that begin within `SHARED_MS` share a timer. */
 export type Patience = {
-  /** `end` runs when the wait is over, unless it was left before. */
+  /** Calls `end` when the time is over, unless `leave` was called before. */
   enter(end: () => void): Wait
   leave(wait: Wait): void
 }
 
-/** How much longer than promised a wait may take: the price of a shared timer. */
+/** How much longer a wait may take because of the shared timer, in ms. */
 const SHARED_MS = 250
 
 type Waiting = Wait & { end(): void; leave(): void }

@@ -33,7 +33,7 @@ import {
 } from './template-find.ts'
 import { findWords, type Words } from './words.ts'
 
-/** What sends of an account depend on; from caches, so that preparing waits for nothing. */
+/** The data for planning a send of an account; from caches, so that planning needs no query. */
 export type World = {
   connections: readonly ConnectionSnapshot[]
   senders: SendersSnapshot
@@ -41,9 +41,9 @@ export type World = {
   templates: TemplatesSnapshot
   /** The account's live web sessions, the oldest first. */
   sessions: readonly SessionSnapshot[]
-  /** The uploaded files that the body names, as far as there are such. */
+  /** The uploaded files that the body names, if they exist. */
   assets?: NamedAssets
-  /** The bot, and the chat with it, that the body names; null where the account has no such bot. */
+  /** The bot that the body names, and the chat with it; null if the account has no such bot. */
   conversation?: Found | null
 }
 
@@ -51,13 +51,13 @@ export type PrepareDeps = {
   phones: Phones
   checkUrl: CheckUrl
   sandboxForLive: boolean
-  /** What carries web sessions where the operator made no connection for them. */
+  /** The connection for web sessions if the operator created none. */
   bareSessions: ConnectionSnapshot
-  /** When a message may leave that is to leave at a time. */
+  /** The earliest time at which a message may be sent, after quiet hours. */
   mayLeaveAt: MayLeaveAt
-  /** Whether a connection takes messages at the moment; one that does not is chosen last. */
+  /** Whether a connection takes messages now; others are chosen last. */
   ready(id: ConnectionId): boolean
-  /** Another order of the channels that may carry it, where the caller left the channel to us. */
+  /** Reorders the channels that may carry it, for sends with `channel: auto`. */
   reorder?(channels: readonly Channel[]): readonly Channel[]
 }
 
@@ -74,15 +74,15 @@ export type Planned = Words & {
   country: string | null
   sender: string | null
   senderSource: SenderSource
-  /** What the body says of its sender: another channel may choose by it again. */
+  /** The sender that the body names, which a failover to another channel uses again. */
   asked: AskedSender | null
   attachment: AttachmentPlan | null
   context: Context | null
   metadata: unknown
   currency: string
-  /** Free text that may go only to somebody who wrote to its sender not long ago. */
+  /** Free text that is allowed only within 24 hours of a message from the recipient. */
   needsWindow: boolean
-  /** SMS alone. */
+  /** For SMS only. */
   parts: number | null
   /** Whether a pool of the plan includes the channel. */
   pooled: boolean
@@ -96,13 +96,13 @@ export type Prepared = Planned & {
   amount: number
 }
 
-/** The most that `options.metadata` may weigh, as JSON. */
+/** The longest `options.metadata`, as JSON. */
 const MAX_METADATA_CHARACTERS = 16_384
 
 /**
- * Turns a valid body into a send without its price, or throws the refusal that
- * names the field. Pure but for its look-ups in memory: sends, estimates and
- * bulk rows share it. `barred` are channels that turned out not to reach the recipient.
+ * Plans a send, without its price, from a valid body. Throws a Problem that names the field.
+ * Pure except for look-ups in memory; sends, estimates and bulk rows share it. `barred`:
+ * channels that turned out not to reach the recipient.
  */
 export function plan(
   body: SingleSendBody,
@@ -123,7 +123,7 @@ export function plan(
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
   const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, barred }
   const route = routeOf(body, caller, known, world, deps)
-  // Before the words, so that a file which the channel does not carry is not told as missing text.
+  // Before the text, so that a file on a channel without files is not reported as a missing text.
   const attachment = planAttachment(body.attachment, route.channel, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
@@ -147,7 +147,7 @@ export function plan(
     mode: caller.mode,
     channel: route.channel,
     candidates: route.candidates,
-    // A session is a connection of its own: it has a lane, on the node that holds it.
+    // A session is a separate connection, with a lane on the node that holds it.
     connectionId: session?.id ?? route.connection.id,
     provider: route.connection.provider,
     messageType,
@@ -176,7 +176,7 @@ export function plan(
   }
 }
 
-/** What is known of a send by the time that it is routed. */
+/** The parts of a send that routing needs. */
 type Routable = {
   context: Context | null
   recipient: Recipient
@@ -186,7 +186,7 @@ type Routable = {
   barred: readonly Channel[]
 }
 
-/** Channel and connection, among those that the template and the official sender leave. */
+/** Chooses channel and connection, among those that the template and the official sender allow. */
 function routeOf(
   body: SingleSendBody,
   { account, mode }: Caller,
@@ -221,14 +221,14 @@ export function isPooled({ plan }: AccountSnapshot, channel: Channel): boolean {
   return plan.pools.some(pool => pool.channels.includes(channel))
 }
 
-/** Sessions need no connection: where the operator made none, an account that has one sends by the defaults. */
+/** The account's connections; with the default one for web sessions, if it has a session and the operator created none. */
 function connectionsOf({ connections, sessions }: World, { bareSessions }: PrepareDeps) {
   if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider))
     return connections
   return [...connections, bareSessions]
 }
 
-/** A bot is reached over a connection of its own; null for every other message. */
+/** The bot of the conversation, with its connections; null for messages that do not go to a bot. */
 function botOf(
   context: Context | null,
   mode: KeyMode,
@@ -242,7 +242,7 @@ function isOverSession({ channel, connection }: Carrier): boolean {
   return channel === 'user_chatapp_session' && connection.provider !== SANDBOX
 }
 
-/** On the official chat app alone: an approved template may go at any time. */
+/** For the official chat app only, and not for templates, which may be sent at any time. */
 export function needsWindow(
   { channel, connection }: Carrier,
   messageType: MessageType,
@@ -255,7 +255,7 @@ export function needsWindow(
   )
 }
 
-/** Null where it leaves at once. What waits for the end of quiet hours is scheduled, whatever the plan allows. */
+/** When the message is due; null for at once. The end of quiet hours does not need a plan that allows scheduling. */
 function whenToLeave(
   message: Omit<ToHold, 'atMs'>,
   askedMs: number | null,
@@ -276,7 +276,7 @@ function readMetadata(body: SingleSendBody): unknown {
   return metadata
 }
 
-/** Prices a planned send, by part where it has parts. Throws a 400 for a destination without a price: it has no route. */
+/** Prices a planned send, an SMS per part. Throws a 400 (no route) for a destination without a price. */
 export function price(planned: Planned, world: World): Prepared {
   const { channel, country, recipient, messageType, currency } = planned
   const perPart = world.prices.find({

@@ -1,12 +1,12 @@
 import type { Outcome, Pieces, Receipt } from '../../channels/provider.ts'
 import { storable } from '../../lib/storable.ts'
 
-/** More than any provider's id of a message has, and any word of its own on a receipt or an outcome is worth. */
+/** Limits for texts from providers, in characters; longer than any id of a message that a provider uses. */
 const LONGEST_ID = 500
 const LONGEST_CODE = 100
 const LONGEST_DETAIL = 500
 
-/** What the store cannot hold would be told again and again, and never be stored. */
+/** The receipt with texts that the database accepts; else it would be refused at each repeat and never be stored. */
 export function storableReceipt(receipt: Receipt): Receipt {
   const { providerId, providerCode, detail } = receipt
   return {
@@ -17,7 +17,7 @@ export function storableReceipt(receipt: Receipt): Receipt {
   }
 }
 
-/** A refusal whose words the store cannot hold would be written down by nobody, and the message be unknown. */
+/** The outcome with texts that the database accepts; else it could not be stored, and the message would be unknown. */
 export function storableOutcome(outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted') return storableTaking(outcome)
   const { detail, providerCode } = outcome
@@ -29,7 +29,7 @@ export function storableOutcome(outcome: Outcome): Outcome {
   } as Outcome
 }
 
-/** The provider's code is here what it answered, word for word. */
+/** Here `code` is the literal response of the provider, so it may be as long as a detail. */
 function storableTaking(outcome: Extract<Outcome, { kind: 'accepted' }>): Outcome {
   const { providerId, code, pieces } = outcome
   return {

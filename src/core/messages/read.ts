@@ -15,18 +15,18 @@ import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
 
 export type Messages = {
-  /** A page may be short of rows, or have none, and still be followed by more: it looks for a while only. */
+  /** A page may have fewer rows than `limit`, or none, and still have a next one, since the search is limited in time. */
   list(
     caller: Caller,
     query: MessageQuery,
   ): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
-  /** What a stream is asked for. Throws VALIDATION_ERROR. */
+  /** The filter of a stream. Throws VALIDATION_ERROR. */
   filterOf(query: MessageFilters): MessageFilter
   /** Rows of one account as lists show them. */
   view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]>
   /** Throws NOT_FOUND for a message of another account. */
   read(caller: Caller, messageId: string): Promise<MessageWithTimeline>
-  /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave, FORBIDDEN for a live one and a test key. */
+  /** Throws MESSAGE_STATE_CONFLICT if its attempt has begun, FORBIDDEN for a live message with a test key. */
   cancel(caller: Caller, messageId: string): Promise<MessageWithTimeline>
 }
 
@@ -35,7 +35,7 @@ export type MessagesDeps = {
   clock: Clock
   phones: Phones
   explain: ExplainCode
-  /** Who messages of the official chat app come from: there the connection is the sender. */
+  /** The names of official senders, by connection, since there the connection is the sender. */
   officialNames(accountId: AccountId): Promise<(connectionId: ConnectionId) => string | null>
 }
 
@@ -64,7 +64,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     return named.map(row => viewMessage(row, account.currency))
   }
 
-  /** A job's messages lie in its time: what is newer than its end is not looked through for them. */
+  /** Limits a search for a job's messages to the time before the job's end. */
   async function upToItsEnd(accountId: AccountId, filter: MessageFilter): Promise<MessageFilter> {
     if (filter.bulkJobId === undefined) return filter
     const endedMs = await jobEndedAt(db, accountId, filter.bulkJobId)
@@ -73,7 +73,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     return { ...filter, createdBeforeMs: Math.min(filter.createdBeforeMs ?? latestMs, latestMs) }
   }
 
-  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  /** Up to `limit` rows, and the id down to which was searched; null if that is the end. */
   async function look(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
     if (!isSelective(filter)) {
       const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
@@ -112,7 +112,7 @@ export function createMessages(deps: MessagesDeps): Messages {
       for (let tries = 0; tries < MOST_TRIES; tries++) {
         if (await cancelMessage(db, clock.now(), caller.account.id, row.id)) return read(caller, messageId)
         row = await find(caller, messageId)
-        // A queued one was put off in between, and waits again.
+        // Its attempt was retried later, so it is queued again, and can be cancelled.
         if (row.status !== 'queued') break
       }
       throw new Problem(
@@ -123,10 +123,10 @@ export function createMessages(deps: MessagesDeps): Messages {
   }
 }
 
-/** Each of which met an attempt that ended at that very moment. */
+/** A further try is needed if an attempt ended at the same moment. */
 const MOST_TRIES = 3
 
-/** It may pass over many before it finds one. */
+/** Whether the filter may skip many messages before one that matches. */
 function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: MessageFilter): boolean {
   return Object.keys(rest).length > 0
 }

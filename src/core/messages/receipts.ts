@@ -15,11 +15,11 @@ import { storableReceipt } from './provider-words.ts'
 import type { Settle } from './settle.ts'
 import { PUBLIC_CODE } from './transitions.ts'
 
-/** Takes what providers report later about messages that they were given. */
+/** Applies what providers report after a submit: receipts and late outcomes. */
 export type Receipts = {
-  /** Resolves once all of it is stored: only then may the provider forget it. */
+  /** Resolves once all receipts are stored: only then may the provider get its acknowledgement. */
   take(connectionId: ConnectionId, inbound: readonly Inbound[]): Promise<void>
-  /** An outcome that came late: does what it would have done in time, if the message is still unknown by this very attempt. */
+  /** Applies an outcome that came after its time-out, if the message is still unknown by this attempt. */
   takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
 }
 
@@ -27,12 +27,12 @@ export type ReceiptsDeps = {
   db: Db
   clock: Clock
   ids: Ids
-  /** True while stopping: then nobody waits for a database that is away. */
+  /** True while stopping: then a query is not retried while the database is unavailable. */
   stopping(): boolean
   settle: Settle
   parts: Pick<MessageParts, 'heard'>
   conclude: Conclude
-  /** Holds a message, not begun, that goes on over another connection. */
+  /** Hands a message that failed over, not begun, to its lane. */
   handOver(item: OutboxItem): void
   observe(status: string, fate: 'applied' | 'no change'): void
 }
@@ -45,7 +45,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     return settle.receipt({
       connectionId,
       providerId,
-      // Refused after all: that is more than not delivered, and not paid for.
+      // A refusal after the submit: the message failed and is not charged, unlike an undelivered one.
       status: reject === undefined ? status : 'failed',
       atMs: storableTime(atMs),
       providerCode,
@@ -56,8 +56,8 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 
   /**
-   * Of receipts that moved no message, which are for one part of a message. The others are parked until
-   * their submit is answered; those that name their attempt are noted as its.
+   * For receipts that changed no message, and are parked: returns which are of parts. Stores on the others
+   * which attempt they name, if they do.
    */
   async function takeParked(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
     const providerIds = receipts.map(({ providerId }) => providerId)
@@ -82,7 +82,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     deps.observe(late.outcome.kind, moved ? 'applied' : 'no change')
   }
 
-  /** Whether it moved the message: not where a receipt or another attempt was faster. */
+  /** Whether it changed the message; false if a receipt or another attempt was faster. */
   async function concludeLate(
     connectionId: ConnectionId,
     { accountId, attemptId, outcome }: LateOutcome,
@@ -117,7 +117,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 }
 
-/** As a dispatcher would hold it; the words of a code are gone for good. */
+/** The item of a stored message; the text of an OTP is not in it, since it was erased. */
 function toItem(row: MessageRow, content: StoredContent): OutboxItem {
   const { accountId, id, connectionId, channel, messageType, recipient, sender } = row
   return { accountId, id, connectionId, channel, messageType, recipient, sender, content }

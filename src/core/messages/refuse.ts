@@ -9,11 +9,11 @@ import type { StoredKey } from './idempotency-store.ts'
 /** A request that is refused before anything is accepted. */
 export type Refused = {
   problem: Problem
-  /** Of the message that it would have become. */
+  /** The id that its message would have had. */
   id: MessageId
   accountId: AccountId
   claim: KeyClaim | null
-  /** The provider whose own word this is. */
+  /** The provider that refused it; null if Posthorn did. */
   saidBy: string | null
 }
 
@@ -28,12 +28,12 @@ export async function refuseOnce(
 ): Promise<Answer> {
   const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
   if (!claim) return answer
-  // An earlier answer under the key stands, even where the same request would be refused now.
+  // An earlier answer under the key takes precedence, even if the request would be refused now.
   const existing = isDecision(problem)
     ? await idempotency.storeRefusal(accountId, claim, answer)
     : await idempotency.find(accountId, claim)
   if (!existing) return answer
   const told = await replay(existing, claim)
-  // A stored refusal does not say whose word it was; this request has just heard the same one.
+  // A stored refusal has no provider; this request was just refused by the sandbox in the same way.
   return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
 }

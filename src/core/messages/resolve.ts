@@ -11,47 +11,47 @@ import { recipientSuppressed, suppressionOf } from './suppressed.ts'
 
 export type ResolveDeps = PrepareDeps & {
   clock: Clock
-  /** With what the body names, where there is one. */
+  /** The data for planning, with the files and the conversation that `body` names. */
   world(caller: Pick<Caller, 'account'>, body?: SingleSendBody): World | Promise<World>
-  /** Whether the provider can say, before a send, that a recipient cannot be reached. */
+  /** Whether the provider can check before a send that it reaches the recipient. */
   checksRecipient(planned: Planned): boolean
-  /** The provider's word on the recipient; null when it has none in time. */
+  /** Whether the provider reaches the recipient; null if it did not respond in time. */
   reaches(planned: Planned): Promise<boolean | null>
   suppressedOn: SuppressedOn
-  /** Whether a recipient has written to a sender so lately that a free text may go to them at that time. */
+  /** Whether the 24-hour window for free text to a recipient is open at a time. */
   windowOpen(key: { connectionId: ConnectionId; recipient: string }, atMs: number): Promise<boolean>
 }
 
-/** What a body comes to. A refusal still tells how far it came, for an estimate. */
+/** The result for a body. A refusal has the planned send, if it came so far, for estimates. */
 export type Resolved =
   | { kind: 'prepared'; prepared: Prepared }
   | ({ kind: 'refused'; planned: Planned | null } & Refusal)
 
-/** Why a planned send must not go out. */
+/** Why a planned send is refused. */
 export type Refusal = {
   problem: Problem
   /** Another channel may still carry it. */
   elsewhere: boolean
-  /** The provider whose own word this is. */
+  /** The provider that refused it; null if Posthorn did. */
   saidBy: string | null
 }
 
 /**
- * From a valid body to a send that is ready to be accepted, or to its refusal:
- * the one way for sends, batches, estimates and bulk rows.
+ * Turns a valid body into a send that is ready to be accepted, or into its refusal;
+ * for sends, batches, estimates and bulk rows.
  *
- *   world   what the account has, from caches: whatever `plan` looks up belongs here
- *   plan    recipient, route, words, sender; pure (prepare.ts)
- *   vet     what must be asked elsewhere, of this very channel, before there is a price
+ *   world   the account's data, from caches; all that `plan` looks up
+ *   plan    recipient, route, text, sender; pure (prepare.ts)
+ *   vet     checks of this channel that need a query or the provider
  *   price   pure (prepare.ts)
  *
- * Where the caller left the channel to us, one that does not reach the recipient
- * gives way to the next candidate.
+ * With `channel: auto`, a channel that does not reach the recipient is skipped for the next
+ * candidate.
  */
 export async function resolve(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
   const world = await deps.world(caller, body)
   const barred: Channel[] = []
-  /** The first word against it: what the sender is told if nothing else carries it. */
+  /** The first refusal, which the sender gets if no other channel carries the message. */
   let first: (Refusal & { planned: Planned }) | null = null
   for (;;) {
     let planned: Planned | null = null
@@ -64,18 +64,18 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
       barred.push(planned.channel)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      // What is wrong with a second channel is not told: the sender did not ask for it.
+      // The fault of a second channel is not reported: the sender did not name that channel.
       return { kind: 'refused', ...(first ?? { problem: error, elsewhere: false, saidBy: null, planned }) }
     }
   }
 }
 
 /**
- * Everything that is asked about a planned send before it is priced, the cheapest
- * first. Null when nothing speaks against it; a failover asks it of its new channel too.
+ * All checks of a planned send that need a query or the provider, the cheapest first.
+ * Null if none refuses it; a failover makes them for its new channel, too.
  */
 export function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> | null {
-  // Most sends need no check, and pay for no promise.
+  // Most sends need no check, and then no promise is created.
   return CHECKS.some(check => check.isDue(planned, deps)) ? ask(planned, deps) : null
 }
 
@@ -94,20 +94,20 @@ const CHECKS: readonly {
   { isDue: planned => planned.messageType === 'marketing', check: checkWanted },
   { isDue: planned => planned.needsWindow, check: checkWindow },
   {
-    // Not of what goes out later, nor where the provider cannot say: there the submit tells.
+    // Not for scheduled messages, nor if the provider cannot check: then the submit shows it.
     isDue: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
     check: checkRegistered,
   },
 ]
 
-/** Marketing to somebody who opted out. No other channel is tried: that would get round their wish. */
+/** Refuses marketing to a recipient who opted out. No other channel is tried, which would ignore the opt-out. */
 async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
   const how = await suppressionOf(planned, deps.suppressedOn)
   if (how === null) return null
   return { problem: recipientSuppressed(planned.channel, how), elsewhere: false, saidBy: null }
 }
 
-/** Free text on the official chat app, which is for whoever wrote within the last 24 hours. */
+/** Refuses free text on the official chat app outside the 24-hour window. */
 async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps): Promise<Refusal | null> {
   if (await windowOpen(planned, planned.scheduledAt ?? clock.now())) return null
   const problem = invalid(
@@ -117,7 +117,7 @@ async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps)
   return { problem, elsewhere: true, saidBy: null }
 }
 
-/** The provider's own word on the recipient. */
+/** Refuses a recipient that the provider does not reach. */
 async function checkRegistered(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
   if ((await deps.reaches(planned)) !== false) return null
   return { problem: notRegistered(), elsewhere: true, saidBy: planned.provider }

@@ -2,12 +2,12 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 
-/** 365 days: far enough for a birthday, near enough to be kept. */
+/** The longest time ahead that may be scheduled, in ms. */
 const FURTHEST_AHEAD_MS = 365 * DAY_MS
 
 /**
- * The time of `options.scheduleAt` in ms since the epoch, or null when there is none. Throws
- * VALIDATION_ERROR for one that cannot be, then FORBIDDEN where the plan does not allow any.
+ * The time of `options.scheduleAt` in ms since the epoch; null if there is none. Throws
+ * VALIDATION_ERROR for an invalid time, then FORBIDDEN if the plan does not allow scheduling.
  */
 export function readSchedule(
   text: string | undefined,
@@ -21,7 +21,7 @@ export function readSchedule(
   }
   if (atMs <= nowMs) throw invalid('options.scheduleAt', 'must be in the future')
   if (atMs > nowMs + FURTHEST_AHEAD_MS) throw invalid('options.scheduleAt', 'must be at most one year ahead')
-  // Behind what is wrong with the body itself, whatever the plan.
+  // After the faults of the body itself, which do not depend on the plan.
   if (!plan.allowsScheduling) {
     throw new Problem('FORBIDDEN', `The plan "${plan.name}" does not allow scheduled messages.`)
   }

@@ -34,7 +34,7 @@ export type SendBatchRequest = {
   caller: Caller
   body: SendBody & { to: string[] }
   headerKey: string | undefined
-  /** What requests under one key are compared by, where that is not the body: a file counts by its bytes. */
+  /** Compared instead of the body for requests with the same key, if given: a file counts by its bytes. */
   identity?: unknown
 }
 
@@ -43,24 +43,24 @@ export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
 type Result = BatchResult['results'][number]
 type Item = { to: string; id: MessageId } & (
   | { accepted: null; prepared: Prepared | Problem }
-  /** By an earlier request under this key: it is told as what it was accepted as. */
+  /** Accepted by an earlier request with this key; reported as it was accepted then. */
   | { accepted: Vouched; prepared: null }
 )
 
-/** Bytes that came with the request are kept once per recipient: together at most this much. */
+/** Bytes in the request are stored once per recipient; at most so many in all. */
 const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
 /**
- * Characters that are accepted at once. A hundred mails of half a million each took longer than a statement
- * may, and none of them was accepted; nor was what others sent meanwhile.
+ * Characters that are accepted at once. A hundred mails of half a million each would exceed the statement's
+ * time-out, and fail together with the sends of others in the same flush.
  */
 const MOST_AT_ONCE = 4_000_000
-/** No more are begun after this: with the wait of the last ones a batch ends within AT_WORK_MS (batches.ts). */
+/** No accept starts after this time; with the wait of the last one, a batch ends within AT_WORK_MS (batches.ts). */
 const ACCEPT_FOR_MS = 6_000
 
 /**
- * One body to each of up to a hundred recipients: each planned, priced and
- * accepted on its own, all in the same transaction as long as it has room. A
- * batch never waits for the provider.
+ * Sends one body to each of up to a hundred recipients: each is planned, priced and accepted
+ * separately, in one transaction up to its size limit. A batch never waits for the
+ * provider.
  */
 export function createSendBatch(deps: SendBatchDeps): SendBatch {
   const { idempotency, batches } = deps
@@ -81,7 +81,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     }
   }
 
-  /** The key is claimed with the ids before anything is accepted, so that a crash in between is finished by a repeat. */
+  /** Claims the key with the ids before anything is accepted, so that after a crash a repeat finishes the batch. */
   async function runOnce(request: SendBatchRequest, claim: KeyClaim, ids: MessageId[]): Promise<Answer> {
     const accountId = request.caller.account.id
     const existing = await batches.claim(accountId, claim, ids)
@@ -129,7 +129,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return results
   }
 
-  /** What needs nothing of the store is answered as ever. */
+  /** After the time limit: refuses an item, unless its result is known already. */
   async function refuseLate(item: Item): Promise<Result> {
     if (item.accepted || item.prepared instanceof Problem) return acceptItem(item)
     return failed(item, new Problem('SERVICE_UNAVAILABLE'))
@@ -141,7 +141,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     id: MessageId,
     accepted: Vouched | undefined,
   ): Promise<Item> {
-    // Its time may be past by now, or its way closed: it has gone it.
+    // Not resolved again: its schedule may be over, or its channel unavailable by now.
     if (accepted) return { to, id, accepted, prepared: null }
     const resolved = await resolve({ ...request.body, to }, request.caller, deps)
     const prepared = resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
@@ -161,10 +161,10 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     }
   }
 
-  /** The others are accepted: whatever one of them met is told of that one alone. */
+  /** An error of one item is reported for that item only. */
   function problemOf(error: unknown, { id }: Item): Problem {
     if (error instanceof Problem) return error
-    // Not confirmed: it is taken back, and so it may be sent again.
+    // Not confirmed, so it will be withdrawn, and may be sent again.
     if (error instanceof DatabaseUnavailable) return new Problem('SERVICE_UNAVAILABLE')
     deps.log.warn({ err: error, messageId: id }, 'a recipient of a batch could not be accepted')
     return new Problem('INTERNAL_ERROR')
@@ -173,7 +173,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   return sendBatch
 }
 
-/** What is wrong whoever it goes to, and what makes no sense for several recipients. */
+/** Throws a 400 for faults that do not depend on the recipient, and for what a batch does not allow. */
 function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
   checkContent(body)
   readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs)
@@ -189,7 +189,7 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
   }
 }
 
-/** What a message writes down, about. */
+/** The approximate size of a message in the database. */
 function charactersOf({ prepared }: Item): number {
   return prepared === null || prepared instanceof Problem ? 0 : prepared.said.text.length
 }

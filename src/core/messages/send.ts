@@ -24,15 +24,15 @@ export type SendRequest = {
   fault: Problem | null
   /** The Idempotency-Key header. */
   headerKey: string | undefined
-  /** What requests under one key are compared by, where that is not the body: a file counts by its bytes. */
+  /** Compared instead of the body for requests with the same key, if given: a file counts by its bytes. */
   identity?: unknown
 }
 
 export type Send = (request: SendRequest) => Promise<Answer>
 
 /**
- * One send, from its body to the answer: prepared, accepted in one transaction,
- * dispatched, and answered with the provider's word if that comes in time.
+ * Handles one send, from its body to the response: prepares it, accepts it in one transaction,
+ * dispatches it, and responds with the provider's outcome if that comes in time.
  */
 export function createSend(deps: SendDeps): Send {
   const { idempotency, waiters } = deps

@@ -6,9 +6,9 @@ import { byAccountAndId, compare, inOrder } from '../../lib/lock-order.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
 export type Settle = {
-  /** What an attempt came to. Its first answer, or null where another word was faster. */
+  /** Stores the settlement of an attempt. Returns the message's first answer, or null if another outcome was faster. */
   attempt(row: SettleRow): Promise<{ answer: string | null } | null>
-  /** What a provider reports later. Resolves once stored; whether it moved a message. */
+  /** Stores a receipt. Returns whether it changed a message. */
   receipt(row: ReceiptRow): Promise<boolean>
   idle(): Promise<void>
 }
@@ -16,24 +16,24 @@ export type Settle = {
 export type SettleDeps = {
   db: Database
   clock: Clock
-  /** True while stopping: then a flush that fails is given up, and the next node finds the rows. */
+  /** True while stopping: then a flush that fails is not retried, and another node finds the rows. */
   stopping(): boolean
   observe?(items: number, durationMs: number): void
 }
 
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
 type SettleResult = { answer: string | null } | null
-/** What became of one piece of work; its failure is its own. */
+/** The result of one item of a flush. */
 type Result = { told: SettleResult } | { moved: boolean } | { error: unknown }
-/** Writes a share of a flush down; `repeated` says that it may have been before. */
+/** Writes a part of a flush; `repeated`: an earlier try may have been committed. */
 type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
 
 const MAX_ITEMS = 256
 
 /**
- * Writes down outcomes and receipts, many in one transaction. Both stand in one
- * line, so that a receipt never overtakes the answer to its own submit within a
- * process; one that arrives before is parked by the database.
+ * Stores outcomes and receipts, many in one transaction. Both are in one queue, so that within a
+ * process a receipt never overtakes the response to its own submit; a receipt that arrives
+ * before that response is parked by the database.
  */
 export function createSettle(deps: SettleDeps): Settle {
   const { db, clock } = deps
@@ -41,7 +41,7 @@ export function createSettle(deps: SettleDeps): Settle {
 
   async function flush(work: Work[]): Promise<Result[]> {
     const startedMs = clock.monotonic()
-    // One time for all tries of this flush: by it a repeat recognises what the first one did.
+    // The same time for all tries of this flush: a repeat recognises by it what the first one did.
     const nowMs = clock.now()
     const told = await inOrder(attemptsOf(work), byAccountAndId, rows =>
       writeOrSplit(rows, async (some, repeated) =>
@@ -56,7 +56,7 @@ export function createSettle(deps: SettleDeps): Settle {
     return work.map(({ kind }) => (kind === 'attempt' ? told[attempt++]! : moved[receipt++]!))
   }
 
-  /** What the database refuses (a value, or a provider's id given twice in one flush) is written by itself. */
+  /** If the database refuses a row (a value, or a provider's id twice in one flush), splits until that row is alone. */
   async function writeOrSplit<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
     try {
       return await writePatiently(rows, write)
@@ -70,7 +70,7 @@ export function createSettle(deps: SettleDeps): Settle {
     }
   }
 
-  /** A provider's word is not lost because the database is away: it is written as soon as it is back. */
+  /** Retries while the database is unavailable, so that no outcome is lost. */
   function writePatiently<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
     return patiently(
       clock,
@@ -94,7 +94,7 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 }
 
-/** Two words on one message never share a statement, which would apply only one of them. */
+/** Two items for the same message never share a statement, which would apply only one of them. */
 function sameMessage(work: Work): string {
   return work.kind === 'attempt' ? work.row.id : `${work.row.connectionId}:${work.row.providerId}`
 }
@@ -107,7 +107,7 @@ function receiptsOf(work: readonly Work[]): ReceiptRow[] {
   return work.filter(each => each.kind === 'receipt').map(({ row }) => row)
 }
 
-/** A receipt knows its message by what its provider calls it. */
+/** The order of receipts: a receipt identifies its message by the provider's id. */
 function byProviderId(a: ReceiptRow, b: ReceiptRow): number {
   return compare(a.connectionId, b.connectionId) || compare(a.providerId, b.providerId)
 }

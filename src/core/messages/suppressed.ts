@@ -8,10 +8,10 @@ type Addressed = Pick<
   'accountId' | 'messageType' | 'channel' | 'connectionId' | 'recipient' | 'sender'
 >
 
-/** How far a suppression goes; for the words of the refusal. */
+/** The scope of a suppression, for the text of the refusal: all channels, or this one. */
 type Suppressed = 'everywhere' | 'here'
 
-/** Whether a message must not go to its recipient; asked of marketing alone. */
+/** The suppression that applies to a message; null for other types than marketing. */
 export async function suppressionOf(
   { accountId, messageType, channel, connectionId, recipient, sender }: Addressed,
   suppressedOn: SuppressedOn,
@@ -22,7 +22,7 @@ export async function suppressionOf(
   return channels.includes(channel) ? 'here' : null
 }
 
-/** Which of these messages must not leave any more: their recipients decided while they waited. */
+/** Which of these messages must not be sent, because their recipients opted out while they waited. */
 export async function findSuppressedAmong<Item extends Addressed>(
   items: readonly Item[],
   suppressedOn: SuppressedOn,

@@ -13,10 +13,10 @@ import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.
 import { isUsable } from '../templates/transitions.ts'
 import { unknownTemplate } from '../templates/view.ts'
 
-/** The template that a send names, and where it names it. */
+/** The template that a send names, and the field that names it. */
 export type NamedTemplate = { template: TemplateSnapshot; path: 'template.id' | 'template.key' }
 
-/** The message type that a template stands for. */
+/** The message type of each template type. */
 const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
   otp: 'otp',
   utility: 'utility',
@@ -24,7 +24,7 @@ const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
   free: 'free_text',
 }
 
-/** Finds the template of a send, and refuses one that may not be used. Null where it names none. */
+/** Finds the template of a send. Throws a Problem if it is unknown or not usable; null if the send names none. */
 export function findTemplate(
   body: SingleSendBody,
   recipient: Recipient,
@@ -54,7 +54,7 @@ function findById({ template: use }: SingleSendBody, templates: TemplatesSnapsho
   return found
 }
 
-/** A name may stand for several: language, channel and recipient say which; the default where they do not. */
+/** Several templates may have the name: language, channel and recipient select one; else the default is used. */
 function findByKey(
   { template: use, channel }: SingleSendBody,
   recipient: Recipient,
@@ -69,7 +69,7 @@ function findByKey(
     channelsOf(each).some(own => (over === null ? reaches(own, recipient) : own === over)),
   )
   const usable = narrow(fitting, each => isUsable(each.status))
-  // The account's own stand before the platform's of the same kind.
+  // The account's own templates take precedence over the platform's.
   const own = narrow(usable, each => each.accountId !== PLATFORM)
   if (own.length === 1) return own[0]!
   const chosen = own.find(each => templates.defaultOf(each.category, each.subType)?.id === each.id)
@@ -83,7 +83,7 @@ function inLanguage(named: readonly TemplateSnapshot[], language: string): reado
   throw invalid('template.language', `must be one of ${languagesOf(named)}`)
 }
 
-/** Those that hold; all of them where none does, so that the refusal says what is wrong with them. */
+/** Those that satisfy the condition; all of them if none does, so that the error names what is wrong with them. */
 function narrow(
   templates: readonly TemplateSnapshot[],
   holds: (template: TemplateSnapshot) => boolean,
@@ -107,7 +107,7 @@ function languagesOf(templates: readonly TemplateSnapshot[]): string {
   return [...new Set(templates.map(each => each.language || 'none'))].sort().join(', ')
 }
 
-/** The type of a message by template: the template's own; another one contradicts it. */
+/** The message type of a template. Throws a 400 if the body names another one. */
 export function typeByTemplate({ messageType }: SingleSendBody, { template }: NamedTemplate): MessageType {
   const own = MESSAGE_TYPE[template.subType]
   if (messageType !== undefined && messageType !== own) {
@@ -116,7 +116,7 @@ export function typeByTemplate({ messageType }: SingleSendBody, { template }: Na
   return own
 }
 
-/** The channels that a template is for. */
+/** The channels over which a template can be sent. */
 export function channelsOf({ category, provider }: TemplateSnapshot): readonly Channel[] {
   switch (category) {
     case 'sms':
@@ -130,7 +130,7 @@ export function channelsOf({ category, provider }: TemplateSnapshot): readonly C
   }
 }
 
-/** The one channel that a send by template goes over. Throws a 400 for one that contradicts it. */
+/** The channel for a send with a template. Throws a 400 if the body names one that does not fit. */
 export function channelByTemplate(
   body: SingleSendBody,
   { template }: NamedTemplate,
@@ -160,9 +160,9 @@ function naturalOf(own: readonly Channel[], recipient: Recipient, homeCountry: s
 }
 
 /**
- * The connections that may carry a template: an official one is approved for its
- * own sender alone. What the sandbox approved goes over the sandbox, and so does
- * whatever a test key sends.
+ * The connections that may carry a template: an official template only the one of the sender that it
+ * is approved for. Templates that the sandbox approved, and all sends with test keys, go over the
+ * sandbox.
  */
 export function connectionsByTemplate(
   body: SingleSendBody,

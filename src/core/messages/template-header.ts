@@ -8,7 +8,7 @@ import { allowsHeaderOverride } from '../templates/view.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 import { type CheckUrl, mimetypeByName } from './attachment.ts'
 
-/** Where the file of a header may come from. */
+/** What is needed to resolve the file of a header. */
 export type HeaderSources = {
   checkUrl: CheckUrl
   /** The uploaded files that the send names. */
@@ -16,8 +16,8 @@ export type HeaderSources = {
 }
 
 /**
- * The file above an official template: that of this send where it brings one,
- * else the template's own. Null where there is none to be. Throws a 400 that
+ * The header file of an official template: the send's if it gives one, else the
+ * template's. Null if the template has no media header. Throws a 400 that
  * names the field.
  */
 export function headerFileOf(
@@ -52,7 +52,7 @@ export function headerFileOf(
 
 type Override = { kind: 'url' | 'asset'; value: string; path: string }
 
-/** The one file that a send brings. */
+/** The header file that a send gives; null if none. Throws a 400 for more than one. */
 function overrideOf(use: NonNullable<SingleSendBody['template']>): Override | null {
   const given: Override[] = []
   if (use.headerAssetId !== undefined) {

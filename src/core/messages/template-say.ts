@@ -9,10 +9,10 @@ import { type ButtonValue, checkOfficialValues, readButtonValues, readValues } f
 import { composeSms, MAX_CAPTION_CHARACTERS, MAX_CHAT_CHARACTERS, type Said } from './content.ts'
 import { type HeaderSources, headerFileOf } from './template-header.ts'
 
-/** What a send by template says; `stored` is set where the provider itself fills the template in. */
+/** The rendered text of a template; `stored` is set if the provider fills the template in itself. */
 export type SaidByTemplate = { said: Said; stored: StoredTemplate | null }
 
-/** Fills a template in with what a send gives. Throws a 400 that names the field. */
+/** Renders a template with the values of a send. Throws a 400 that names the field. */
 export function sayByTemplate(
   body: SingleSendBody,
   template: TemplateSnapshot,
@@ -27,14 +27,14 @@ export function sayByTemplate(
   return { said: sayLocal(body, template, channel, values), stored: null }
 }
 
-/** A code alone, in the words of the account's default template. */
+/** Renders a bare code with the account's default template. */
 export function sayCode(template: TemplateSnapshot, channel: Channel, code: string): SaidByTemplate {
   const values = [code]
   if (template.official) return { ...officialWords(template, values), stored: otpOf(template, values) }
   return { said: sayLocal({}, template, channel, values), stored: null }
 }
 
-/** The words are the template's. */
+/** Throws a 400 if a send with a template has a text or a subject, which come from the template. */
 function refuseOtherWords({ text, content }: SingleSendBody): void {
   if (content?.text) throw invalid('content.text', 'is not allowed with a template, which has its own text')
   if (text) throw invalid('text', 'is not allowed with a template, which has its own text')
@@ -43,7 +43,7 @@ function refuseOtherWords({ text, content }: SingleSendBody): void {
   }
 }
 
-/** A code that is given beside the template fills its only place, or stands among its values. */
+/** The values of the placeholders. `content.otpCode` is the only value, or must be one of them. */
 function valuesOf({ template: use, content }: SingleSendBody, template: TemplateSnapshot): readonly string[] {
   const { places } = template.compiled
   const code = content?.otpCode
@@ -109,13 +109,13 @@ function sayOfficial(
   }
 }
 
-/** What the recipient reads, for records; the provider fills in its own. */
+/** The text as the recipient reads it, for our records; the provider renders the template itself. */
 function officialWords({ compiled }: TemplateSnapshot, values: readonly string[]): { said: Said } {
   const text = joinParts(compiled, renderTemplate(compiled, values))
   return { said: { text, subject: null, html: false, sms: null } }
 }
 
-/** The code stands in the body and behind the button that fills it in. */
+/** The code is the value of the body and of the button that copies it or fills it in. */
 function otpOf(template: TemplateSnapshot, values: readonly string[]): StoredTemplate {
   const official = template.official!
   const button: ButtonValue = { index: 0, subType: 'url', text: values[0]! }
@@ -129,7 +129,7 @@ function otpOf(template: TemplateSnapshot, values: readonly string[]): StoredTem
   }
 }
 
-/** Whoever names the code's button again must mean the same code. */
+/** Throws a 400 if the request gives the code's button another value. */
 function checkCodeButton({ template: use }: SingleSendBody, code: string): void {
   use?.buttonVariables?.forEach(({ index, text }, at) => {
     const path = `template.buttonVariables[${at}]`

@@ -4,18 +4,18 @@ import { backoffMs } from '../../lib/backoff.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import type { Random } from '../../lib/random.ts'
 
-/** What an attempt's outcome makes of its message; `docs/states.md` draws it. */
+/** The next state of a message after an attempt; `docs/states.md` draws the states. */
 export type Settlement = {
   kind: 'sent' | 'failed' | 'queued' | 'unknown'
   providerId: string | null
   providerCode: string | null
   errorCode: MessageError | null
   errorDetail: string | null
-  /** When it is due again (queued), or counts as sent without any word (unknown); ms since the epoch. */
+  /** When it is due again (queued), or counts as sent without an outcome (unknown); ms since the epoch. */
   dueAt: number | null
-  /** A throttled attempt is no try. */
+  /** The attempt does not count, as after a throttle. */
   uncounted: boolean
-  /** What the sender is told when this is the first word; null while there is more to wait for. */
+  /** The answer for the request that waits, if this is the first outcome; null if it waits on. */
   answer: 'sent' | 'queued' | 'failed' | null
 }
 
@@ -25,10 +25,10 @@ export type SettlePolicy = {
   unknownDeadlineMs: number
 }
 
-/** The longest that an exponential backoff grows to. */
+/** The longest backoff, in ms. */
 const BACKOFF_CAP_MS = HOUR_MS
 
-/** The public code of each reason that a provider can give. */
+/** The public error code for each reason of a provider. */
 export const PUBLIC_CODE: Record<RejectCode, MessageError> = {
   RECIPIENT_REJECTED: 'RECIPIENT_REJECTED',
   CHATAPP_NOT_REGISTERED: 'CHATAPP_NOT_REGISTERED',
@@ -46,7 +46,7 @@ const NOTHING = {
   uncounted: false,
 } as const
 
-/** What was recorded and is known not to have been made: due at once, and no try. Nobody is told of it. */
+/** For an attempt that was recorded but certainly not made: the message is due at once, the attempt does not count. */
 export function notMade(nowMs: number): Settlement {
   return {
     ...NOTHING,
@@ -59,8 +59,8 @@ export function notMade(nowMs: number): Settlement {
 }
 
 /**
- * Decides the next state of a message from its attempt's outcome, where no other
- * connection takes it. `tries` is how often this one was asked by now. Pure.
+ * The next state of a message by the outcome of its attempt, if it does not fail over.
+ * `tries` counts the attempts over its connection so far. Pure.
  */
 export function settleOutcome(
   outcome: Outcome,

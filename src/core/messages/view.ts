@@ -5,10 +5,10 @@ import { sameAs, timeOf } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { MessageRow, PastAttempt } from './message-store.ts'
 
-/** What a provider means by its own code, in words; null when it is not known. */
+/** The meaning of a provider's code as text; null if it is not known. */
 export type ExplainCode = (provider: string, code: string) => string | null
 
-/** A message as the wire shows it. The words of an OTP are never part of it. */
+/** A message as the API shows it. The text of an OTP is masked. */
 export function viewMessage(row: MessageRow, currency: string): Message {
   const content = row.content
   const secret = row.messageType === 'otp'
@@ -57,7 +57,7 @@ export function viewMessage(row: MessageRow, currency: string): Message {
     },
     attempts: row.attempt,
     errorCode: row.errorCode,
-    // Of one that arrived the row still has what was not known of its attempt, which the timeline tells.
+    // After an unknown attempt, a delivered message still has its detail in the row; the timeline shows it.
     errorMessage: row.deliveredAt === null ? row.errorDetail : null,
     createdAt: toIso(timeOf(row.id)),
     scheduledAt: isoOrNull(row.scheduledAt),
@@ -69,8 +69,8 @@ export function viewMessage(row: MessageRow, currency: string): Message {
 }
 
 /**
- * The same with its life: every attempt with the provider's word, and every status with its time. Statuses
- * only go forward in it: an attempt that was put off stands for itself, and leaves none behind.
+ * The same with its timeline: every attempt with the provider's outcome, and every status with its time. Statuses
+ * only go forward in it: an attempt that will be retried adds no status.
  */
 export function viewWithTimeline(
   row: MessageRow,
@@ -90,7 +90,7 @@ function statusEntry(status: MessageStatus, at: number): TimelineEntry {
   return { at: toIso(at), event: 'status', status }
 }
 
-/** An attempt after which the message waited again; a scheduled one waits as `queued` from its first on. */
+/** An attempt after which the message waited again; a scheduled message becomes `queued` after the first one. */
 function pastEntries(
   row: MessageRow,
   past: PastAttempt,
@@ -115,15 +115,15 @@ function pastEntries(
   return isFirst && row.scheduledAt !== null ? [attempt, statusEntry('queued', settledAt)] : [attempt]
 }
 
-/** A connection that was left says whose it was with its last attempt. */
+/** The provider of a past attempt; after a failover, the last attempt of the earlier connection has it. */
 function providerOf(row: MessageRow, { connectionId }: PastAttempt): string {
   const last = row.pastAttempts.find(each => each.left && each.connectionId === connectionId)
   return last?.left?.provider ?? row.provider
 }
 
-/** Whether the last attempt is not among the past ones; a throttled one gave its number back. */
+/** Whether the last attempt is not among the past ones; after a throttled attempt its number is used again. */
 function hasOpenAttempt(row: MessageRow): boolean {
-  // What was taken back although its attempt was recorded was not sent: nobody made that attempt.
+  // A withdrawn message may have a recorded attempt, which was not made.
   if (row.attemptAt === null || row.status === 'cancelled') return false
   const last = row.pastAttempts.at(-1)
   if (!last) return true
@@ -131,7 +131,7 @@ function hasOpenAttempt(row: MessageRow): boolean {
   return row.attempt !== numberAfter || row.attemptAt !== Date.parse(last.at)
 }
 
-/** The past attempt that was unknown until its provider told of it after all; null where it is the last one. */
+/** The past attempt that was unknown until its late outcome; null if that is the last attempt. */
 function lateAttempt({ unknownAt, status, pastAttempts }: MessageRow): PastAttempt | null {
   if (unknownAt === null || status === 'unknown') return null
   return pastAttempts.find(({ settledAt }) => Date.parse(settledAt) >= unknownAt) ?? null
@@ -154,7 +154,7 @@ function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
   return [statusEntry('sending', at), attempt, ...unknown]
 }
 
-/** Until then its row still has what was said of the attempt before. */
+/** Until the outcome, the row still has the values of the attempt before. */
 const NO_WORD_YET = { settledAt: null, providerCode: null, explanation: null, detail: null }
 
 function lastWord({ provider, providerCode, settledAt, errorDetail }: MessageRow, explain: ExplainCode) {
@@ -168,7 +168,7 @@ function lastWord({ provider, providerCode, settledAt, errorDetail }: MessageRow
 
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
   if (row.status === 'sending') return 'pending'
-  // What counts as sent after the deadline is as unknown as before.
+  // After the deadline the message counts as sent, but the outcome of the attempt is still unknown.
   if (row.unknownAt !== null && row.providerId === null && row.status !== 'failed') return 'unknown'
   if (row.status === 'failed') return row.errorCode === 'PROVIDER_UNAVAILABLE' ? 'retry' : 'rejected'
   return row.sentAt === null ? 'pending' : 'accepted'
@@ -186,8 +186,8 @@ function laterEntries(row: MessageRow): TimelineEntry[] {
 }
 
 /**
- * A receipt dates itself by its provider's clock, often to the minute, and may
- * come before the answer to its submit: nothing is shown before what it follows.
+ * A receipt has the time of its provider's clock, often to the minute, and may come before
+ * the response to its submit: no time is shown earlier than the one before it.
  */
 function forwardTimes(row: MessageRow) {
   const deliveredAt = notBefore(row.deliveredAt, row.sentAt)

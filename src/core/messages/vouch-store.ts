@@ -3,13 +3,13 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { TAKEN_BACK } from './withdraw-store.ts'
 
-/** What a message was accepted as; `takenBack`: withdrawn by us before it could be vouched for, not by its account. */
+/** A message of a repeated request; `takenBack`: Posthorn withdrew it before it was vouched for; its account did not. */
 export type Vouched = { takenBack: boolean; scheduled: boolean; provider: string }
 
 /**
- * Keeps those of these messages that exist from being taken back, since a request is about to be answered
- * for them. The node that accepted them may have told its own request that they were not accepted, and would
- * withdraw them once it sees the database again.
+ * Marks the existing ones of these messages as not to be withdrawn, because a request is about to get their
+ * answer. The node that accepted them may have responded to its own request with an error, and would
+ * withdraw them once it reaches the database again.
  */
 export async function vouchFor(
   db: Db,

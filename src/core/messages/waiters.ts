@@ -3,20 +3,20 @@ import type { ConnectionId, MessageId } from '../../lib/ids.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Settlement } from './transitions.ts'
 
-/** The first word on a message, for the request that waits for it. */
+/** The first outcome of a message, for the request that waits for it. */
 export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
   answer: 'sent' | 'queued' | 'failed'
-  /** Where it comes from: a failover may have moved the message. */
+  /** The channel and the connection of the outcome; a failover may have changed them. */
   channel: Channel
   connectionId: ConnectionId
 }
 
-/** Who, in this process, still waits for the first word on a message. */
+/** The requests in this process that wait for the first outcome of their message. */
 export type Waiters = {
   wait(id: MessageId, claim: KeyClaim | null): Promise<FirstWord | null>
-  /** The key of a request that still waits: its answer is not given yet. */
+  /** The idempotency key of a request that still waits, and has no response yet. */
   claimOf(id: MessageId): KeyClaim | null
-  /** Wakes the waiting request, if there is one; null when the word has to be read from the store. */
+  /** Resolves the waiting request, if there is one; with null, it has to read the outcome from the database. */
   tell(id: MessageId, word: FirstWord | null): void
   forget(id: MessageId): void
 }

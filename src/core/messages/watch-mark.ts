@@ -1,12 +1,12 @@
-/** How far somebody has been told, and when that was so. */
+/** The position of a stream in the account's moves, and its time. */
 export type Mark = { behind: number; atMs: number }
 
-/** As the `id` of a server-sent event has it. */
+/** For the `id` of a server-sent event. */
 export function writeMark({ behind, atMs }: Mark): string {
   return `${behind}-${atMs}`
 }
 
-/** Null for one that is none, or from before `sinceMs`. */
+/** Null for an invalid text, or a time before `sinceMs`. */
 export function readMark(text: string | undefined, sinceMs: number): Mark | null {
   const [, behind, atMs] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? []
   if (behind === undefined || Number(atMs) < sinceMs) return null

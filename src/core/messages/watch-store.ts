@@ -3,10 +3,10 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 
-/** Messages that one call may have moved; its number grows from call to call, give or take those under way. */
+/** Messages that one call may have changed. Ids grow from call to call, but concurrent calls may commit in another order. */
 export type Move = { accountId: AccountId; id: number; messageIds: MessageId[] }
 
-/** Has moves of these accounts noted until `untilMs`. Of which of them they were noted already. */
+/** Lets moves of these accounts be recorded until `untilMs`. Returns the accounts whose moves were recorded already. */
 export async function watchAccounts(
   db: Db,
   accountIds: readonly AccountId[],
@@ -26,7 +26,7 @@ export async function watchAccounts(
   return new Set(rows.map(row => fromUuid('acc', row.account_id)))
 }
 
-/** The number of the last move up to `atMs`; 0 where there is none. */
+/** The id of the last move up to `atMs`; 0 if there is none. */
 export async function lastMove(db: Db, accountId: AccountId, atMs: number): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'last_move',
@@ -36,7 +36,7 @@ export async function lastMove(db: Db, accountId: AccountId, atMs: number): Prom
   return rows[0]?.id ?? 0
 }
 
-/** Of each account the moves behind its number, at most `limit`, in their order. */
+/** For each account the moves after an id, at most `limit`, in their order. */
 export async function selectMoves(
   db: Db,
   tails: readonly { accountId: AccountId; behind: number }[],
@@ -62,7 +62,7 @@ export async function selectMoves(
   }))
 }
 
-/** Forgets what was noted before `beforeMs`, and who watches no more at `nowMs`. */
+/** Deletes moves from before `beforeMs`, and watches that have expired at `nowMs`. */
 export async function forgetMoves(db: Db, beforeMs: number, nowMs: number): Promise<void> {
   await db.query({
     name: 'forget_moves',

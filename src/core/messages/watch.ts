@@ -16,13 +16,13 @@ export type MessageNews = ListNews<Message>
 
 export type MessageWatch = {
   /**
-   * The account's messages at each change, from now on or from `mark` on, until whoever follows is
-   * `gone`. Throws RATE_LIMITED when too many watch.
+   * Yields the account's messages at each change, from now on or from `mark` on, until `gone` is aborted.
+   * Throws RATE_LIMITED if too many streams are open.
    */
   follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>>
-  /** Forgets what nobody will ask for; any node may, at any time. */
+  /** Deletes old moves and watches; any node may call it at any time. */
   forget(): Promise<void>
-  /** Ends all that follow, since the server goes. */
+  /** Ends all streams, at shutdown. */
   close(): void
 }
 
@@ -34,32 +34,32 @@ export type MessageWatchDeps = {
   view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]>
 }
 
-/** One look a second serves all who watch on this node, whatever their number. */
+/** How often moves are read, with one query for all streams of this node. */
 const LOOK_EVERY_MS = 1_000
-/** A watch lasts so long without being renewed, so that one who comes back finds what happened meanwhile. */
+/** How long a watch lasts without renewal, so that a stream that reconnects finds the changes meanwhile. */
 const WATCH_FOR_MS = 90_000
 const RENEW_EVERY_MS = 15_000
-/** A mark that is older may have a gap behind it. */
+/** After an older mark, moves may be missing. */
 const RESUME_WITHIN_MS = 60_000
 const KEEP_MOVES_MS = 150_000
-/** Calls are numbered before they are committed: one that is seen later than those behind it is waited for so long. */
+/** Moves get their ids before they are committed: how long a lower id may become visible after a higher one. */
 const LATE_MS = 5_000
-/** Of one account and look; where there is more, its watchers read their lists anew. */
+/** Limits per account and poll; beyond them, its streams get a `reset` and read their lists anew. */
 const MOST_MOVES = 2_000
 const MOST_MESSAGES = 300
-/** What waits for a slow reader: so many messages, and what they say. */
+/** Limits of the queue for a slow reader. */
 const MOST_WAITING = 300
 const MOST_WAITING_CHARACTERS = 4_000_000
 
 type Watching = Follower<Watcher, MessageNews>
-/** What of an account's moves was told. */
+/** Which of an account's moves were sent to its streams. */
 type Tail = {
   accountId: AccountId
   /** All up to here. */
   behind: number
-  /** And these, at the time at which they were seen. */
+  /** And these, with the time at which they were read. */
   seen: Map<number, number>
-  /** When all are told to read anew, once calls are through that did not see the watch. */
+  /** When all streams get a `reset`: by then calls that did not see the watch have ended. */
   resetAtMs: number | null
 }
 
@@ -88,7 +88,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     return withBeats(follower, ({ account }) => standingOf(account.id))
   }
 
-  /** Their first word says where they stand: behind their mark, or at the list as it is now. */
+  /** Sends the first event: what happened since the mark, or a `reset` to the list as it is now. */
   async function begin(follower: Watching): Promise<void> {
     const { account, mark } = follower.subject
     const nowMs = clock.now()
@@ -139,13 +139,13 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const nowMs = clock.now()
     const known = await watchAccounts(db, accountIds, nowMs, nowMs + WATCH_FOR_MS)
     renewAtMs = clock.monotonic() + RENEW_EVERY_MS
-    // It lapsed while the database was away: nobody knows what happened.
+    // The watch expired while the database was unavailable, so changes may be missing.
     for (const [accountId, tail] of tails) {
       if (!known.has(accountId)) tail.resetAtMs = clock.monotonic()
     }
   }
 
-  /** Tells of what was not told yet, and goes on behind it. */
+  /** Sends the moves that were not sent yet, and advances the tail. */
   async function take(tail: Tail, moves: readonly Move[], all: readonly Watching[]): Promise<void> {
     const fresh = moves.filter(({ id }) => !tail.seen.has(id))
     const ids = new Set(fresh.flatMap(({ messageIds }) => messageIds))
@@ -162,7 +162,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     tail.resetAtMs = clock.monotonic() + LATE_MS
   }
 
-  /** False where they say too much to be read at once; then nothing was told. */
+  /** False if their content is too large to be read at once; then nothing was sent. */
   async function tellOf(
     accountId: AccountId,
     ids: ReadonlySet<MessageId>,
@@ -210,7 +210,7 @@ function isTooMuch(moves: readonly Move[], ids: ReadonlySet<MessageId>): boolean
   return moves.length >= MOST_MOVES || ids.size > MOST_MESSAGES
 }
 
-/** What was seen long enough ago has nothing behind it that could still come before it. */
+/** Advances past moves that were seen long enough ago: no lower id can still become visible. */
 function advance(tail: Tail, nowMs: number): void {
   for (const [id, seenMs] of tail.seen) {
     if (seenMs + LATE_MS <= nowMs) tail.behind = Math.max(tail.behind, id)
@@ -218,7 +218,7 @@ function advance(tail: Tail, nowMs: number): void {
   for (const id of tail.seen.keys()) if (id <= tail.behind) tail.seen.delete(id)
 }
 
-/** Of one message the last word alone; and when it becomes too much, none but that it did. */
+/** Keeps only the last state of each message; replaces the queue by a `reset` if it becomes too long. */
 function queue(waiting: readonly MessageNews[], next: MessageNews): MessageNews[] {
   if (next.kind === 'reset') return [next]
   if (waiting.length >= MOST_WAITING || charactersOf(waiting) > MOST_WAITING_CHARACTERS) {

@@ -7,7 +7,7 @@ import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 import { notMade } from './transitions.ts'
 
-/** Cancels a message that has not begun to leave; false when it has, or has ended. */
+/** Cancels a message; false if its attempt has begun, or it has ended. */
 export async function cancelMessage(
   db: Db,
   nowMs: number,
@@ -17,7 +17,7 @@ export async function cancelMessage(
   return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)).length === 1
 }
 
-/** The same for many at once; those that have begun go their way. */
+/** The same for many at once; begun ones are not affected. */
 export async function cancelMessages(
   db: Db,
   nowMs: number,
@@ -34,7 +34,7 @@ export async function cancelMessages(
 export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ account_id: string; message_id: string }>({
     name: 'find_stranded',
-    // From connection to connection, of which there are few, and not over all that waits.
+    // Steps from connection to connection, of which there are few, instead of reading all waiting messages.
     text: `with recursive carrying as (
         (select connection_id from outbox where owner is null and not begun order by connection_id limit 1)
         union all
@@ -67,10 +67,10 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
   return (await withdraw(db, nowMs, items, STRANDED)).length
 }
 
-/** Why a message that waited must not leave any more. */
+/** Why a waiting message must not be sent any more. */
 export type Unwanted = 'unreadable' | 'suppressed' | 'expired' | 'superseded'
 
-/** Ends messages that must not leave any more, each as its reason says; those that have left meanwhile go their way. */
+/** Ends messages that must not be sent any more, each by its reason; those that have begun meanwhile are not affected. */
 export async function endUnwanted(
   db: Db,
   nowMs: number,
@@ -82,21 +82,20 @@ export async function endUnwanted(
 }
 
 /**
- * Takes back messages whose sender was told that they were not accepted: they
- * never left, their money goes back, and their keys are free again. Which of
- * them were stored; one that another node has begun meanwhile goes its way, and
- * one that a repeat was answered for meanwhile (vouch-store.ts) stays, and is due.
+ * Withdraws messages whose senders got an error: they are not sent, their money is released, and their
+ * keys are free again. Returns those that were withdrawn. A message that another node has begun meanwhile
+ * is not affected, and one that a repeat got its answer for (vouch-store.ts) stays, and is due.
  */
 export async function withdrawUnconfirmed(
   db: Database,
   nowMs: number,
   rows: readonly AcceptRow[],
-  /** Called in the same transaction, to take back what was stored with them. */
+  /** Called in the same transaction, to withdraw what was stored with them. */
   also?: (tx: Db, gone: ReadonlySet<MessageId>) => Promise<void>,
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
     const sorted = [...rows].sort(byAccountAndId)
-    // In one call, since wallets come behind all messages.
+    // In one call, because wallets are locked after all messages.
     const begun = sorted.map(row => row.begun)
     const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, true))
     await freeKeys(
@@ -114,8 +113,8 @@ export async function withdrawUnconfirmed(
 }
 
 /**
- * Below `oldestXid` no transaction is under way any more that writes. `ownXid` is above those of all
- * that have begun to write; null where it is not asked for, since each takes a number.
+ * All writing transactions with an id below `oldestXid` have ended. `ownXid` is above the ids of all that have
+ * begun to write; null unless `own` asks for it, since it uses up an id.
  */
 export async function readTransactions(
   db: Db,
@@ -131,8 +130,8 @@ export async function readTransactions(
 }
 
 /**
- * Makes messages due whose first attempt was recorded with them and is made by nobody. It still is
- * the first one where no other is past: so a repeat never takes away what somebody has begun since.
+ * Makes messages due whose first attempt was recorded with them but will not be made. Only if it still is the
+ * first attempt, so that a repeat never reverts one that was begun since.
  */
 async function putOff(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
   if (rows.length === 0) return
@@ -158,10 +157,10 @@ function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
     attempt: 1,
     connectionId: row.connectionId,
     ...notMade(nowMs),
-    // Gone where it was found to be unknown meanwhile.
+    // Null if the message was found to be unknown meanwhile.
     secret: row.secret?.() ?? null,
     forget: null,
-    // Nobody hears of it.
+    // It causes no event.
     eventId: sameAs('evt', row.id),
   }
 }
@@ -177,7 +176,7 @@ async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
       bareArray(claimed.map(row => toUuid(row.accountId))),
       bareArray(claimed.map(row => toUuid(row.id))),
       textArray(claimed.map(row => row.claim!.key)),
-      // Those of one accept share it.
+      // All rows of one accept have the same operation.
       claimed[0]!.claim!.operation,
     ],
   })
@@ -190,7 +189,7 @@ type Ending = {
 }
 
 const CANCELLED: Ending = { end: 'cancelled', errorCode: null, detail: null }
-/** Tells what was taken back from what its account cancelled. */
+/** By this detail a withdrawn message differs from one that its account cancelled. */
 export const TAKEN_BACK = 'the database went away before the sender could be told; not sent'
 const UNCONFIRMED: Ending = { ...CANCELLED, detail: TAKEN_BACK }
 const STRANDED: Ending = {
@@ -222,9 +221,9 @@ async function withdraw(
   nowMs: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
   ending: Ending,
-  /** Per item, whether its attempt was recorded with the accept: then nobody else makes it, and it may go all the same. */
+  /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
   begun: readonly boolean[] = items.map(() => false),
-  /** Spares those that a repeat of their request was answered for. */
+  /** Skips messages that a repeat of their request got the answer for. */
   unvouched = false,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []

@@ -12,17 +12,17 @@ import { compose, ownText, type Said } from './content.ts'
 import type { HeaderSources } from './template-header.ts'
 import { sayByTemplate, sayCode } from './template-say.ts'
 
-/** What a message says, and the template that says it; `stored` where its provider fills it in. */
+/** The rendered text of a message, and its template; `stored` is set if the provider fills the template in. */
 export type Words = {
   said: Said
   template: { id: TemplateId; stored: StoredTemplate | null } | null
-  /** A code for which the sender gave no words: another channel has words of its own for it. Null for all else. */
+  /** A bare code, without a text from the sender, which is rendered anew for another channel; null for other content. */
   code: string | null
 }
 
 export type WordSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
 
-/** The words: those of the template that is named, of the default for codes, or the body's own. */
+/** Renders a message: by the named template, by the default template for a bare code, or from the body's text. */
 export function findWords(
   body: SingleSendBody,
   carrier: Carrier,
@@ -42,7 +42,7 @@ export function findWords(
   return { said, template: { id: template.id, stored }, code }
 }
 
-/** A code for which the sender has no words. */
+/** The code of a body that has neither text nor subject. */
 function bareCode(body: SingleSendBody): string | undefined {
   const { content } = body
   return ownText(body) !== undefined || content?.subject !== undefined ? undefined : content?.otpCode
@@ -56,7 +56,7 @@ const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
   user_chatapp_session: 'chatapp',
 }
 
-/** The default template for codes on a channel; null where there is none that this very connection may carry. */
+/** The default template for codes on a channel; null if there is none that this connection may carry. */
 function codeTemplate(
   { channel, connection }: Carrier,
   { templates, mode }: WordSources,
