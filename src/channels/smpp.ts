@@ -11,8 +11,8 @@ import { explainStatus, STATUS } from './smpp/status.ts'
 
 /**
  * SMS over SMPP 3.4: several binds with a window each, kept up with
- * enquire_link and reconnects, and delivery receipts. The centre knows nothing
- * of our attempt ids and cannot be asked, so it neither dedupes nor finds.
+ * enquire_link and reconnects, and delivery receipts. The SMSC (message centre) knows nothing
+ * of our attempt ids and cannot be queried by them, so this provider neither dedupes nor finds.
  */
 export const smppProvider: Provider<SmppConfig> = {
   key: 'smpp',
@@ -29,7 +29,7 @@ function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
 
-  /** Resolves to the command_status of the response. On a rejection the centre delivers it again later. */
+  /** Resolves to the command_status of the response. Where it rejects, the SMSC delivers the PDU again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
     const inbound = isReceipt(delivery) ? receiptIn(delivery) : messageIn(delivery)
     if (inbound) await io.emit([inbound])
@@ -40,7 +40,7 @@ function openLink(config: SmppConfig, io: Io): Link {
   function receiptIn(delivery: Delivery): Receipt | null {
     const read = readReceipt(delivery)
     if (read) return toReceipt(read, ids.resolve(read))
-    io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged')
+    io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged and dropped')
     return null
   }
 
@@ -48,7 +48,7 @@ function openLink(config: SmppConfig, io: Io): Link {
     const message = readMessage(delivery, settings, () => spareId(io.random))
     if (!message) {
       const { dataCoding } = delivery.message
-      io.log.warn({ dataCoding }, 'smpp: a message from a phone that is no text was acknowledged')
+      io.log.warn({ dataCoding }, 'smpp: an inbound message that is not text was acknowledged and dropped')
     }
     return message
   }
@@ -56,7 +56,7 @@ function openLink(config: SmppConfig, io: Io): Link {
   /** Reports the answer to a submit that had timed out, so that the unknown attempt gets its outcome. */
   function tellLate({ accountId, attemptId }: Outgoing, outcome: Outcome): void {
     io.tellLate({ accountId, attemptId, outcome }).catch(error => {
-      io.log.warn({ err: error, attemptId }, 'smpp: a late answer could not be written down')
+      io.log.warn({ err: error, attemptId }, 'smpp: the outcome of a late response could not be stored')
     })
   }
 

@@ -63,11 +63,11 @@ describe('a submit that was written is unknown', () => {
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
     await clock.advance(10_000)
-    expect(await outcome).toEqual({ kind: 'unknown', detail: 'no answer within 10000 ms' })
+    expect(await outcome).toEqual({ kind: 'unknown', detail: 'no response within 10000 ms' })
     smsc.behave('accept')
     smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late' })
     await test.warned(1)
-    expect(test.warnings).toEqual(['smpp: an answer came after its time-out'])
+    expect(test.warnings).toEqual(['smpp: a response came after its submit had timed out'])
     expect(test.late).toEqual([
       {
         accountId: expect.stringMatching(/^acc_/),
@@ -195,7 +195,7 @@ describe('a submit that never left is tried again', () => {
 })
 
 describe('the bind', () => {
-  it('comes back after the centre did; a waiting submit goes out', async () => {
+  it('comes back after the SMSC did; a waiting submit goes out', async () => {
     const { smsc, test, link, clock } = await open()
     await smsc.close()
     await test.state('down')
@@ -217,7 +217,7 @@ describe('the bind', () => {
     const server = createServer(socket => {
       connected++
       // The link hangs up on this, and has set its next pause when we see that.
-      socket.on('error', () => {}).end('this is no message centre')
+      socket.on('error', () => {}).end('this is no SMSC')
       socket.resume().on('close', () => {
         closed++
         signals.notify()
@@ -242,7 +242,7 @@ describe('the bind', () => {
     await clock.advance(1)
     expect(test.states.at(-1)).toEqual({
       state: 'down',
-      detail: '0 of 1 bound; transceiver: no answer to enquire_link',
+      detail: '0 of 1 bound; transceiver: no response to enquire_link',
     })
     await clock.advance(200)
     await smsc.bound(2)
@@ -260,7 +260,7 @@ describe('the bind', () => {
     expect(smsc.commands).toEqual(['bind_transceiver', 'enquire_link', 'enquire_link', 'enquire_link'])
   })
 
-  it('ends when the centre unbinds, with an answer, and is built anew', async () => {
+  it('ends when the SMSC unbinds, with an answer, and is built anew', async () => {
     const { smsc, test, clock, link } = await open()
     smsc.send('unbind')
     await smsc.commanded('unbind_resp')
@@ -270,7 +270,7 @@ describe('the bind', () => {
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
   })
 
-  it('that the centre unbinds waits shortly for the answers that are on their way', async () => {
+  it('that the SMSC unbinds waits shortly for the answers that are on their way', async () => {
     const { smsc, link, test } = await open('silent')
     const outcomes = [link.send(sms(), never()), link.send(sms(), never())]
     await smsc.submitted(2)
@@ -283,7 +283,7 @@ describe('the bind', () => {
     await test.state('down')
   })
 
-  it('that the centre unbinds ends after a second without them', async () => {
+  it('that the SMSC unbinds ends after a second without them', async () => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -292,7 +292,7 @@ describe('the bind', () => {
     await smsc.commanded('enquire_link_resp')
     expect(smsc.commands).not.toContain('unbind_resp')
     await clock.advance(1000)
-    expect(await outcome).toEqual({ kind: 'unknown', detail: 'the centre unbound' })
+    expect(await outcome).toEqual({ kind: 'unknown', detail: 'the SMSC unbound' })
     await smsc.commanded('unbind_resp')
     await test.state('down')
   })
@@ -304,7 +304,7 @@ describe('the bind', () => {
     await clock.advance(10_000)
     expect(test.states.at(-1)).toMatchObject({
       state: 'down',
-      detail: expect.stringContaining('no answer to the bind'),
+      detail: expect.stringContaining('no response to the bind'),
     })
   })
 
@@ -426,7 +426,7 @@ describe('the connection', () => {
   })
 })
 
-describe('a centre that tells and does not listen', () => {
+describe('an SMSC that tells and does not listen', () => {
   const MESSAGE = {
     serviceType: '',
     sourceTon: 1,
@@ -482,7 +482,7 @@ describe('a centre that tells and does not listen', () => {
     socket.push(writer.take())
     await turnsUntil(() => socket.writableLength > 1_048_576)
     await clock.advance(80_000)
-    expect(closed).toEqual(['no answer to enquire_link'])
+    expect(closed).toEqual(['no response to enquire_link'])
   })
 })
 

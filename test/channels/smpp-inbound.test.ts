@@ -93,7 +93,7 @@ describe('reading a message from a phone', () => {
     )
   })
 
-  it('from message_payload, and by the id that the centre gives', () => {
+  it('from message_payload, and by the id that the SMSC gives', () => {
     const whole = delivery('', {}, [
       [TLV.messagePayload, Buffer.from('long')],
       [TLV.receiptedMessageId, Buffer.from('mo-1\0')],
@@ -173,7 +173,7 @@ describe('a message from a phone', () => {
     ])
   })
 
-  it('that cannot be stored is left to the centre to send again', async () => {
+  it('that cannot be stored is left to the SMSC to send again', async () => {
     const { smsc } = await open({ emit: () => Promise.reject(new Error('no database')) })
     smsc.deliver(FIELDS)
     await smsc.acknowledged(1)
@@ -186,7 +186,7 @@ describe('a message from a phone', () => {
     await smsc.acknowledged(1)
     expect([test.inbound, test.warnings]).toEqual([
       [],
-      ['smpp: a message from a phone that is no text was acknowledged'],
+      ['smpp: an inbound message that is not text was acknowledged and dropped'],
     ])
   })
 })

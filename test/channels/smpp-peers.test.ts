@@ -45,7 +45,7 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
   })
 })
 
-describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
+describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
   async function open(more: Partial<SmppConfig> = {}) {
     const perl = await startPerlCentre()
     stops.push(perl.stop)

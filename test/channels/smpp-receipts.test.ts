@@ -118,7 +118,7 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('', [id('1'), state(value)]))).toMatchObject({ status })
   })
 
-  it('as long as the centre goes on trying, ends nothing', () => {
+  it('as long as the SMSC goes on trying, ends nothing', () => {
     const soFar = { esmClass: 0x20 }
     const stored = delivery('id:1 stat:UNDELIV err:027', [], soFar)
     expect(isReceipt(stored)).toBe(true)
@@ -479,6 +479,8 @@ describe('over the wire', () => {
     const { smsc, test } = await open()
     smsc.deliver({ esm_class: 4, short_message: 'nothing to see' })
     await smsc.acknowledged(1)
-    expect(test.warnings).toEqual(['smpp: a receipt without an id or a known state was acknowledged'])
+    expect(test.warnings).toEqual([
+      'smpp: a receipt without an id or a known state was acknowledged and dropped',
+    ])
   })
 })

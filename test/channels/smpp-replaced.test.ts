@@ -12,7 +12,7 @@ import { never, outgoing } from './conformance.ts'
 
 const SMS = outgoing(1, { channel: 'int_sms', to: '+15550001111' })
 
-/** A connection whose settings change, at a centre that allows an account one bind. */
+/** A connection whose settings change, at an SMSC that allows an account one bind. */
 const ALREADY_BOUND = 0x05
 const BIND_FAILED = 0x0d
 

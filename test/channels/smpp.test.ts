@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 describe('a submit', () => {
-  it('is taken, and named as the centre names it', async () => {
+  it('is taken, and named as the SMSC names it', async () => {
     const { link, smsc } = await open(() => ({ id: 'abc-42' }))
     expect(await link.send(sms(), never())).toEqual({ kind: 'accepted', providerId: 'abc-42', parts: 1 })
     expect(smsc.submits[0]).toMatchObject({
@@ -150,7 +150,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits.every(submit => submit['esm_class'] === 0x40)).toBe(true)
   })
 
-  it('goes by one id where the centre gives all its parts the same', async () => {
+  it('goes by one id where the SMSC gives all its parts the same', async () => {
     const { link } = await open(() => ({ id: 'one' }))
     expect(await link.send(sms({ text: LONG }), never())).toEqual({
       kind: 'accepted',
@@ -183,7 +183,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits).toHaveLength(1)
   })
 
-  it('tries a later part again when the centre cannot take it now', async () => {
+  it('tries a later part again when the SMSC cannot take it now', async () => {
     const clock = createFakeClock()
     const { link, smsc } = await open((_submit, nth) => (nth === 2 ? { status: 0x58 } : {}), { clock })
     const timers = clock.pending()
@@ -196,7 +196,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits.map(submit => submit.udh![4])).toEqual([1, 2, 2, 3])
   })
 
-  it('becomes whole before another begins, however often the centre is asked too fast', async () => {
+  it('becomes whole before another begins, however often the SMSC is asked too fast', async () => {
     const clock = createFakeClock()
     const { link, smsc } = await open((_submit, nth) => (nth > 1 && nth < 12 ? { status: 0x58 } : {}), {
       clock,

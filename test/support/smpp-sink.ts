@@ -15,7 +15,7 @@ import { createFramer, type Pdu, readPdu } from '../../src/channels/smpp/pdu-rea
 import { listen } from './loopback.ts'
 
 /**
- * A message centre for measuring: takes every bind and every message, answers
+ * An SMSC for measuring: takes every bind and every message, answers
  * at once, and sends delivery receipts if asked to. It keeps counts only.
  *
  * As a program it prints `{"port":…}` on standard output, answers the line

@@ -15,11 +15,11 @@ export type BindDeps = {
   io: Pick<Io, 'clock' | 'random' | 'log'>
   onDelivery(delivery: Delivery): Promise<number>
   onRoom(): void
-  /** The bind came up or went down. */
+  /** Called when the bind came up or went down. */
   onChange(): void
 }
 
-/** One bind that is kept up: connected, bound, and built anew whenever it falls. */
+/** One bind that is kept up: connected, bound, and reconnected whenever it goes down. */
 export type Bind = {
   role: BindRole
   state(): 'connecting' | 'bound' | 'down'
@@ -29,14 +29,14 @@ export type Bind = {
   hopeless(): boolean
   /** Null while it takes no submits. */
   session(): Session | null
-  /** What may have stood in its way is gone: should it wait to try again, or have to, it does so at once. */
+  /** Called when the reason of earlier failures may be gone: the present or next pause before a reconnect is skipped. */
   urge(): void
   close(): Promise<void>
 }
 
 const RECONNECT_BASE_MS = 200
 const RECONNECT_CAP_MS = 10_000
-/** Pause after the centre refused our credentials: retrying at once may get the account locked. */
+/** Pause after the SMSC refused our credentials: retrying at once may get the account locked. */
 const REFUSED_PAUSE_MS = 30_000
 /** After a bind that lasted this long, the backoff starts again from its shortest pause. */
 const STABLE_MS = 10_000

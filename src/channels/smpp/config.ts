@@ -20,31 +20,31 @@ const DEFAULTS = {
   throttleMs: 1000,
 } as const
 
-/** What an SMPP connection is made of; drawn as the form and checked before `open`. */
+/** The configuration of an SMPP connection: the console's form, and checked before `open`. */
 export const smppConfig = Type.Object(
   {
     host: Type.String({
       minLength: 1,
       maxLength: 253,
-      description: 'Name or address of the message centre.',
+      description: 'Name or address of the SMSC.',
     }),
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 2775 }),
     systemId: Type.String({
       maxLength: 15,
       ...ASCII,
-      description: 'The account at the centre.',
+      description: 'The system_id of the bind: the account at the SMSC.',
     }),
     password: Type.String({
       maxLength: 64,
       ...ASCII,
-      description: 'SMPP 3.4 allows 8 characters; many centres take more.',
+      description: 'SMPP 3.4 allows 8 characters; many SMSCs take more.',
     }),
     systemType: Type.Optional(
       Type.String({
         maxLength: 12,
         ...ASCII,
         default: DEFAULTS.systemType,
-        description: 'What kind of system we are, where the centre asks for it.',
+        description: 'The system_type of the bind, where the SMSC requires one.',
       }),
     ),
     tls: Type.Optional(Type.Boolean({ default: false, description: 'TLS with a verified certificate.' })),
@@ -58,24 +58,24 @@ export const smppConfig = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 253,
-        description: 'Name in the certificate, where it is not the host.',
+        description: 'Name in the certificate, if it is not the host.',
       }),
     ),
     bindMode: Type.Optional(
       Type.Union([Type.Literal('trx'), Type.Literal('tx_rx')], {
         default: DEFAULTS.bindMode,
-        description: 'trx: transceivers. tx_rx: a transmitter and a receiver each.',
+        description: 'trx: each bind is a transceiver. tx_rx: each bind is a transmitter and a receiver.',
       }),
     ),
     binds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 16, default: DEFAULTS.binds, description: 'Connections at once.' }),
+      Type.Integer({ minimum: 1, maximum: 16, default: DEFAULTS.binds, description: 'Number of binds.' }),
     ),
     window: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1000,
         default: DEFAULTS.window,
-        description: 'Unanswered messages per bind.',
+        description: 'Submits per bind that may wait for their response.',
       }),
     ),
     messagesPerSecond: Type.Optional(
@@ -86,7 +86,7 @@ export const smppConfig = Type.Object(
         maxLength: 5,
         ...ASCII,
         default: DEFAULTS.serviceType,
-        description: 'The service at the centre, where it has several.',
+        description: 'The service_type of submits, where the SMSC has several services.',
       }),
     ),
     sourceAddress: Type.Optional(
@@ -94,21 +94,29 @@ export const smppConfig = Type.Object(
         maxLength: 20,
         ...inForm(`^(?:${SENDER_PATTERN})?$`, SENDER_FAULT),
         default: DEFAULTS.sourceAddress,
-        description: 'The sender of messages that name none; empty leaves it to the centre.',
+        description: 'The sender of messages that name none; empty leaves it to the SMSC.',
       }),
     ),
     sourceTon: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 6, description: 'Absent: by the kind of sender.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 6,
+        description: 'Type of number (TON) of the sender. Absent: derived from the sender.',
+      }),
     ),
     sourceNpi: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 18, description: 'Absent: by the kind of sender.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 18,
+        description: 'Numbering plan (NPI) of the sender. Absent: derived from the sender.',
+      }),
     ),
     destTon: Type.Optional(Type.Integer({ minimum: 0, maximum: 6, default: DEFAULTS.destTon })),
     destNpi: Type.Optional(Type.Integer({ minimum: 0, maximum: 18, default: DEFAULTS.destNpi })),
     defaultAlphabet: Type.Optional(
       Type.Union([Type.Literal('gsm7'), Type.Literal('latin1')], {
         default: DEFAULTS.defaultAlphabet,
-        description: 'How messages from phones are to be read that come in the centre’s default alphabet.',
+        description: 'How to decode inbound messages in the SMSC’s default alphabet (data_coding 0).',
       }),
     ),
     receiptIdFormat: Type.Optional(
@@ -116,8 +124,7 @@ export const smppConfig = Type.Object(
         [Type.Literal('auto'), Type.Literal('same'), Type.Literal('hex-to-dec'), Type.Literal('dec-to-hex')],
         {
           default: DEFAULTS.receiptIdFormat,
-          description:
-            'How ids in the text of receipts become those of the submits: as they are, or from one base to the other.',
+          description: 'How the id in the text of a receipt is converted to the id of the submit’s response.',
         },
       ),
     ),
@@ -126,7 +133,7 @@ export const smppConfig = Type.Object(
         minimum: 100,
         maximum: 60_000,
         default: DEFAULTS.responseTimeoutMs,
-        description: 'Wait for an answer to a PDU.',
+        description: 'How long to wait for the response to a PDU, in ms.',
       }),
     ),
     enquireLinkMs: Type.Optional(
@@ -134,7 +141,7 @@ export const smppConfig = Type.Object(
         minimum: 1000,
         maximum: 600_000,
         default: DEFAULTS.enquireLinkMs,
-        description: 'Between signs of life.',
+        description: 'Interval between enquire_link PDUs, in ms.',
       }),
     ),
     throttleMs: Type.Optional(
@@ -142,7 +149,7 @@ export const smppConfig = Type.Object(
         minimum: 100,
         maximum: 60_000,
         default: DEFAULTS.throttleMs,
-        description: 'Rest after a throttle.',
+        description: 'Pause after ESME_RTHROTTLED or ESME_RMSGQFUL, in ms.',
       }),
     ),
   },

@@ -54,7 +54,7 @@ function openTls(settings: SmppSettings): Socket {
     host: settings.host,
     port: settings.port,
     rejectUnauthorized: true,
-    // SNI takes no IP addresses; the certificate is then verified against the address itself.
+    // SNI does not allow IP addresses; the certificate is then verified against the address itself.
     servername: isIP(name) ? '' : name,
     ...(settings.tlsCa === undefined ? {} : { ca: settings.tlsCa }),
   })

@@ -3,8 +3,8 @@ import type { Delivery } from './session.ts'
 
 /**
  * The text of a delivery as octets, without its user data header (UDH). It is in message_payload or in short_message;
- * some centres send an empty message_payload beside a short_message.
- * `octets` is header and text together: some centres set the UDH bit on texts that have no header.
+ * some SMSCs send an empty message_payload beside a short_message.
+ * `octets` is header and text together: some SMSCs set the UDH bit on texts that have no header.
  */
 export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body: Buffer; octets: Buffer } {
   const payload = tlvs.get(TLV.messagePayload)
@@ -14,7 +14,7 @@ export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body
   return { udh: octets.subarray(1, end), body: octets.subarray(end), octets }
 }
 
-/** receipted_message_id, or '' without one. Some centres leave out the NUL at its end. */
+/** receipted_message_id, or '' without one. Some SMSCs leave out the NUL at its end. */
 export function messageIdIn(tlvs: Tlvs): string {
   const bytes = tlvs.get(TLV.receiptedMessageId)
   if (!bytes) return ''

@@ -29,10 +29,16 @@ export function toShortMessages(
 ): ShortMessage[] | Outcome {
   const source = message.from ?? settings.sourceAddress
   const from = numberingOf(source)
-  if (!from) return rejected('SENDER_REJECTED', 'no sender that SMPP can carry')
-  if (!RECIPIENT.test(message.to)) return rejected('RECIPIENT_REJECTED', 'no number that SMPP can carry')
-  if (message.files.length > 0) return rejected('MESSAGE_REJECTED', 'an SMS carries no files')
-  if (tooLong(message.text)) return rejected('MESSAGE_REJECTED', `more than ${MOST_SMS_PARTS} parts`)
+  if (!from)
+    return rejected(
+      'SENDER_REJECTED',
+      'the sender is neither a number nor at most 11 printable ASCII characters',
+    )
+  if (!RECIPIENT.test(message.to))
+    return rejected('RECIPIENT_REJECTED', 'the recipient is not a number of 3 to 20 digits')
+  if (message.files.length > 0) return rejected('MESSAGE_REJECTED', 'an SMS cannot carry files')
+  if (tooLong(message.text))
+    return rejected('MESSAGE_REJECTED', `the text needs more than ${MOST_SMS_PARTS} parts`)
   const { dataCoding, parts } = encodeSms(message.text, reference)
   return parts.map(({ udh, body }) => ({
     serviceType: settings.serviceType,
@@ -59,7 +65,7 @@ function numberingOf(source: string): Numbering | null {
   return ALPHANUMERIC_SENDER.test(source) ? ALPHANUMERIC : null
 }
 
-/** Counting parts is slow, so texts that are too short to need more than the most parts are not counted. */
+/** Counting parts is slow: texts that are too short to exceed the limit are not counted. */
 function tooLong(text: string): boolean {
   return text.length > MOST_SMS_PARTS * 60 && countSms(text).parts > MOST_SMS_PARTS
 }

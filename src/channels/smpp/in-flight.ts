@@ -1,12 +1,12 @@
 import type { Cancel, Clock } from '../../lib/clock.ts'
 import { createPassingMap } from '../../lib/passing-map.ts'
 
-/** What became of one submit_sm on the wire. */
+/** The result of one submit_sm. */
 export type SubmitAnswer =
   | { kind: 'answer'; status: number; messageId: string }
   /** Not written to the socket: safe to send again. */
   | { kind: 'unwritten'; detail: string }
-  /** Written, but no readable response came back: the centre may have taken it. */
+  /** Written, but no readable response came back: the SMSC may have taken it. */
   | { kind: 'unknown'; detail: string }
 
 export type InFlightDeps = {
@@ -20,7 +20,7 @@ export type InFlightDeps = {
 export type InFlight = {
   size(): number
   has(number: number): boolean
-  /** `settled` is called exactly once; `late` at most once, with a response that came after the submit was given up. */
+  /** `settled` is called exactly once; `late` at most once, with a response that came after the submit was abandoned. */
   add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void
   settle(number: number, answer: SubmitAnswer): void
   /** All submits added so far have been written to the socket. */
@@ -42,7 +42,7 @@ type Waiting = {
   late: Settled | undefined
 }
 
-/** Sequence numbers of submits that were given up, kept to recognise a late response. */
+/** Sequence numbers of abandoned submits, kept to recognise a late response. */
 const MOST_GIVEN_UP = 10_000
 
 export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
@@ -67,7 +67,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
     heard.add(signal)
     const onAbort = (): void => {
       for (const [number, entry] of [...waiting.entries()]) {
-        if (entry.signal === signal) giveUp(number, 'given up before the answer came')
+        if (entry.signal === signal) giveUp(number, 'cancelled before the response came')
       }
     }
     signal.addEventListener('abort', onAbort, { once: true })
@@ -86,7 +86,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
         cancelSweep = clock.after(deadlineMs - nowMs, sweep)
         return
       }
-      giveUp(number, `no answer within ${timeoutMs} ms`)
+      giveUp(number, `no response within ${timeoutMs} ms`)
     }
   }
 

@@ -12,8 +12,8 @@ const TON_INTERNATIONAL = 1
 const LONGEST_SHORT_CODE = 6
 
 /**
- * Information elements of a UDH: concatenation with a reference of one octet, and of two, and the language whose
- * characters stand behind an escape, and instead of the alphabet (23.040, 9.2.3.24).
+ * Information elements of a UDH: concatenation with an 8-bit and with a 16-bit reference, and the national language
+ * shift tables (23.040, 9.2.3.24).
  */
 const CONCATENATED_8 = 0x00
 const CONCATENATED_16 = 0x08
@@ -22,7 +22,7 @@ const LOCKING_SHIFT = 0x25
 
 /**
  * A message from a phone (MO). Null where it has no readable text. SMPP defines no id for
- * such a message: the centre's own id is used if it sends one, else `spareId`.
+ * such a message: the SMSC's own id is used if it sends one, else `spareId`.
  */
 export function readMessage(
   delivery: Delivery,
@@ -47,7 +47,7 @@ export function readMessage(
   }
 }
 
-/** E.164 with plus where it is a whole number. An address of unknown type of number is taken for an international one. */
+/** E.164 with plus where it is a whole number. An address of unknown TON counts as international. */
 function addressOf(address: string, ton: number): string {
   const digits = address.replace(/^\+/, '')
   if (!/^\d+$/.test(digits)) return address
@@ -67,7 +67,7 @@ function partOf(udh: Buffer): InboundPart | null {
   return null
 }
 
-/** Each part of a long message names its own. */
+/** Each part of a long message has its own shift tables. */
 function tablesOf(udh: Buffer): ShiftTables {
   let [locking, single] = [0, 0]
   for (const { element, data } of elementsOf(udh)) {
@@ -84,7 +84,7 @@ function* elementsOf(udh: Buffer): Generator<{ element: number; data: Buffer }> 
   }
 }
 
-/** The part as the sar_* optional parameters give it, which some centres send in place of a UDH. */
+/** The part as the sar_* optional parameters give it, which some SMSCs send in place of a UDH. */
 function segmentOf(tlvs: Tlvs): InboundPart | null {
   const [reference, total, number] = [TLV.sarReference, TLV.sarTotal, TLV.sarNumber].map(tag => tlvs.get(tag))
   if (reference?.length !== 2 || total?.length !== 1 || number?.length !== 1) return null

@@ -12,7 +12,7 @@ import {
 /**
  * Reads SMPP 3.4. Nothing here throws, whatever the bytes are: a PDU whose body does
  * not fit its command is `malformed`.
- * Broken optional parameters are no error: some centres leave stray octets behind the
+ * Broken optional parameters are no error: some SMSCs leave stray octets behind the
  * text, and would send the same PDU again in the next session if we ended this one.
  */
 
@@ -48,7 +48,7 @@ const HEADERS: readonly number[] = [
   COMMAND.alertNotification,
 ]
 
-/** SMPP allows 64 octets. Some centres send longer ids; anything beyond this is not taken for an id. */
+/** SMPP allows 64 octets. Some SMSCs send longer ids; anything beyond this is not taken for an id. */
 const LONGEST_ID_BYTES = 200
 
 /** Reads one whole PDU, as the framer cuts it from the stream. */
@@ -82,7 +82,7 @@ export function isResponse(command: number): boolean {
 }
 
 /**
- * The one string of a response: '' where the body was left out. Some centres leave out the NUL; the string
+ * The one string of a response: '' where the body was left out. Some SMSCs leave out the NUL; the string
  * then ends with the PDU. A refusal needs no body, so a broken body counts as left out there.
  */
 function readResponseId(frame: Buffer, status: number): string {

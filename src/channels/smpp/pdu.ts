@@ -1,6 +1,6 @@
 /**
- * SMPP 3.4 on the wire: the vocabulary, and writing. `pdu-read.ts` reads it.
- * Only what a client (and the test sink) speaks; everything else is `unknown`.
+ * SMPP 3.4: its constants, and writing PDUs. `pdu-read.ts` reads them.
+ * Only the commands that a client (and the tests' SMSC) uses; every other one is `unknown`.
  */
 
 export const COMMAND = {
@@ -29,10 +29,10 @@ export const HEADER_BYTES = 16
 /** The longest PDU accepted; a short message with every optional parameter is a few hundred octets. */
 export const LONGEST_PDU_BYTES = 65_536
 
-/** 3.4 as `interface_version` spells it. */
+/** The value of `interface_version` for 3.4. */
 export const INTERFACE_VERSION = 0x34
 
-/** Message mode and type live in esm_class; bit 6 says that the body starts with a UDH. */
+/** esm_class holds the message mode and type; bit 6 says that the body starts with a UDH. */
 export const ESM_UDHI = 0x40
 export const ESM_TYPE_MASK = 0x3c
 export const ESM_DELIVERY_RECEIPT = 0x04
@@ -224,7 +224,7 @@ export function writeShortMessage(
   out.octet(message.destNpi)
   out.cstring(message.dest)
   out.octet(message.esmClass)
-  // protocol_id, priority_flag, schedule_delivery_time, validity_period: the centre's defaults.
+  // protocol_id, priority_flag, schedule_delivery_time, validity_period: the SMSC's defaults.
   out.octet(0)
   out.octet(0)
   out.octet(0)

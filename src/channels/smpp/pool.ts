@@ -129,7 +129,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
 
   function whyNot(): string {
     if (closing) return 'the connection is closing'
-    return health() === 'up' ? 'every window is full' : `no bind: ${summary()}`
+    return health() === 'up' ? 'the window of every bind is full' : `no bind is up: ${summary()}`
   }
 
   function probe(signal: AbortSignal): Promise<LinkTest> {

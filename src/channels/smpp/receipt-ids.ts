@@ -2,9 +2,9 @@ import type { SmppSettings } from './config.ts'
 import type { ReadReceipt } from './receipts.ts'
 
 /**
- * Some centres answer a submit with an id in hexadecimal and name the message
+ * Some SMSCs answer a submit with an id in hexadecimal and name the message
  * in the text of the receipt in decimal, or the other way round. The core
- * matches ids exactly, so a receipt's id is put into the submit's spelling here.
+ * matches ids exactly, so a receipt's id is converted here to the form that the submit's response had.
  *
  * An id in receipted_message_id is in the submit's base. An id in the text follows
  * `receiptIdFormat`: `same`, which converts nothing, a fixed conversion, or `auto`. With a
@@ -16,7 +16,7 @@ import type { ReadReceipt } from './receipts.ts'
  * and for ids in the text only:
  *
  * 2. with `auto`, hexadecimal letters seen in submits but in no receipt, or the other way
- *    round, show which conversion is needed; without that sign nothing is
+ *    round, show which conversion is needed; without such evidence nothing is
  *    converted, since a small number read in the other base may be another message's id;
  * 3. the converted id, then with `auto` the id as it is, is looked up; a hit gives the
  *    submit's own spelling;
@@ -25,7 +25,7 @@ import type { ReadReceipt } from './receipts.ts'
  *    has hit before, else the id stays as it is.
  */
 export type ReceiptIds = {
-  /** Notes the id of a submit. */
+  /** Records the id in the response to a submit. */
   submitted(id: string): void
   /** A receipt's id as the submit's answer spelled it, as far as that can be known. */
   resolve(receipt: ReadReceipt): string
@@ -36,7 +36,7 @@ type Reading = 'same' | Conversion
 
 /** Two generations of so many ids are kept. */
 const GENERATION = 20_000
-/** Longer ids are not numbers that a centre converts. */
+/** Longer ids are not numbers that an SMSC converts. */
 const NUMBER_ID = /^[0-9a-fA-F]{1,20}$/
 const HEX_LETTER = /[a-fA-F]/
 

@@ -3,7 +3,7 @@ import { messageIdIn, wordsOf } from './delivery.ts'
 import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
-/** A receipt whose id is still spelled as the centre spelled it. */
+/** A receipt whose id is still spelled as the SMSC spelled it. */
 export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
   id: string
   /** The id came as receipted_message_id, which has it in the base of the submit’s answer. */
@@ -14,7 +14,7 @@ type Status = Receipt['status']
 
 /**
  * `stat` of the text, and the values of message_state. UNKNOWN means that the
- * centre does not know the state: it counts as `sent`, which a later receipt
+ * SMSC does not know the state: it counts as `sent`, which a later receipt
  * may still change.
  */
 const BY_WORD: ReadonlyMap<string, Status> = new Map([
@@ -28,7 +28,7 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map([
   ['UNDELIV', 'undelivered'],
   ['REJECTD', 'undelivered'],
   ['SKIPPED', 'undelivered'],
-  // From centres that do not shorten the words to seven letters.
+  // From SMSCs that do not shorten the words to seven letters.
   ['DELIVER', 'delivered'],
   ['ACCEPTE', 'sent'],
   ['REJECTE', 'undelivered'],
@@ -51,7 +51,7 @@ const STATE_WORDS: readonly string[] = [
 /** Whether a deliver_sm is a delivery receipt, and not a message from a phone. */
 export function isReceipt({ message, tlvs }: Delivery): boolean {
   if (typeOf(message) === ESM_DELIVERY_RECEIPT || isIntermediate(message)) return true
-  // Some centres do not set the bit in esm_class; only receipts have both of these parameters.
+  // Some SMSCs do not set the bit in esm_class; only receipts have both of these parameters.
   return tlvs.has(TLV.receiptedMessageId) && tlvs.has(TLV.messageState)
 }
 
@@ -59,7 +59,7 @@ function typeOf({ esmClass }: Delivery['message']): number {
   return esmClass & ESM_TYPE_MASK
 }
 
-/** An intermediate notification: the centre has failed once, and tries again. No final state. */
+/** An intermediate notification: the SMSC has failed once, and tries again. No final state. */
 function isIntermediate(message: Delivery['message']): boolean {
   return typeOf(message) === ESM_INTERMEDIATE_NOTIFICATION
 }
@@ -67,7 +67,7 @@ function isIntermediate(message: Delivery['message']): boolean {
 /**
  * The receipt in a delivery: from optional parameters, else from the text format
  * of Appendix B of the specification. Null where it names no message or
- * no known state. `atMs` is null: the times in the text are in the centre's
+ * no known state. `atMs` is null: the times in the text are in the SMSC's
  * own time zone, which it does not name.
  */
 export function readReceipt(delivery: Delivery): ReadReceipt | null {
@@ -100,7 +100,7 @@ const UCS2 = 8
 
 /**
  * The text up to the quoted message (`text:`), since the author of the message could have put such fields into it. Some
- * centres copy the data_coding of the message, such as UCS-2, although the receipt itself is in ASCII.
+ * SMSCs copy the data_coding of the message, such as UCS-2, although the receipt itself is in ASCII.
  */
 function reportText(dataCoding: number, body: Buffer): string {
   const octets = body.toString('latin1')
@@ -119,7 +119,7 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
   return FIELD[name].exec(text)?.[1] ?? ''
 }
 
-/** Some centres end the text with a NUL, separate fields by commas, or leave the id empty: the next field's name is not an id. */
+/** Some SMSCs end the text with a NUL, separate fields by commas, or leave the id empty: the next field's name is not an id. */
 const FIELD = {
   id: /\bid:\s*(?!(?:sub|dlvrd|submit date|done date|stat|err):)([^\s\0,;]{1,200})/i,
   stat: /\bstat:\s*(\w{1,20})/i,

@@ -29,9 +29,9 @@ const PART_PAUSE_MS = 1000
  * Parts go one after the other, each when the one before was answered. If the
  * first part is not taken, its outcome is the message's. If it is taken, a
  * later part that is not taken is tried again until the send's deadline, since
- * giving up would leave half a message on the phone. While the centre throttles
- * such a part, no other message begins: it would use up the centre's rate and
- * get stuck half way as well. If a part is still missing at the deadline, the outcome
+ * giving up would leave half a message on the phone. While the SMSC throttles
+ * such a part, no other message begins: it would use up the SMSC's rate and
+ * be interrupted as well. If a part is still missing at the deadline, the outcome
  * is `unknown`: "accepted" would hide the missing parts, and "rejected" would
  * release the money for those that were taken.
  */
@@ -119,7 +119,7 @@ export function createSender(deps: SenderDeps) {
   return { send }
 }
 
-const OTHERS_FIRST = 'not submitted: the centre wants the parts of other messages more slowly'
+const OTHERS_FIRST = 'not submitted: the SMSC throttles the remaining parts of another message'
 
 type Taken = Extract<SubmitAnswer, { kind: 'answer' }>
 
@@ -127,7 +127,7 @@ function isTaken(answer: SubmitAnswer): answer is Taken {
   return answer.kind === 'answer' && answer.status === STATUS.ok
 }
 
-/** Some centres take a message without giving it an id; no receipt can match this made-up one. */
+/** Some SMSCs take a message without giving it an id; no receipt can match this made-up one. */
 function nameOf(messageId: string, attemptId: string): string {
   return messageId === '' ? `unnamed-${attemptId}` : messageId
 }

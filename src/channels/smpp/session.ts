@@ -35,7 +35,7 @@ export type BindAnswer =
   | { kind: 'refused'; status: number }
   | { kind: 'lost'; detail: string }
 
-/** A message or receipt from the centre, in a deliver_sm or data_sm. */
+/** A message or receipt from the SMSC, in a deliver_sm or data_sm. */
 export type Delivery = { message: ShortMessage; tlvs: Tlvs }
 
 export type SessionDeps = {
@@ -53,7 +53,7 @@ export type SessionDeps = {
   onClosed(reason: string): void
 }
 
-/** One connection to a message centre, from bind to close. It is never used again after that. */
+/** One connection to an SMSC, from bind to close. It is never used again after that. */
 export type Session = {
   bind(command: number, request: BindRequest): Promise<BindAnswer>
   submit: Submit
@@ -71,9 +71,9 @@ const HIGHEST_SEQUENCE = 0x7fffffff
 /** With more deliveries than this in `onDelivery`, reading from the socket pauses. */
 const MOST_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
-/** With more bytes than this that the centre has not read, reading from the socket pauses. */
+/** With more bytes than this that the SMSC has not read, reading from the socket pauses. */
 const MOST_UNSENT_BYTES = 1_048_576
-/** How long an unbind, ours or the centre's, waits for open responses. */
+/** How long an unbind, ours or the SMSC's, waits for open responses. */
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may take to send what it has written. */
 const LAST_WORDS_MS = 1000
@@ -111,7 +111,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   socket.setNoDelay(true)
   socket.on('data', receive)
   socket.on('drain', resumeReading)
-  socket.on('end', () => destroy('the centre closed the connection'))
+  socket.on('end', () => destroy('the SMSC closed the connection'))
   socket.on('error', error => destroy(error.message))
   socket.on('close', () => destroy('the connection is gone'))
 
@@ -145,7 +145,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     onAnswer?: OnAnswer,
     onLate?: OnAnswer,
   ): Promise<SubmitAnswer> {
-    if (signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: 'given up before it was sent' })
+    if (signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: 'cancelled before it was sent' })
     if (state !== 'open') return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
     const number = nextSequence()
     return new Promise(resolve => {
@@ -189,8 +189,8 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       deps.responseTimeoutMs,
     )
     if (!pdu) {
-      destroy('no answer to the bind')
-      return { kind: 'lost', detail: 'no answer to the bind' }
+      destroy('no response to the bind')
+      return { kind: 'lost', detail: 'no response to the bind' }
     }
     if (pdu.kind !== 'bind_resp' || pdu.status !== STATUS.ok) {
       destroy('the bind was refused')
@@ -200,7 +200,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return { kind: 'bound' }
   }
 
-  /** Any PDU that comes back proves that the centre is alive; without one the session is closed. */
+  /** Any PDU that comes back proves that the SMSC is alive; without one the session is closed. */
   async function enquire(): Promise<void> {
     const before = received
     await request(
@@ -209,11 +209,11 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       deps.responseTimeoutMs,
     )
     if (state === 'closed') return
-    if (received === before && !isBusy()) return destroy('no answer to enquire_link')
+    if (received === before && !isBusy()) return destroy('no response to enquire_link')
     cancelEnquire = clock.after(deps.enquireLinkMs, enquire)
   }
 
-  /** Reading is paused because we have too much to store; not because the centre does not read our responses. */
+  /** Reading is paused because we have too much to store; not because the SMSC does not read our responses. */
   function isBusy(): boolean {
     return paused && deliveries > RESUME_DELIVERIES
   }
@@ -232,7 +232,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   function receive(chunk: Buffer): void {
     if (state === 'closed') return
-    if (!framer.feed(chunk, take)) destroy('the centre sent bytes that are no SMPP')
+    if (!framer.feed(chunk, take)) destroy('the SMSC sent invalid SMPP')
   }
 
   function take(frame: Buffer): boolean {
@@ -254,14 +254,14 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return true
   }
 
-  /** A response that no submit waits for: too late, or a generic_nack to bytes that the centre could not read. */
+  /** A response that no submit waits for: too late, or a generic_nack to bytes that the SMSC could not read. */
   function noteStray(pdu: Pdu): void {
     const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
     const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
     const answer = readAnswer(pdu)
     if (answer && submits.settleLate(pdu.sequence, answer))
-      log.warn(fields, 'smpp: an answer came after its time-out')
-    else log.debug(fields, 'smpp: an answer to nothing')
+      log.warn(fields, 'smpp: a response came after its submit had timed out')
+    else log.debug(fields, 'smpp: a response matches no request')
   }
 
   /** False where the response is of another command than the request. */
@@ -286,7 +286,12 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       case COMMAND.deliverSm:
       case COMMAND.dataSm:
         if (pdu.kind === 'message') takeDelivery(pdu)
-        else refuse(pdu, STATUS.invalidCommandLength, 'smpp: a delivery that is cut short was refused')
+        else
+          refuse(
+            pdu,
+            STATUS.invalidCommandLength,
+            'smpp: a deliver_sm or data_sm that ends too early was refused',
+          )
         return true
       case COMMAND.enquireLink:
         return answer(COMMAND.enquireLink, pdu.sequence)
@@ -315,7 +320,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       if (state === 'closed') return
       answer(COMMAND.unbind, number)
       flush()
-      destroy('the centre unbound')
+      destroy('the SMSC unbound')
     }
     const cancel = clock.after(UNBIND_WAIT_MS, end)
     if (submits.size() === 0 || onSubmitsSettled) end()
@@ -328,10 +333,14 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     const hasText = !pdu.tlvsCut || pdu.message.body.length > 0
     if (hasText) deliver(pdu.command, pdu.sequence, pdu)
     else
-      refuse(pdu, STATUS.invalidTlvs, 'smpp: a delivery whose optional parameters are cut short was refused')
+      refuse(
+        pdu,
+        STATUS.invalidTlvs,
+        'smpp: a deliver_sm or data_sm whose optional parameters end too early was refused',
+      )
   }
 
-  /** Refuses one PDU for good and keeps the bind: if we closed it, the centre would send the PDU again over the next one. */
+  /** Refuses one PDU for good and keeps the bind: if we closed it, the SMSC would send the PDU again over the next one. */
   function refuse(pdu: Pdu, status: number, words: string): void {
     log.warn({ sequence: pdu.sequence }, words)
     writeIdResponse(writer, responseTo(pdu.command), status, pdu.sequence, '')
@@ -361,7 +370,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     socket.resume()
   }
 
-  // — the end —
+  // — closing —
 
   function stopSubmits(): void {
     if (state !== 'open') return
@@ -375,7 +384,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     stopSubmits()
     state = 'closed'
     cancelEnquire?.()
-    // Sends what was written last (such as an unbind_resp), unless the centre does not read.
+    // Sends what was written last (such as an unbind_resp), unless the SMSC does not read.
     socket.destroySoon()
     socket.once(
       'close',

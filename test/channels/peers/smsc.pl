@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# A message centre over Net::SMPP (Debian: libnet-smpp-perl), for one connection.
+# An SMSC over Net::SMPP (Debian: libnet-smpp-perl), for one connection.
 # Prints one JSON object per line: the port first, then what it got.
 # It decides by the end of the recipient's number:
 #   …01 receipt in optional parameters    …02 receipt in the text, the id in decimal
