@@ -7,8 +7,8 @@ export type { SmtpConfig } from './smtp/config.ts'
 
 /**
  * E-mail through any SMTP server, over a pool of connections. `providerId` is the mail's
- * Message-ID without its brackets: ours, or the one that some services are known to put in its
- * place. What counts as taken follows RFC 5321, 4.2 and 6.1.
+ * Message-ID without its brackets: ours, or the one with which some services are known to replace
+ * it. What counts as accepted follows RFC 5321, 4.2 and 6.1.
  */
 export const smtpProvider: Provider<SmtpConfig> = {
   key: 'smtp',

@@ -351,7 +351,10 @@ describe('TLS and login', () => {
   ])('TLS %s, with login', async (_name, secure) => {
     const config = { secure, requireTls: true, tlsCa: trusted.cert, user: 'u', password: 'pass' }
     const { link, peer } = await start({}, config, { secure, ...trusted, allowInsecureAuth: false })
-    expect(await link.test!(never())).toEqual({ ok: true, detail: 'The server answers and takes the login.' })
+    expect(await link.test!(never())).toEqual({
+      ok: true,
+      detail: 'The server answers and accepts the login.',
+    })
     expect((await send(link)).kind).toBe('accepted')
     expect(peer.received[0]).toMatchObject({ secure: true, user: 'u:pass' })
   })
@@ -431,7 +434,7 @@ describe('the mail', () => {
     const refused = {
       kind: 'rejected',
       code: 'RECIPIENT_REJECTED',
-      detail: 'The server takes no addresses beyond ASCII, such as this recipient’s (SMTPUTF8).',
+      detail: 'The recipient’s address is not ASCII, and the server does not support SMTPUTF8.',
     }
     const burst = Array.from({ length: 5 }, (_, nth) =>
       link.send(outgoing(nth, { to: 'jürgen@example.com' }), never()),

@@ -2,11 +2,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SmtpFault } from './outcome.ts'
 import { createRoom } from './room.ts'
 
-/** Whether the server takes non-ASCII addresses, which it announces by SMTPUTF8 (RFC 6531). */
+/** Whether the server accepts non-ASCII addresses, which it announces by SMTPUTF8 (RFC 6531). */
 export type BeyondAscii = {
-  /** Notes the extensions that the server announced on a connection that has carried a mail. */
+  /** Records the extensions that the server announced on a connection that has carried a mail. */
   heard(extensions: readonly string[]): void
-  /** From what was heard last; asks the server where that is older than BELIEVED_MS. */
+  /** From the last recorded extensions; asks the server if they are older than BELIEVED_MS. */
   isTaken(signal: AbortSignal): Promise<boolean | { fault: SmtpFault }>
 }
 

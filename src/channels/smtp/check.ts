@@ -2,7 +2,7 @@ import SMTPConnection, { type Options as ConnectionOptions } from 'nodemailer/li
 import type { LinkTest } from '../provider.ts'
 import type { SmtpFault } from './outcome.ts'
 
-/** What to do on a connection once the server has answered. */
+/** What to do on a connection once the server has answered EHLO. */
 type Question<T> = (
   connection: SMTPConnection,
   finish: (answer: T) => void,
@@ -17,10 +17,10 @@ export async function checkServer(
 ): Promise<LinkTest> {
   const answer = await visit<LinkTest>(options, signal, (connection, finish, fail) => {
     if (login === null) return finish({ ok: true, detail: 'The server answers.' })
-    if (!connection.allowsAuth) return finish({ ok: false, detail: 'The server offers no login.' })
+    if (!connection.allowsAuth) return finish({ ok: false, detail: 'The server offers no login (AUTH).' })
     connection.login(login, fault => {
       if (fault) fail(fault)
-      else finish({ ok: true, detail: 'The server answers and takes the login.' })
+      else finish({ ok: true, detail: 'The server answers and accepts the login.' })
     })
   })
   return 'fault' in answer ? { ok: false, detail: describe(answer.fault) } : answer.said

@@ -42,9 +42,9 @@ export const Config = Type.Object(
           keySelector: Type.String({
             maxLength: 255,
             ...DNS_NAME,
-            description: 'The name of the key, which stands in the DNS at <selector>._domainkey.<domain>.',
+            description: 'The name of the key, which is published in DNS at <selector>._domainkey.<domain>.',
           }),
-          privateKey: Type.String({ minLength: 1, maxLength: 16_384, description: 'RSA, PEM.' }),
+          privateKey: Type.String({ minLength: 1, maxLength: 16_384, description: 'An RSA key in PEM.' }),
         },
         { additionalProperties: false, description: 'Signs every mail for this domain.' },
       ),
@@ -59,7 +59,7 @@ export const Config = Type.Object(
     ),
     requireTls: Type.Optional(
       Type.Boolean({
-        description: 'Refuse a server that offers no STARTTLS; without it, TLS is used where offered.',
+        description: 'Refuse a server that offers no STARTTLS. Otherwise TLS is used if it is offered.',
       }),
     ),
     tlsCa: Type.Optional(

@@ -3,7 +3,7 @@ import SMTPPool, { type Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Mail } from './message.ts'
 import type { SmtpFault } from './outcome.ts'
 
-/** What became of a mail. `ended`: its last byte was handed to the connection, so it may have been taken. */
+/** The result of sending a mail. `ended`: its last byte was written to the connection, so it may have been accepted. */
 export type Delivery =
   | { reply: string; serverMessageId: string | null; extensions: readonly string[]; ended: boolean }
   | { fault: SmtpFault; ended: boolean }
@@ -11,7 +11,7 @@ export type Delivery =
 export type Deliveries = {
   /** Hands one mail to a pooled connection; never rejects, and settles when `signal` aborts. */
   deliver(mail: Mail, signal: AbortSignal): Promise<Delivery>
-  /** Cuts every connection; mails under way settle as faults. */
+  /** Cuts every connection; mails in progress settle as faults. */
   close(): void
 }
 

@@ -28,7 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The plain-text alternative of an HTML mail: its words, a line for each block, and a link's address
+ * The plain-text alternative of an HTML mail: its text, a line for each block, and a link's address
  * behind its text. A single pass, so that no input makes it slow. It does not sanitise.
  */
 export function htmlToText(html: string): string {

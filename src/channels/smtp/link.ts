@@ -30,7 +30,7 @@ const GREETING_MS = 10_000
 const SILENCE_MS = 300_000
 
 /**
- * Memory for all mails with files of one link. A mail that is being made takes its pieces, the
+ * Memory for all mails with files of one link. A mail that is being encoded takes its chunks, the
  * whole and, where it is signed, a copy; a mail that is being sent takes the whole only.
  */
 const MOST_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
@@ -39,7 +39,7 @@ const COPIES_WHILE_MADE = 2
 /** How often a mail moves to another connection because the one it got was dead before a byte was sent. */
 const STALE_CONNECTIONS = 2
 
-/** Opens the pool; throws where the sender address or the DKIM key is not usable. */
+/** Opens the pool; throws if the sender address or the DKIM key is not valid. */
 export function openLink(config: SmtpConfig, io: Io): Link {
   const from = parseMailbox(config.from)
   if (from === null) throw new Error('from is not a mail address')
@@ -142,10 +142,7 @@ function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number
 
 function warnOfPlainLogin(config: SmtpConfig, options: PoolOptions, io: Io): void {
   if (config.password === undefined || options.secure || options.requireTLS) return
-  io.log.warn(
-    { host: config.host },
-    'smtp: the password goes out in the clear where the server offers no TLS',
-  )
+  io.log.warn({ host: config.host }, 'smtp: the password is sent unencrypted if the server offers no TLS')
 }
 
 async function makeMail(
@@ -164,11 +161,11 @@ async function makeMail(
     return { mail: { ...mail, bytes } }
   } catch {
     if (signal.aborted) return STOPPED
-    return { kind: 'retry', detail: 'Making the mail failed before anything was sent.' }
+    return { kind: 'retry', detail: 'The mail could not be encoded; nothing was sent.' }
   }
 }
 
-const STOPPED: Outcome = { kind: 'retry', detail: 'Making the mail was stopped before anything was sent.' }
+const STOPPED: Outcome = { kind: 'retry', detail: 'The send was cancelled before anything was sent.' }
 
 /** Bytes of the files in a mail, as base64 in lines. A file of unknown size may be as large as a whole mail. */
 function expectedBytes(files: readonly OutgoingFile[]): number {
@@ -181,7 +178,7 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
 
 /** A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server. */
 function stateAfter(delivery: Delivery | { fault: SmtpFault }): LinkState | null {
-  if (!('fault' in delivery)) return { state: 'up', detail: 'takes mail' }
+  if (!('fault' in delivery)) return { state: 'up', detail: 'accepts mail' }
   const { code, responseCode, originalCode } = delivery.fault
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }
   if (code === 'EABORT' || code === undefined) return null

@@ -9,15 +9,14 @@ import { subjectHeader } from './subject.ts'
 /** A mail as it goes over the wire, and its envelope. */
 export type Mail = { from: string; to: string; messageId: string; bytes: Buffer }
 
-/** Why a message could not be made into a mail; nothing was sent. */
+/** Why no mail could be composed from a message; nothing was sent. */
 export type Unmailable = {
   fault: 'recipient' | 'sender' | 'too_large' | 'file' | 'file_later'
   detail: string
 }
 
 /**
- * The largest mail, encoded: what the common receivers take at most (25 to 35 MB) and a little
- * more. A mail is held in memory while it is on its way; `room.ts` bounds how much that is together.
+ * The largest mail, encoded: a little more than the limit of the common receivers (25 to 35 MB). A mail is held in memory while it is on its way; `room.ts` bounds how much that is together.
  */
 export const LARGEST_MAIL_BYTES = 40 * 1024 * 1024
 
@@ -117,8 +116,8 @@ async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | 
 /** Only the files come from outside, so an error while encoding is an error of a file. */
 function fileFault(error: unknown): Unmailable {
   const final = error instanceof FileUnavailable && !error.retryable
-  const why = error instanceof FileUnavailable ? error.message : 'reading it failed'
-  return { fault: final ? 'file' : 'file_later', detail: `An attachment cannot be had: ${why}` }
+  const why = error instanceof FileUnavailable ? error.message : 'its stream failed'
+  return { fault: final ? 'file' : 'file_later', detail: `An attachment could not be read: ${why}` }
 }
 
 /** RFC 5322, 3.3: `Thu, 01 Jan 1970 00:00:00 +0000`. */

@@ -26,7 +26,7 @@ const QUOTA_MS = 600_000
 /** Characters of a reply that are kept. */
 const LONGEST_REPLY = 300
 
-/** No mail could be made: final, unless a file may be readable later. */
+/** No mail could be composed: final, unless a file may be readable later. */
 export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
   const { fault, detail } = unmailable
   if (fault === 'recipient') return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail }
@@ -35,10 +35,10 @@ export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }
 
-/** The server does not take non-ASCII addresses; nothing was sent to it. */
+/** The server does not accept non-ASCII addresses; nothing was sent to it. */
 export function outcomeBeyondAscii(isRecipient: boolean): Outcome {
   const whose = isRecipient ? 'recipient’s' : 'sender’s'
-  const detail = `The server takes no addresses beyond ASCII, such as this ${whose} (SMTPUTF8).`
+  const detail = `The ${whose} address is not ASCII, and the server does not support SMTPUTF8.`
   return { kind: 'rejected', code: isRecipient ? 'RECIPIENT_REJECTED' : 'SENDER_REJECTED', detail }
 }
 
@@ -53,7 +53,7 @@ export function outcomeOfReply(
   ended: boolean,
 ): Outcome {
   if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply)) {
-    return { kind: 'unknown', detail: 'The server answered the mail with something that is no answer.' }
+    return { kind: 'unknown', detail: 'The server’s reply to the mail is not a valid success reply.' }
   }
   return { kind: 'accepted', providerId, code: shownReply(message, reply) }
 }
@@ -68,7 +68,7 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
   if (ended && !(answered && fault.code === 'EMESSAGE')) {
     return {
       kind: 'unknown',
-      detail: `The connection was lost before the server's last answer (${nameOf(fault)}).`,
+      detail: `The connection was lost before the server's final reply (${nameOf(fault)}).`,
     }
   }
   if (!answered) return localFault(fault)
@@ -94,7 +94,11 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
 /** A fault without a reply: no connection, no TLS, no DNS record, or an error of nodemailer itself. */
 function localFault(fault: SmtpFault): Outcome {
   if (fault.code === 'EMESSAGE' && fault.command === 'MAIL FROM') {
-    return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: 'The mail is larger than the server takes.' }
+    return {
+      kind: 'rejected',
+      code: 'MESSAGE_REJECTED',
+      detail: 'The mail is larger than the server accepts.',
+    }
   }
   return { kind: 'retry', detail: `The mail did not reach the server (${nameOf(fault)}).` }
 }
