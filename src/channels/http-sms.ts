@@ -68,7 +68,7 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
 
 const UNWRITABLE = rejected(
   'MESSAGE_REJECTED',
-  'A value of the message is missing in the address of the request, or cannot stand in a header or in XML.',
+  'The request cannot be built: the URL needs a value that the message does not have, or a value is not allowed in a header, the URL or XML.',
 )
 
 /** Receipts are asked for only where the configuration says how to read them. */

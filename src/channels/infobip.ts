@@ -108,7 +108,7 @@ function outcomeOfLog(status: unknown, attemptId: string): Outcome {
 /** Stands in for the answer's head: the log has no Retry-After. */
 const NO_ANSWER_HEAD: Answer = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-const NOT_FOUND: Outcome = { kind: 'unknown', detail: 'Infobip’s log does not name the message.' }
+const NOT_FOUND: Outcome = { kind: 'unknown', detail: 'The message is not in Infobip’s log.' }
 
 function bodyOf(message: Outgoing, config: InfobipConfig, reportUrl: string | null) {
   const from = message.from ?? config.from

@@ -32,7 +32,7 @@ const Config = Type.Object(
     messagingServiceSid: Type.Optional(
       Type.String({
         ...Sid('MG'),
-        description: 'Chooses the sender of messages that name none.',
+        description: 'The Messaging Service that chooses the sender of messages that name none.',
       }),
     ),
     from: Type.Optional(Sender),

@@ -13,7 +13,7 @@ import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
 import { type Proof, readCallback, SIGNATURE_METHODS } from './vonage/receipts.ts'
 
 const BASE_URL = 'https://rest.nexmo.com'
-/** Vonage takes no longer callback URLs. */
+/** Vonage accepts no longer callback URLs. */
 const LONGEST_CALLBACK = 100
 
 const Config = Type.Object(
@@ -24,10 +24,7 @@ const Config = Type.Object(
     }),
     apiSecret: Secret('The account’s API secret.', 100),
     signatureSecret: Type.Optional(
-      Secret(
-        'Set it where the account signs its webhooks: receipts without a signature are refused then.',
-        100,
-      ),
+      Secret('Set it if the account signs its webhooks; unsigned receipts are then refused.', 100),
     ),
     signatureMethod: Type.Optional(
       Type.Enum([...SIGNATURE_METHODS], {
@@ -109,7 +106,7 @@ function callbackOf(proof: Proof, io: Io): string | null {
   if (io.receiptUrl === null) return null
   const url = 'token' in proof ? withToken(io.receiptUrl, proof.token) : io.receiptUrl
   if (url.length <= LONGEST_CALLBACK) return url
-  const text = `vonage: no delivery receipts are asked for, since our address is longer than ${LONGEST_CALLBACK} letters`
+  const text = `vonage: no delivery receipts are requested, since the callback URL is longer than ${LONGEST_CALLBACK} characters`
   io.log.warn({ length: url.length }, text)
   return null
 }

@@ -122,7 +122,7 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(fixture.provider.explain!('HTTP 408')).toContain('whole')
   })
 
-  test('nobody can reach us: no receipts are asked for, which is said once', async () => {
+  test('nobody can reach us: no receipts are requested, which is logged once', async () => {
     const io = { ...createIo(), receiptUrl: null }
     const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth), io)
     for (let nth = 0; nth < 3; nth++) expect((await send()).kind).toBe('accepted')
@@ -188,9 +188,9 @@ describe('infobip: an attempt without an answer is looked up', () => {
   })
 })
 
-test('credentials that go out in the clear to another machine are warned of', async () => {
+test('credentials that are sent unencrypted to another machine are warned of', async () => {
   const io = createIo()
   const link = await twilioFixture.provider.open(twilioFixture.configFor('http://gateway.example.com'), io)
   await link.close()
-  expect(JSON.stringify(io.logged)).toContain('in the clear')
+  expect(JSON.stringify(io.logged)).toContain('unencrypted over http')
 })

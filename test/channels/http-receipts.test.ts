@@ -265,7 +265,7 @@ describe('vonage', () => {
     const link = await vonageFixture.provider.open(vonageFixture.configFor(peer.url), io)
     await settled(link.send(outgoing(1, SMS), never()), 'send()')
     expect(new URLSearchParams(peer.requests[0]!.body).has('callback')).toBe(false)
-    expect(JSON.stringify(io.logged)).toContain('longer than 100 letters')
+    expect(JSON.stringify(io.logged)).toContain('longer than 100 characters')
     await link.close()
     await peer.close()
   })
@@ -361,7 +361,7 @@ describe('http-sms', () => {
     const fields = { format: 'query', from: 'from', to: 'to', text: 'text' }
     expect(faults({ receipts: { ...hmac!, format: 'form' } })).toEqual([])
     expect(faults({ inbound: { ...fields, proof: { by: 'token' } } })).toEqual([])
-    const words = 'proof: an HMAC is of the body, and the fields of the format query are not in it'
+    const words = 'proof: an HMAC covers only the body, which does not hold the fields of the format query'
     expect(faults({ receipts: { ...hmac!, format: 'query' } })).toEqual([`receipts.${words}`])
     expect(faults({ inbound: { ...fields, proof: hmac!.proof } })).toEqual([`inbound.${words}`])
   })

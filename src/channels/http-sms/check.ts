@@ -19,18 +19,19 @@ type Checked = {
 type Headers = Record<string, string>
 type Calls = { format: string; proof: { by: string; secret?: string } }
 
-/** Why no message can be sent with this configuration, for the operator; null where it is usable. */
+/** What is wrong with a configuration, for the operator; null where it is valid. */
 export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
   const sealed = Object.keys(secrets).map(name => `secret.${name}`)
   const known = new Set<string>([...PLACEHOLDERS, ...sealed])
   const strange = namesIn(request).find(name => !known.has(name))
-  if (strange !== undefined) return `request: there is no value {{${strange}}}`
+  if (strange !== undefined) return `request: unknown placeholder {{${strange}}}`
   const bodies = [request.form, request.json, request.xml].filter(body => body !== undefined)
-  if (bodies.length > 1) return 'request: one body at most, form, json or xml'
-  if (bodies.length > 0 && request.method === 'GET') return 'request: a GET has no body'
+  if (bodies.length > 1) return 'request: give one body at most: form, json or xml'
+  if (bodies.length > 0 && request.method === 'GET') return 'request: a GET cannot have a body'
   const unsealed = namesIn(probe).find(name => !sealed.includes(name))
   if (unsealed !== undefined) return `probe: there is no secret {{${unsealed}}}`
-  if (probe && originOf(probe.url) !== originOf(request.url)) return 'probe: must ask the host of request.url'
+  if (probe && originOf(probe.url) !== originOf(request.url))
+    return 'probe: its URL must have the host of request.url'
   for (const [name, { headers = {} }] of Object.entries({ request, ...(probe && { probe }) })) {
     const fault = headerFault(headers)
     if (fault !== null) return `${name}.headers: ${fault}`
@@ -39,12 +40,12 @@ export function faultOf({ request, answer, receipts, inbound, probe, secrets = {
     const secret = form?.proof.secret
     if (secret !== undefined && !Object.hasOwn(secrets, secret))
       return `${name}.proof: there is no secret ${secret}`
-    // A signature that holds for any query proves nothing of it: whoever has seen one call could tell anything.
+    // Such a signature does not cover the query: whoever has seen one call could forge others with it.
     if (form?.format === 'query' && form.proof.by === 'hmac')
-      return `${name}.proof: an HMAC is of the body, and the fields of the format query are not in it`
+      return `${name}.proof: an HMAC covers only the body, which does not hold the fields of the format query`
   }
   if (answer.id === undefined && (answer.status === undefined || answer.takenStatuses === undefined))
-    return 'answer.id: only an answer that is read by status and takenStatuses needs no id'
+    return 'answer.id: required unless answer.status and answer.takenStatuses are given'
   return answer.format === 'text' ? expressionFault(answer) : null
 }
 
@@ -53,9 +54,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 function headerFault(headers: Headers): string | null {
   const strange = Object.keys(headers).find(name => !HEADER_NAME.test(name))
-  if (strange !== undefined) return `"${strange}" is no name of a header`
+  if (strange !== undefined) return `"${strange}" is not a valid header name`
   const broken = Object.entries(headers).find(([, value]) => !isHeaderText(value))
-  return broken ? `${broken[0]} has characters that no header can have` : null
+  return broken ? `${broken[0]} has characters that are not allowed in a header` : null
 }
 
 function originOf(url: string): string {

@@ -27,21 +27,22 @@ const Request = Type.Object(
     ),
     url: Type.String({
       ...GATEWAY_URL,
-      description: 'Placeholders may stand in the path and the query.',
+      description: 'Placeholders are allowed in the path and the query.',
     }),
-    query: Type.Optional(Fields('Fields behind the question mark.')),
+    query: Type.Optional(Fields('Query parameters.')),
     headers: Type.Optional(Fields('Headers of the request.')),
     form: Type.Optional(Fields('The body as a form.')),
     json: Type.Optional(Type.Unknown({ description: 'The body as JSON; every text in it is a template.' })),
     xml: Type.Optional(Text(20_000, 'The body as XML.')),
   },
-  { additionalProperties: false, description: 'What is asked of the gateway for one message.' },
+  { additionalProperties: false, description: 'The HTTP request that submits one message.' },
 )
 
 const Read = Type.String({
   minLength: 1,
   maxLength: 300,
-  description: 'In JSON a path such as messages.0.id, in text a regular expression whose first group it is.',
+  description:
+    'In JSON a path such as messages.0.id; in text a regular expression whose first group is the value.',
 })
 
 const Meaning = Type.Enum(['recipient', 'opted_out', 'sender', 'message', 'operator', 'later', 'throttled'])
@@ -55,7 +56,7 @@ const AnswerForm = Type.Object(
     takenStatuses: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {
         maxItems: 50,
-        description: 'Values of status that mean "taken"; any other does not.',
+        description: 'Values of status that mean "accepted"; any other means "refused".',
       }),
     ),
     error: Type.Optional(Read),
@@ -65,18 +66,19 @@ const AnswerForm = Type.Object(
         Type.String({ maxLength: 100 }),
         Type.Object({ means: Meaning, text: Type.Optional(Text(300)) }, { additionalProperties: false }),
         {
-          description: 'By the value of error, else of status: whose fault it is, and a sentence for people.',
+          description:
+            'By the value of error, else of status: what the code means, and a sentence for people.',
         },
       ),
     ),
     notTakenHttpStatuses: Type.Optional(
       Type.Array(Type.Integer({ minimum: 500, maximum: 599 }), {
         maxItems: 20,
-        description: 'Of 5xx those that the gateway documents as "not taken".',
+        description: 'The 5xx statuses that the gateway documents as "not accepted".',
       }),
     ),
   },
-  { additionalProperties: false, description: 'How its answer is read.' },
+  { additionalProperties: false, description: 'How the gateway’s answer is read.' },
 )
 
 const Proof = Type.Union([
@@ -118,7 +120,7 @@ const CALL = {
         }),
         body: Type.String({ maxLength: 1_000 }),
       },
-      { additionalProperties: false, description: 'What the gateway wants to hear.' },
+      { additionalProperties: false, description: 'The response that the gateway expects.' },
     ),
   ),
 }
@@ -128,9 +130,7 @@ const Receipts = Type.Object(
     ...CALL,
     items: Type.Optional(Text(300, 'In JSON the path to a list of receipts; the other paths start in each.')),
     id: Text(300),
-    attempt: Type.Optional(
-      Text(300, 'Where the gateway gives {{attemptId}} back, if the request has handed it over.'),
-    ),
+    attempt: Type.Optional(Text(300, 'Where the gateway returns {{attemptId}}, if the request contains it.')),
     status: Text(300),
     statuses: Type.Record(
       Type.String({ maxLength: 100 }),
@@ -138,7 +138,7 @@ const Receipts = Type.Object(
     ),
     code: Type.Optional(Text(300)),
   },
-  { additionalProperties: false, description: 'How its delivery receipts are read.' },
+  { additionalProperties: false, description: 'How the gateway’s delivery receipts are read.' },
 )
 
 const Messages = Type.Object(
@@ -146,7 +146,10 @@ const Messages = Type.Object(
     ...CALL,
     items: Type.Optional(Text(300, 'In JSON the path to a list of messages; the other paths start in each.')),
     id: Type.Optional(
-      Text(300, 'By it a message that is told again is known; without it, it is another one.'),
+      Text(
+        300,
+        'The gateway’s id of the message, by which repeated calls are recognised. Without it every call is a new message.',
+      ),
     ),
     from: Text(300),
     to: Text(300),
@@ -154,7 +157,7 @@ const Messages = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'How messages from people are read, which come to the webhook address with in=1.',
+    description: 'How inbound messages are read, which the gateway sends to the webhook URL with in=1.',
   },
 )
 
@@ -166,7 +169,7 @@ const Probe = Type.Object(
   {
     additionalProperties: false,
     description:
-      'A GET on the same host that answers 200 when the credentials are right and changes nothing.',
+      'A GET on the same host that changes nothing and answers 200 if the credentials are right: the operator’s test.',
   },
 )
 
@@ -183,7 +186,7 @@ const Shape = Type.Object(
           inForm('^[A-Za-z][A-Za-z0-9_]{0,63}$', 'must be letters, digits and _, a letter first, at most 64'),
         ),
         Type.String({ minLength: 1, maxLength: 4_000 }),
-        { description: 'By name; in a template {{secret.name}}.' },
+        { description: 'Secret values by name, for {{secret.name}} in templates.' },
       ),
     ),
     from: Type.Optional(Sender),

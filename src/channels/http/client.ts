@@ -40,7 +40,7 @@ export const CONNECT_MS = 5_000
 const IDLE_MS = 4_000
 /** Answers of provider APIs are some hundred bytes. */
 const MOST_ANSWER_BYTES = 262_144
-/** The code of an answer longer than allowed: the server has answered, and the caller may ask for less. */
+/** The code of an answer longer than allowed: the server has answered, and the caller may request less data. */
 export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
 /** An HTTP client for one origin, with at most `connections` keep-alive connections. */

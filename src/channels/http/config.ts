@@ -12,7 +12,7 @@ export const LINE_FIELDS = {
       minimum: 1,
       maximum: 200,
       default: CONNECTIONS,
-      description: 'Requests under way at once.',
+      description: 'Most requests in progress at once.',
     }),
   ),
   messagesPerSecond: Type.Optional(
@@ -20,7 +20,7 @@ export const LINE_FIELDS = {
   ),
 }
 
-/** Another address of the provider than the usual one. */
+/** A base URL other than the provider's usual one. */
 export const BaseUrl = (usual: string) =>
   Type.String({
     maxLength: 500,
@@ -28,7 +28,7 @@ export const BaseUrl = (usual: string) =>
       '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
       'must be an http or https URL without a query, such as https://example.com/path',
     ),
-    description: `For a region of its own or a proxy. Absent: ${usual}.`,
+    description: `For a regional endpoint or a proxy. Absent: ${usual}.`,
   })
 
 export const Secret = (description: string, maxLength = 500) =>

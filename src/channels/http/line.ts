@@ -11,7 +11,7 @@ export type Line = {
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
   /** Reports what a submit shows about the link's health; `answered`: the provider has answered at all. */
   conclude(verdict: Verdict, answered: boolean): Outcome
-  /** Ends requests under way; later ones fail at once. */
+  /** Ends requests in progress; later ones fail at once. */
   close(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function openLine(options: {
 }): Line {
   const { name, origin, io } = options
   const client = createHttpClient({ ...options, clock: io.clock })
-  const report = createReport(io, `${name}: the provider is of no use now`)
+  const report = createReport(io, `${name}: the connection to the provider is down`)
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
   warnOfPlainText(name, origin, io)
@@ -70,21 +70,21 @@ export function openLine(options: {
 
 function warnOfPlainText(name: string, { protocol, hostname }: URL, io: Io): void {
   if (protocol === 'https:' || /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return
-  io.log.warn({ host: hostname }, `${name}: credentials and messages go out in the clear over http`)
+  io.log.warn({ host: hostname }, `${name}: credentials and messages are sent unencrypted over http`)
 }
 
 /** Logs once that no receipts will come, since no public URL is configured. */
 export function warnOfNoReceipts(name: string, io: Io): void {
   if (io.receiptUrl !== null) return
-  io.log.warn({}, `${name}: no delivery receipts are asked for, since POSTHORN_PUBLIC_URL is not set`)
+  io.log.warn({}, `${name}: no delivery receipts are requested, since POSTHORN_PUBLIC_URL is not set`)
 }
 
 /** The result of the operator's test, from the answer to a query about our own account. */
 export function checkOf(asked: Exchange): LinkTest {
   if (asked.kind !== 'answer') return { ok: false, detail: `The provider was not reached (${asked.code}).` }
   const { status } = asked.answer
-  if (status === 200) return { ok: true, detail: 'The provider takes the credentials.' }
+  if (status === 200) return { ok: true, detail: 'The provider accepts the credentials.' }
   const refused = status === 401 || status === 403
-  const what = refused ? 'The provider refuses the credentials' : 'The provider does not answer as it should'
+  const what = refused ? 'The provider refuses the credentials' : 'The provider gave an unexpected answer'
   return { ok: false, detail: `${what} (HTTP ${status}).` }
 }

@@ -10,7 +10,7 @@ export type Meaning = {
   /**
    * `recipient`, `sender`, `message`: at fault, refused for good. `opted_out`: the recipient has opted out of
    * this sender. `operator`: our account or settings are at fault; tried again, and the link is down.
-   * `later`: refused for now. `throttled`: too fast.
+   * `later`: refused for now, and tried again. `throttled`: too fast.
    */
   means: 'recipient' | 'opted_out' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
   /** A sentence for people. */
@@ -21,9 +21,9 @@ export type Meaning = {
 
 export type Meanings = Readonly<Record<string, Meaning>>
 
-/** How long the lane rests where the provider does not say. */
+/** How long the lane pauses where the provider does not say. */
 export const THROTTLE_MS = 1_000
-/** Bounds for the rests that providers ask for. */
+/** Bounds of the pauses that providers ask for. */
 const SHORTEST_REST_MS = 100
 const LONGEST_REST_MS = 3_600_000
 /** Characters of a provider's text that are kept. */
@@ -39,7 +39,9 @@ const REJECTS = {
 export function verdictOfFailure(exchange: Exclude<Exchange, { kind: 'answer' }>): Verdict {
   const { kind, code } = exchange
   if (kind === 'lost') {
-    return { outcome: { kind: 'unknown', detail: `The request left, and no whole answer came (${code}).` } }
+    return {
+      outcome: { kind: 'unknown', detail: `The request was sent, but no complete answer came (${code}).` },
+    }
   }
   const outcome = { kind: 'retry', detail: `The provider was not reached (${code}).` } as const
   return code === 'ABORTED' ? { outcome } : { outcome, down: `not reached: ${code}` }
@@ -97,21 +99,21 @@ export function verdictOfStatus(
   }
   const detail =
     status < 300
-      ? 'The provider answered with something that is no answer.'
-      : `The provider answered HTTP ${status}, which does not say whether it took the message${said}`
+      ? 'The provider’s answer could not be understood.'
+      : `The provider answered HTTP ${status}, which does not say whether it accepted the message${said}`
   return { outcome: { kind: 'unknown', detail, providerCode: code } }
 }
 
 /** Statuses that prove that the message was not taken because the settings are wrong. */
 const OPERATORS: Readonly<Record<number, string>> = {
-  301: 'The base URL leads elsewhere; redirects are not followed',
-  307: 'The base URL leads elsewhere; redirects are not followed',
-  308: 'The base URL leads elsewhere; redirects are not followed',
+  301: 'The base URL answers with a redirect, which is not followed',
+  307: 'The base URL answers with a redirect, which is not followed',
+  308: 'The base URL answers with a redirect, which is not followed',
   401: 'The provider refuses our credentials',
   402: 'The provider asks for payment',
   403: 'The provider refuses our credentials',
-  404: 'There is nothing at this address of the provider',
-  405: 'There is nothing at this address of the provider',
+  404: 'The provider does not know this URL or method',
+  405: 'The provider does not know this URL or method',
   407: 'A proxy asks for credentials',
 }
 
@@ -120,9 +122,9 @@ const OPERATORS: Readonly<Record<number, string>> = {
  * idle connection answers the first of them to a request that was just sent on it.
  */
 const NOT_READ: Readonly<Record<number, string>> = {
-  408: 'The provider did not get the request whole in time',
-  421: 'The request came to a server that does not answer for this address',
-  425: 'The provider does not take the request this early on the connection',
+  408: 'The provider did not receive the whole request in time',
+  421: 'The request reached a server that does not serve this host',
+  425: 'The provider refused the request as sent too early on the connection',
 }
 
 /** What a code means that `verdictOfStatus` gives; null for another code. */
@@ -132,7 +134,7 @@ export function explainStatus(code: string): string | null {
   const known = ours ?? NOT_READ[status]
   if (known) return `${known}.`
   if (status === 429) return 'Too many requests.'
-  if (status >= 500) return 'The provider failed, and does not say whether it took the message.'
+  if (status >= 500) return 'The provider failed, and does not say whether it accepted the message.'
   return status >= 400 ? 'The provider refuses the request.' : null
 }
 

@@ -1,7 +1,7 @@
 import { explainStatus, type Meanings } from '../http/verdict.ts'
 import { entryOf } from '../shared/table.ts'
 
-/** How long a sender rests whose queue at Twilio is full, which means hours of messages. */
+/** Delay of the next try when the sender's queue at Twilio is full, which means hours of messages. */
 const FULL_QUEUE_MS = 60_000
 
 /**
@@ -21,7 +21,7 @@ export const SUBMIT_CODES: Meanings = {
   '21266': { means: 'recipient', text: 'Recipient and sender are the same.' },
   '21267': { means: 'recipient', text: 'The recipient is a name, not a number.' },
   '21408': { means: 'recipient', text: 'The account has no permission to send to this region.' },
-  '21601': { means: 'sender', text: 'The sender is no number of the account.' },
+  '21601': { means: 'sender', text: 'The sender is not a number of the account.' },
   '21602': { means: 'message', text: 'The message has no text.' },
   '21603': { means: 'sender', text: 'The message names no sender.' },
   '21604': { means: 'recipient', text: 'The message names no recipient.' },
@@ -30,7 +30,7 @@ export const SUBMIT_CODES: Meanings = {
   '21608': { means: 'recipient', text: 'A trial account may only send to verified numbers.' },
   '21609': {
     means: 'operator',
-    text: 'Twilio does not take our address for receipts (POSTHORN_PUBLIC_URL).',
+    text: 'Twilio does not accept the URL for receipts (POSTHORN_PUBLIC_URL).',
   },
   '21610': { means: 'opted_out', text: 'The recipient has unsubscribed from this sender.' },
   '21611': { means: 'later', text: 'The queue of this sender is full.', afterMs: FULL_QUEUE_MS },
@@ -39,7 +39,10 @@ export const SUBMIT_CODES: Meanings = {
   '21617': { means: 'message', text: 'The text is longer than 1600 characters.' },
   '21619': { means: 'message', text: 'The message has no content.' },
   '21635': { means: 'recipient', text: 'The recipient is a landline.' },
-  '21659': { means: 'sender', text: 'The sender is no Twilio number, or a short code of another country.' },
+  '21659': {
+    means: 'sender',
+    text: 'The sender is not a Twilio number, or is a short code of another country.',
+  },
   '21660': { means: 'sender', text: 'The sender belongs to another account.' },
   '21661': { means: 'sender', text: 'The sender cannot send SMS.' },
   '21701': { means: 'operator', text: 'There is no such Messaging Service.' },

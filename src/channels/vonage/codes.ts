@@ -8,7 +8,7 @@ import { entryOf } from '../shared/table.ts'
 export const SUBMIT_CODES: Meanings = {
   '1': { means: 'throttled', text: 'Messages are sent faster than the Vonage account may.' },
   '2': { means: 'message', text: 'A field that Vonage needs is missing.' },
-  '3': { means: 'message', text: 'A field has a value that Vonage does not take.' },
+  '3': { means: 'message', text: 'A field has a value that Vonage does not accept.' },
   '4': { means: 'operator', text: 'Vonage refuses the credentials.' },
   '5': { means: 'later', text: 'Vonage failed while it processed the message.' },
   '6': {
@@ -24,9 +24,9 @@ export const SUBMIT_CODES: Meanings = {
   '14': { means: 'operator', text: 'Vonage refuses the signature.' },
   '15': { means: 'sender', text: 'The sender is not allowed.' },
   '22': { means: 'recipient', text: 'The network code of the recipient is not valid.' },
-  '23': { means: 'operator', text: 'Vonage does not take our address for receipts (POSTHORN_PUBLIC_URL).' },
+  '23': { means: 'operator', text: 'Vonage does not accept the URL for receipts (POSTHORN_PUBLIC_URL).' },
   '29': { means: 'recipient', text: 'A trial account may only send to numbers of its list.' },
-  '32': { means: 'operator', text: 'Vonage takes either a signature or a secret, not both.' },
+  '32': { means: 'operator', text: 'Vonage accepts either a signature or a secret, not both.' },
   '33': { means: 'recipient', text: 'The number is switched off.' },
 }
 
@@ -37,10 +37,10 @@ const DELIVERY_CODES: Readonly<Record<string, string>> = {
   '3': 'The number is no longer in use.',
   '4': 'The subscriber has blocked messages.',
   '5': 'The number was moved to another network and cannot be found.',
-  '6': 'The carrier takes the message for spam.',
+  '6': 'The carrier considers the message spam.',
   '7': 'The handset is busy.',
   '8': 'The network failed.',
-  '9': 'The number is on a list of the carrier’s, or asked for no more messages.',
+  '9': 'The number is on a block list of the carrier, or has opted out.',
   '10': 'The message is not well-formed.',
   '11': 'No route leads to this number.',
   '12': 'The destination cannot be reached.',

@@ -129,7 +129,7 @@ describe('a gateway known by a template', () => {
       config,
     })
     expect(answer.status).toBe(400)
-    expect(answer.text).toContain('there is no value {{secret.token}}')
+    expect(answer.text).toContain('unknown placeholder {{secret.token}}')
   })
 
   test('it is kept whole, its secrets apart, and its receipts are answered in its own words', async () => {
