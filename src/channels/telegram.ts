@@ -39,7 +39,7 @@ function openLink(config: TelegramConfig, io: Io): Link {
 
   async function openMedia({ to, reference }: { to: string; reference: string }, signal: AbortSignal) {
     const token = await io.vault.read(to)
-    if (token === null) throw new FileUnavailable('the bot is not registered any more', false)
+    if (token === null) throw new FileUnavailable('the bot is no longer registered', false)
     const url = await platform.locate(token, reference, signal)
     return openDownload({ url, headers: {}, clock: io.clock }, signal)
   }

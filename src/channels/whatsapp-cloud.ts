@@ -83,7 +83,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     )
   }
 
-  /** A refusal may also show that a recipient must rest, or that a template was stopped: notes both. */
+  /** A refusal may also show that a recipient gets messages too often, or that a template was paused: records both. */
   function heed(verdict: SendVerdict, message: Outgoing): SendVerdict {
     const { outcome } = verdict
     if (verdict.template && 'detail' in outcome) stopped.tell(message.attemptId, outcome.detail ?? null)
@@ -91,7 +91,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     return { ...verdict, outcome: { ...outcome, afterMs: pairs.refused(message.to) } }
   }
 
-  /** Adds template updates: a status may also show that a template was stopped. */
+  /** Adds template updates: a status may also show that a template was paused or disabled. */
   function withStopped(answer: InboundAnswer): InboundAnswer {
     if (answer.kind !== 'taken') return answer
     return { ...answer, inbound: answer.inbound.flatMap(each => [each, ...stopped.toldBy(each)]) }
@@ -119,6 +119,6 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
 const MESSAGES_PER_SECOND = 80
 
 function tooSoon(afterMs: number): Outcome {
-  const detail = 'Messages to this recipient come faster than WhatsApp allows; this one waits.'
+  const detail = 'Messages are sent to this recipient faster than WhatsApp allows; this one waits.'
   return { kind: 'throttled', scope: 'message', afterMs, detail, providerCode: '131056' }
 }

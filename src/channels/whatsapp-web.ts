@@ -9,7 +9,7 @@ import { reachServer } from './whatsapp-web/reach-server.ts'
 export const WHATSAPP_WEB = 'whatsapp-web'
 
 /**
- * Web sessions: messages go over users' own accounts of the chat app. A
+ * Web sessions: messages are sent from users' own accounts of the chat app. A
  * connection holds the operator's settings for all sessions; each session has a link
  * and a lane of its own (`openWebSession`), on the one node that holds it.
  */
@@ -46,5 +46,5 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
 const NO_SESSION: Outcome = {
   kind: 'rejected',
   code: 'SENDER_REJECTED',
-  detail: 'a message of this channel leaves over a web session, and this one names none',
+  detail: 'a message on this channel must name the web session that sends it',
 }

@@ -11,7 +11,10 @@ import type { Refused } from './call.ts'
 export type Meaning = { code: RejectCode; text: string }
 
 const MESSAGE: Meaning = { code: 'MESSAGE_REJECTED', text: 'Telegram refuses the message' }
-const RECIPIENT: Meaning = { code: 'RECIPIENT_REJECTED', text: 'Telegram does not let the bot write there' }
+const RECIPIENT: Meaning = {
+  code: 'RECIPIENT_REJECTED',
+  text: 'Telegram does not let the bot write to this chat',
+}
 
 /** Texts of a 400, by whose fault it is. */
 const NOT_THERE =
@@ -19,10 +22,10 @@ const NOT_THERE =
 
 const TEXTS: Readonly<Record<string, string>> = {
   '400': 'The request is not valid, or there is no such chat.',
-  '401': 'The bot’s token is not valid any more.',
+  '401': 'The bot’s token is no longer valid.',
   '403': 'The person has blocked the bot, has left, or never started it; or the group has removed it.',
-  '404': 'The bot’s token is not valid any more.',
-  '413': 'The file is larger than Telegram takes.',
+  '404': 'The bot’s token is no longer valid.',
+  '413': 'The file is larger than Telegram accepts.',
   '420': 'Too many messages.',
   '429': 'Too many messages.',
 }

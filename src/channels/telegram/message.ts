@@ -11,13 +11,13 @@ const LARGEST_FILE_BYTES = 50 * 1024 * 1024
 
 /** A rejection where Telegram has no message for this content; else null. */
 export function unsendable({ from, text, files }: Outgoing): Outcome | null {
-  if (from === null) return rejected('SENDER_REJECTED', 'A message by a bot names its bot.')
-  if (files.length > 1) return rejected('MESSAGE_REJECTED', 'A bot sends one file at a time.')
+  if (from === null) return rejected('SENDER_REJECTED', 'A bot message must name its bot.')
+  if (files.length > 1) return rejected('MESSAGE_REJECTED', 'A bot message can carry only one file.')
   const [file] = files
   if (!file) return text === '' ? rejected('MESSAGE_REJECTED', 'The message is empty.') : null
   const mostBytes = file.type === 'image' ? LARGEST_PHOTO_BYTES : LARGEST_FILE_BYTES
   if (file.publicUrl !== undefined || (file.sizeBytes ?? 0) <= mostBytes) return null
-  const detail = `Telegram takes ${file.type}s of at most ${mostBytes / 1_048_576} MiB.`
+  const detail = `Telegram accepts ${file.type}s of at most ${mostBytes / 1_048_576} MiB.`
   return rejected('MESSAGE_REJECTED', detail)
 }
 
@@ -50,7 +50,7 @@ async function* bounded(bytes: NodeJS.ReadableStream, type: AttachmentType): Asy
   for await (const chunk of bytes) {
     const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     sizeBytes += part.length
-    if (sizeBytes > mostBytes) throw new FileUnavailable('the file is larger than Telegram takes', false)
+    if (sizeBytes > mostBytes) throw new FileUnavailable('the file is larger than Telegram accepts', false)
     yield part
   }
 }

@@ -84,11 +84,13 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
   async function locate(token: string, fileId: string, signal: AbortSignal): Promise<URL> {
     const called = await ask(token, methods => methods.getFile({ file_id: fileId }), signal)
     if (called.kind === 'refused' && called.code < 500 && !isThrottle(called)) {
-      throw new FileUnavailable('Telegram does not have the file any more', false)
+      throw new FileUnavailable('Telegram no longer has the file', false)
     }
-    if (called.kind !== 'answer') throw new FileUnavailable('Telegram could not say where the file is', true)
+    if (called.kind !== 'answer')
+      throw new FileUnavailable('Telegram did not return the path of the file', true)
     const path = called.value.file_path
-    if (path === undefined) throw new FileUnavailable('Telegram hands out files of at most 20 MB', false)
+    if (path === undefined)
+      throw new FileUnavailable('Telegram lets bots download files of at most 20 MB', false)
     return new URL(`${root}/file/bot${token}/${path.split('/').map(encodeURIComponent).join('/')}`)
   }
 
@@ -133,7 +135,7 @@ const UNAUTHORIZED = { kind: 'unauthorized' } as const
 /** Called while the call is made: an answer in an unexpected form makes the call `unclear`. */
 function identityOf(me: object): BotIdentity {
   const { id, username, first_name: name } = me as Readonly<Record<string, unknown>>
-  if (!Number.isSafeInteger(id) || typeof name !== 'string') throw new TypeError('getMe names nobody')
+  if (!Number.isSafeInteger(id) || typeof name !== 'string') throw new TypeError('getMe returned no bot')
   return { platformId: String(id), username: typeof username === 'string' ? username : null, name }
 }
 
@@ -141,7 +143,7 @@ function identityOf(me: object): BotIdentity {
 function listenerOf(info: object): BotListener {
   const told = info as Readonly<Record<string, unknown>>
   const { url, pending_update_count: waiting, last_error_date: failedAtS, last_error_message: failure } = told
-  if (typeof url !== 'string') throw new TypeError('getWebhookInfo names no address')
+  if (typeof url !== 'string') throw new TypeError('getWebhookInfo returned no URL')
   return {
     url: url === '' ? null : url,
     waiting: typeof waiting === 'number' ? waiting : 0,

@@ -91,7 +91,7 @@ export function createSender(options: {
     const providerCode = String(refused.code)
     if (isThrottle(refused)) {
       const rest = pace.refused(message.from!, message.to, refused.afterMs ?? THROTTLE_MS)
-      return { kind: 'throttled', ...rest, detail: 'Telegram says: too many requests.', providerCode }
+      return { kind: 'throttled', ...rest, detail: 'Telegram answered: too many requests.', providerCode }
     }
     if (isUnauthorized(refused)) {
       await tell(message, { kind: 'unauthorized' })
@@ -112,7 +112,7 @@ export function createSender(options: {
       .catch(error =>
         io.log.warn(
           { err: error, change: change.kind },
-          'telegram: what a refusal says of its chat or bot was not stored',
+          'telegram: the state of a chat or bot that a refusal shows could not be stored',
         ),
       )
   }
@@ -120,9 +120,9 @@ export function createSender(options: {
   return { send }
 }
 
-const RESTING = 'Telegram said a moment ago: too many requests.'
-const REVOKED = 'Telegram does not take the bot’s token any more.'
-const GONE = rejected('SENDER_REJECTED', 'The bot is not registered any more.')
+const RESTING = 'The chat or bot waits: Telegram recently answered "too many requests".'
+const REVOKED = 'Telegram no longer accepts the bot’s token.'
+const GONE = rejected('SENDER_REJECTED', 'The bot is no longer registered.')
 
 function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
   if (!Number.isSafeInteger(messageId)) return unclear(200)
@@ -133,7 +133,7 @@ function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
 function unclear(status: number): Extract<Outcome, { kind: 'unknown' }> {
   return {
     kind: 'unknown',
-    detail: `The answer (HTTP ${status}) does not say whether Telegram took the message.`,
+    detail: `The answer (HTTP ${status}) does not say whether Telegram accepted the message.`,
     providerCode: `HTTP ${status}`,
   }
 }

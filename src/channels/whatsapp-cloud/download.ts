@@ -17,7 +17,8 @@ export async function openMedia(
   reference: string,
   signal: AbortSignal,
 ): Promise<Readable> {
-  if (!/^\d{1,64}$/.test(reference)) throw new FileUnavailable('no id of a file', false)
+  if (!/^\d{1,64}$/.test(reference))
+    throw new FileUnavailable('the reference is not a WhatsApp media id', false)
   const asked = await askGraph(
     graph,
     graphRequest(graph, `${reference}?phone_number_id=${phoneNumberId}`),
@@ -27,7 +28,7 @@ export async function openMedia(
   // Graph refuses files that are gone, or that belong to another number.
   if (asked.kind === 'refused') throw new FileUnavailable('WhatsApp has no such file', false)
   const url = readAddress(asked.said['url'], origin)
-  if (!url) throw new FileUnavailable('WhatsApp names no address of its own', true)
+  if (!url) throw new FileUnavailable('WhatsApp returned no download URL on a host of its own', true)
   const { Authorization = '' } = graph.headers
   return openDownload({ url, headers: { Authorization }, clock }, signal)
 }

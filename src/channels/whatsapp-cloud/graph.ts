@@ -5,7 +5,7 @@ import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../ht
 import type { Outgoing } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 
-/** The Graph API as one connection asks it. */
+/** The Graph API, as one connection uses it. */
 export type Graph = {
   line: Line
   /** The path before all of Graph's paths, with the version. */
@@ -66,7 +66,7 @@ export async function askGraph(graph: Graph, request: HttpRequest, signal: Abort
   if (answer.status >= 200 && answer.status < 300) {
     return said
       ? { kind: 'answer', said }
-      : { kind: 'unavailable', detail: 'WhatsApp’s answer is no answer.' }
+      : { kind: 'unavailable', detail: 'WhatsApp’s answer is not a JSON object.' }
   }
   return refusalOf(answer, said, graph.secrets, request.method)
 }
@@ -83,7 +83,7 @@ function refusalOf(
     return { kind: 'refused', error, status }
   }
   const why = meaning?.text ?? `HTTP ${status}.`
-  return { kind: 'unavailable', detail: `WhatsApp could not say: ${why}` }
+  return { kind: 'unavailable', detail: `WhatsApp did not process the request: ${why}` }
 }
 
 const AT_FAULT = new Set<GraphMeaning['means']>([
@@ -126,7 +126,7 @@ function withoutSecrets(words: string, secrets: readonly string[]): string {
   return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300)
 }
 
-/** `pair`: the recipient gets messages too often; `template`: it was stopped. The caller notes both. */
+/** `pair`: the recipient gets messages too often; `template`: it was stopped. The caller records both. */
 export type SendVerdict = Verdict & { pair?: true; template?: true }
 
 /** What the answer to a submit means. */

@@ -6,7 +6,7 @@ import { outcomeOfFile } from '../shared/outcome.ts'
 import { askGraph, type Graph, graphRequest } from './graph.ts'
 import type { MediaRef } from './message.ts'
 
-/** The largest document that WhatsApp takes. */
+/** The largest document that WhatsApp accepts. */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024
 
 /**
@@ -44,12 +44,12 @@ async function uploadMedia(
     request.fault.check()
     if (asked.kind === 'refused') {
       const { code: providerCode, words } = asked.error
-      const detail = `WhatsApp does not take the file${words === '' ? '.' : `: ${words}`}`
+      const detail = `WhatsApp does not accept the file${words === '' ? '.' : `: ${words}`}`
       return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
     }
     if (asked.kind === 'unavailable') return { kind: 'retry', detail: asked.detail }
     const id = asked.said['id']
-    return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer names no upload.' }
+    return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer has no upload id.' }
   } catch (error) {
     return outcomeOfFile(error)
   }
@@ -173,12 +173,12 @@ function readHandle<T>(
   name: string,
   make: (value: string) => T,
 ): T | { refused: string } | { unavailable: string } {
-  if (asked.kind === 'refused') return { refused: `WhatsApp does not take the file: ${asked.error.words}` }
+  if (asked.kind === 'refused') return { refused: `WhatsApp does not accept the file: ${asked.error.words}` }
   if (asked.kind === 'unavailable') return { unavailable: asked.detail }
   const value = asked.said[name]
   // The session's id becomes the path of the next request, so its form is checked.
   if (typeof value !== 'string' || !/^[\w:=+/%.?&;-]{1,2000}$/.test(value)) {
-    return { unavailable: 'WhatsApp’s answer names no upload.' }
+    return { unavailable: 'WhatsApp’s answer has no upload id.' }
   }
   return make(value)
 }

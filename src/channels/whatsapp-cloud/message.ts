@@ -10,8 +10,9 @@ export type Media = ReadonlyMap<OutgoingFile, MediaRef>
 /** A rejection where WhatsApp has no message for this content; else null. */
 export function unsendable({ files, text, template }: Outgoing): Outcome | null {
   if (template !== null) return null
-  if (files.length > 1) return rejected('A WhatsApp message carries one file.')
-  if (files[0]?.type === 'audio' && text !== '') return rejected('A sound carries no words on WhatsApp.')
+  if (files.length > 1) return rejected('A WhatsApp message can carry only one file.')
+  if (files[0]?.type === 'audio' && text !== '')
+    return rejected('An audio message cannot have a caption on WhatsApp.')
   return files.length === 0 && text === '' ? rejected('The message has no text.') : null
 }
 
@@ -19,7 +20,7 @@ function rejected(detail: string): Outcome {
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }
 
-/** The files that WhatsApp has to have before it is given the message. */
+/** The files that must be uploaded before the message is submitted. */
 export function filesOf({ files, template }: Outgoing): readonly OutgoingFile[] {
   if (template === null) return files
   const { header } = template

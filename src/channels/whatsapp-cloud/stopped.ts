@@ -5,7 +5,7 @@ import { meaningOf } from './codes.ts'
 /** Every message by a paused template is refused: the template's state is reported once in this time. */
 const TELL_TEMPLATE_EVERY_MS = 60_000
 const MOST_TEMPLATES = 1_000
-/** Sends of this node that are remembered, because a status may still show that their template was stopped. */
+/** Sends of this node that are remembered, because a status may still show that their template was paused. */
 const MOST_ATTEMPTS = 10_000
 
 /** The template, without the message's values. */
@@ -44,7 +44,10 @@ export function createStoppedTemplates(io: Io) {
       const update = updateOf(attemptId, reason)
       if (!update) return
       io.emit([update]).catch(error =>
-        io.log.warn({ err: error }, 'whatsapp-cloud: a paused template could not be told; it is polled'),
+        io.log.warn(
+          { err: error },
+          'whatsapp-cloud: the update of a paused template could not be stored; the next poll reports it',
+        ),
       )
     },
 

@@ -50,7 +50,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
         return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
       }
       if (saysTheSame(item, template)) return { kind: 'submitted', state: stateOf(item, name, language) }
-      const detail = 'WhatsApp has a template of this name and language already, with other words.'
+      const detail = 'WhatsApp already has a template of this name and language, with other content.'
       return { kind: 'refused', detail, path: 'name' }
     } catch (error) {
       return { kind: 'unavailable', detail: (error as Error).message }
@@ -220,7 +220,7 @@ function wordsOf(components: readonly object[]): string {
 
 function readCreated(said: Record<string, unknown>, { name, language }: OfficialTemplate): TemplateOutcome {
   if (typeof said['id'] !== 'string') {
-    return { kind: 'unavailable', detail: 'WhatsApp’s answer names no template.' }
+    return { kind: 'unavailable', detail: 'WhatsApp’s answer has no template id.' }
   }
   return { kind: 'submitted', state: stateOf(said, name, language) }
 }

@@ -18,7 +18,7 @@ export const webConfig = Type.Object(
         maxLength: 2_048,
         ...inForm('^wss?://[^\\s/]+', 'must be a URL that begins with wss:// or ws://'),
         default: DEFAULTS.socketUrl,
-        description: 'Where sessions connect to.',
+        description: 'The WebSocket URL that sessions connect to.',
       }),
     ),
     tlsCa: Type.Optional(
@@ -32,7 +32,7 @@ export const webConfig = Type.Object(
         minimum: 1,
         maximum: 6_000,
         default: DEFAULTS.messagesPerMinute,
-        description: 'The pace of a warm session.',
+        description: 'The rate limit of a session after its warm-up.',
       }),
     ),
     freshMessagesPerMinute: Type.Optional(
@@ -40,7 +40,7 @@ export const webConfig = Type.Object(
         minimum: 1,
         maximum: 6_000,
         default: DEFAULTS.freshMessagesPerMinute,
-        description: 'The pace on the day on which it was linked.',
+        description: 'The rate limit of a session on the day on which it was linked.',
       }),
     ),
     warmUpDays: Type.Optional(
@@ -48,7 +48,7 @@ export const webConfig = Type.Object(
         minimum: 0,
         maximum: 90,
         default: DEFAULTS.warmUpDays,
-        description: 'From the one pace to the other.',
+        description: 'Days in which the rate rises from freshMessagesPerMinute to messagesPerMinute.',
       }),
     ),
     checkRecipients: Type.Optional(
@@ -62,7 +62,7 @@ export const webConfig = Type.Object(
         minLength: 1,
         maxLength: 50,
         default: DEFAULTS.deviceName,
-        description: 'As the phone lists us among its linked devices.',
+        description: 'The name in the phone’s list of linked devices.',
       }),
     ),
   },

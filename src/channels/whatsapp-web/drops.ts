@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/** Why a connection ended, by its code, and what follows (the library's DisconnectReason). */
+/** Why a connection ended, and what follows: read from the library's DisconnectReason. */
 export type Drop =
   /** Right after linking, and whenever the server moves us to another one: reconnect at once. */
   | { kind: 'restart'; detail: string }
@@ -35,21 +35,33 @@ export function readDrop(
       // A session that was never linked cannot be logged out: its code was refused, or has expired.
       return linked
         ? { kind: 'logged_out', detail: 'unlinked on the phone, or by WhatsApp' }
-        : { kind: 'over', detail: 'WhatsApp did not let the device be linked; restart it to try again' }
+        : {
+            kind: 'over',
+            detail: 'WhatsApp did not let the device be linked; restart the session to try again',
+          }
     case REPLACED:
       return { kind: 'over', detail: 'the same linked device was connected from elsewhere' }
     case BARRED_FOR_A_TIME:
-      return { kind: 'over', detail: 'WhatsApp has barred this account for a time; restart it after that' }
+      return {
+        kind: 'over',
+        detail: 'WhatsApp has barred this account temporarily; restart the session after that',
+      }
     case LOCKED:
     case BARRED:
       return { kind: 'over', detail: 'WhatsApp has barred this account' }
     case NOT_MULTI_DEVICE:
       return { kind: 'over', detail: 'the phone must be updated before devices can be linked' }
     case OUTDATED:
-      return { kind: 'over', detail: 'WhatsApp wants a newer version of the package baileys on the server' }
+      return {
+        kind: 'over',
+        detail: 'WhatsApp requires a newer version of the package baileys on the server',
+      }
     case TIMED_OUT:
       return showed && !linked
-        ? { kind: 'over', detail: 'nobody scanned or typed the code in time; restart it for a new one' }
+        ? {
+            kind: 'over',
+            detail: 'the code was not scanned or typed in time; restart the session for a new one',
+          }
         : { kind: 'lost', detail }
     default:
       return { kind: 'lost', detail }

@@ -19,7 +19,10 @@ export function createHearing(
   function keep(inbound: readonly Inbound[]): void {
     if (inbound.length === 0) return
     void io.emit(inbound).catch(error => {
-      io.log.warn({ err: error, items: inbound.length }, 'what a web session heard could not be stored')
+      io.log.warn(
+        { err: error, items: inbound.length },
+        'messages or receipts that a web session received could not be stored',
+      )
     })
   }
 

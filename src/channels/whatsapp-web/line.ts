@@ -20,7 +20,7 @@ import { createQuietLog } from './quiet-log.ts'
 /** One connection to the chat app, from its first byte to its end. */
 export type Line = {
   sock: WASocket
-  /** How often a message was encrypted for a recipient: what was not encrypted was not sent. */
+  /** How often a message was encrypted for a recipient: a message that was not encrypted was not sent. */
   sealed(): number
   isOver(): boolean
   /** Whether something written now would still be sent; false once the line closes. */
@@ -106,7 +106,7 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
   }
   const sock = baileys.makeWASocket(options)
   guardListeners(sock.ws, error => {
-    log.debug({ err: error }, 'a web session could not read what it was told')
+    log.debug({ err: error }, 'a web session received data that it could not read')
     void sock.end(error instanceof Error ? error : undefined)
   })
   hangUpInTime(sock.ws, clock)

@@ -29,7 +29,7 @@ export async function openMediaOf(
 ): Promise<Readable> {
   const { as, path, key } = JSON.parse(reference) as { as: MediaType; path: string; key: string }
   // The message's sender chose the path: it must not change the host.
-  if (!/^\/[^/]/.test(path)) throw new FileUnavailable('the file of this message lies nowhere', false)
+  if (!/^\/[^/]/.test(path)) throw new FileUnavailable('the message has no valid path of its file', false)
   const keys = await getMediaKeys(Buffer.from(key, 'base64'), as)
   return unsealed(await download(new URL(MEDIA_ORIGIN + path), signal), keys)
 }
@@ -51,7 +51,7 @@ function unsealed(sealed: Readable, { iv, cipherKey, macKey }: MediaDecryptionKe
     flush(done) {
       const wanted = proof.digest().subarray(0, PROOF_BYTES)
       if (held.length !== PROOF_BYTES || !timingSafeEqual(held, wanted)) {
-        return done(new Error('the file of this message did not come whole'))
+        return done(new Error('the downloaded file is incomplete or altered'))
       }
       done(null, decipher.final())
     },

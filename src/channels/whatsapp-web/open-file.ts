@@ -2,7 +2,7 @@ import { addAbortSignal, pipeline, type Readable, Transform } from 'node:stream'
 import { FileUnavailable, type OutgoingFile } from '../provider.ts'
 
 const MEGABYTE = 1024 * 1024
-/** The largest files that the chat app takes. */
+/** The largest files that the chat app accepts. */
 const MOST_BYTES = {
   image: 16 * MEGABYTE,
   video: 16 * MEGABYTE,
@@ -29,5 +29,8 @@ export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise
 }
 
 function tooLarge({ type }: OutgoingFile): FileUnavailable {
-  return new FileUnavailable(`a file of type ${type} has at most ${MOST_BYTES[type] / MEGABYTE} MB`, false)
+  return new FileUnavailable(
+    `WhatsApp accepts files of type ${type} up to ${MOST_BYTES[type] / MEGABYTE} MB`,
+    false,
+  )
 }

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { LinkTest } from '../provider.ts'
 import type { WebConfig } from './config.ts'
 
-/** Whether sessions could connect there: TCP, and TLS where the address asks for it. Links nothing. */
+/** Whether sessions could connect to the server: TCP, and TLS where the URL is wss. Links no device. */
 export function reachServer(
   { socketUrl, tlsCa }: Pick<WebConfig, 'socketUrl' | 'tlsCa'>,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import type { Line } from './line.ts'
 
 /** Whether numbers are registered on the chat app. */
 export type Recipients = {
-  /** Null where the chat app does not say. */
+  /** Null where the chat app does not answer. */
   isThere(phone: string): Promise<boolean | null>
 }
 

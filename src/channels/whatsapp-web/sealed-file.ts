@@ -115,7 +115,7 @@ async function* bytesTo(end: number, disk: FileHandle): AsyncGenerator<Buffer> {
   for (let position = 0; position < end; ) {
     const length = Math.min(CHUNK_BYTES, end - position)
     const { buffer, bytesRead } = await disk.read({ buffer: Buffer.alloc(length), position })
-    if (bytesRead === 0) throw new Error('a sealed file is shorter than it was')
+    if (bytesRead === 0) throw new Error('an encrypted file on disk is shorter than it was')
     position += bytesRead
     yield buffer.subarray(0, bytesRead)
   }

@@ -53,7 +53,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
       if (error instanceof FileUnavailable && !error.retryable) {
         return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
       }
-      return { kind: 'retry', detail: detailOf(error, 'the file could not be handed over') }
+      return { kind: 'retry', detail: detailOf(error, 'the file could not be uploaded') }
     }
   }
 
@@ -65,7 +65,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     const { accountId, attemptId } = parcel
     void outcome
       .then(late => (late.kind === 'unknown' ? undefined : tellLate({ accountId, attemptId, outcome: late })))
-      .catch(error => log.warn({ err: error, attemptId }, 'a late answer could not be stored'))
+      .catch(error => log.warn({ err: error, attemptId }, 'the outcome of a late answer could not be stored'))
     return OUT_OF_TIME
   }
 
@@ -76,7 +76,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     // The library stores its keys after the sending: a database that is away must not hide the server's answer.
     const failure = line.sock.relayMessage(jid, message, { messageId: id }).then(
       () => null,
-      (error: unknown) => detailOf(error, 'the message could not be handed over'),
+      (error: unknown) => detailOf(error, 'the message could not be sent'),
     )
     const failsUnsealed = async (): Promise<BinaryNode | string | null> => {
       const detail = await failure
@@ -86,7 +86,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
     if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: SOON_MS }
     if (first === null) {
       return line.sealed() === sealedBefore
-        ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
+        ? { kind: 'retry', detail: 'the connection ended before the message was sent', afterMs: SOON_MS }
         : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
     }
     const error = first.tag === 'ack' ? first.attrs['error'] : undefined

@@ -21,7 +21,7 @@ import { createUploads } from './uploads.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** How long the server may take to let us in, or to send a code. */
+/** How long the server may take to accept the login, or to send a code. */
 const GREETING_MS = 30_000
 /** A code on the screen of a phone; the first QR code lives this long too. */
 const PAIRING_MS = 60_000
@@ -69,8 +69,12 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   let codeAskedMs = Number.NEGATIVE_INFINITY
   let pairedAtMs = io.pairedAtMs
   const running = run().catch(error => {
-    io.log.warn({ err: error }, 'a web session has failed')
-    io.tell({ state: 'closed', detail: 'it failed in an unforeseen way; restart it', goesOn: false })
+    io.log.warn({ err: error }, 'a web session failed with an unexpected error')
+    io.tell({
+      state: 'closed',
+      detail: 'the session failed with an unexpected error; restart it',
+      goesOn: false,
+    })
   })
 
   // --- from connection to connection ----------------------------------------
@@ -110,7 +114,8 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   }
 
   function lose(error: unknown): void {
-    if (!letGo) io.log.warn({ err: error }, 'the keys of a web session could not be kept; it is let go')
+    if (!letGo)
+      io.log.warn({ err: error }, 'the keys of a web session could not be stored; the session is released')
     letGo = true
     line?.end()
   }
@@ -227,7 +232,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     io.report({ state: 'down', detail: 'the web session is not connected' })
   }
 
-  // --- what the connection asks, and is asked -------------------------------
+  // --- retries of messages that a recipient could not decrypt ----------------
 
   /** Anybody who knows an id may ask for its message: only its recipient gets it. */
   async function sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined> {
@@ -261,7 +266,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     async reaches(to) {
       if (!to.startsWith('+') || !config.checkRecipients) return true
       const answer = await recipients.isThere(to)
-      if (answer === null) throw new Error('nobody says')
+      if (answer === null) throw new Error('WhatsApp did not answer whether the number is registered')
       return answer
     },
     openMedia: ({ reference }, signal) => openMediaOf(baileys, reference, downloadBy(clock), signal),
@@ -283,9 +288,9 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
 /** No retry: repeated requests for a code that is refused get numbers banned. */
 const NO_CODE = {
   kind: 'over',
-  detail: 'WhatsApp gave no code for this number; restart it to try again',
+  detail: 'WhatsApp gave no pairing code for this number; restart the session to try again',
 } as const
 
-const LET_GO = { code: undefined, detail: 'let go' }
+const LET_GO = { code: undefined, detail: 'released' }
 
-const LET_GO_ALREADY = { kind: 'retry', detail: 'this node has let go of the web session' } as const
+const LET_GO_ALREADY = { kind: 'retry', detail: 'this node has released the web session' } as const

@@ -51,7 +51,7 @@ export function createUploads({ clock, tlsCa }: { clock: Clock; tlsCa: string | 
         client.exchange(request, AbortSignal.any([signal, late])),
       )
       if (exchange.kind === 'answer') return readPlace(exchange.answer)
-      throw new Error(`a media server of WhatsApp's was not reached (${exchange.code})`)
+      throw new Error(`WhatsApp’s media server was not reached (${exchange.code})`)
     } finally {
       client.close()
     }
@@ -100,7 +100,7 @@ function childrenOf({ content }: BinaryNode): BinaryNode[] {
 
 function readPlace({ status, body }: Answer): Place {
   const place = placeIn(body)
-  if (status !== 200 || !place) throw new Error(`a media server of WhatsApp's answered with HTTP ${status}`)
+  if (status !== 200 || !place) throw new Error(`WhatsApp’s media server answered with HTTP ${status}`)
   return place
 }
 

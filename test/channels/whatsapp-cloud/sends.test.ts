@@ -260,7 +260,7 @@ test('a template that turns out paused is told of at once, and once', async () =
         name: 'order_confirmation',
         language: 'en_US',
         status: 'disabled',
-        reason: 'The template is paused, for its low quality.',
+        reason: 'The template is paused because of its low quality.',
       },
     },
   ])
@@ -341,7 +341,7 @@ describe('the number', () => {
   test('cannot be read: an error without the token', async () => {
     const { link } = await session(() => graphError(401, 190))
     await expect(link.identity!(never())).rejects.toThrow(
-      'WhatsApp could not say: The access token has expired',
+      'WhatsApp did not process the request: The access token has expired',
     )
   })
 })

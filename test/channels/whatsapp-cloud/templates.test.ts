@@ -388,7 +388,9 @@ describe('where a template stands', () => {
 
   test('is not known where WhatsApp cannot say', async () => {
     const { link } = await session(() => graphError(500, 2))
-    await expect(link.readTemplate!('a', 'en', never())).rejects.toThrow('WhatsApp could not say')
+    await expect(link.readTemplate!('a', 'en', never())).rejects.toThrow(
+      'WhatsApp did not process the request',
+    )
   })
 })
 

@@ -209,10 +209,10 @@ describe('a file that came with a message', () => {
       throw new Error('ECONNRESET')
     }
     await expect(read(cut())).rejects.toThrow('ECONNRESET')
-    await expect(read([all.subarray(0, 4_096)])).rejects.toThrow('whole')
+    await expect(read([all.subarray(0, 4_096)])).rejects.toThrow('incomplete')
     const changed = Buffer.from(all)
     changed[20]! ^= 1
-    await expect(read([changed])).rejects.toThrow('whole')
+    await expect(read([changed])).rejects.toThrow('altered')
     await expect(read([all], '//evil.example/x')).rejects.toThrow(FileUnavailable)
   })
 })

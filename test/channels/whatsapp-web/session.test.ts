@@ -191,8 +191,8 @@ describe('lines that drop, by a scripted server', () => {
     do {
       await new Promise(resolve => setImmediate(resolve))
       outcome = await link.send(to('+12025550123', 2), never())
-    } while (outcome.kind !== 'accepted' && !outcome.detail?.includes('let go'))
-    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('let go') })
+    } while (outcome.kind !== 'accepted' && !outcome.detail?.includes('released'))
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('released') })
     expect(server.connections()).toBe(1)
   })
 
