@@ -55,10 +55,10 @@ export function createSandboxProvider(options: { inbox: SandboxInbox }): Provide
 }
 
 /** Nothing was stored yet, so a repeat cannot store the message twice. */
-const STOPPED: Outcome = { kind: 'retry', detail: 'The sandbox was stopped before it took the message.' }
+const STOPPED: Outcome = { kind: 'retry', detail: 'The sandbox was stopped before it accepted the message.' }
 const UNKNOWN: Outcome = {
   kind: 'unknown',
-  detail: 'The sandbox may have taken the message; no answer came.',
+  detail: 'The sandbox may have accepted the message, but gave no answer.',
 }
 
 function openLink(inbox: SandboxInbox, io: Io): Link {
@@ -162,7 +162,7 @@ function failure({ attempt }: Outgoing): Outcome {
 }
 
 function throttle(afterMs: number): Outcome {
-  const detail = 'The sandbox lets the lane rest for recipients that end in 0006.'
+  const detail = 'The sandbox throttles the account for recipients that end in 0006.'
   return { kind: 'throttled', scope: 'account', afterMs, detail, providerCode: '0006' }
 }
 
@@ -199,7 +199,7 @@ function takenOf(
       subject: message.subject,
       text: message.html ? null : message.text,
       html: message.html ? message.text : null,
-      // The file of a template's header stands with the template.
+      // The file of a template's header is shown with the template.
       media: message.template === null ? media : null,
       template: message.template && useOf(message.template, media?.[0] ?? null),
       attempts: message.attempt,

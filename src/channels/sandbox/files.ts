@@ -9,7 +9,7 @@ const LARGEST_FILE_BYTES = 100 * 1024 * 1024
 /** The files of a message, read; null where it has none. */
 export type Prepared = { media: SandboxMedia[] | null }
 
-/** The files as the inbox describes them, or the outcome where one cannot be had. */
+/** The files as the inbox describes them, or the outcome if one cannot be read. */
 export async function readFiles(
   files: readonly OutgoingFile[],
   signal: AbortSignal,
@@ -24,7 +24,7 @@ export async function readFiles(
   }
 }
 
-/** Reads to the end as a real carrier would, and keeps the size and the hash alone. */
+/** Reads to the end as a real provider would, and keeps only the size and the hash. */
 async function readFile(file: OutgoingFile, signal: AbortSignal): Promise<SandboxMedia> {
   const sha256 = createHash('sha256')
   let sizeBytes = 0

@@ -3,24 +3,24 @@ import type { Cancel } from '../../lib/clock.ts'
 import type { Io, LinkState, Receipt } from '../provider.ts'
 
 /**
- * How often to look when nothing is due. No receipt is planned for less than a
+ * How often to check when nothing is due. No receipt is planned for less than a
  * second ahead, so that each is seen before its time, whichever node planned it.
  */
 const LOOK_EVERY_MS = 1_000
-/** Between two looks at least: under load, receipts gather into batches. */
+/** The shortest pause between two checks: under load, receipts are collected into batches. */
 const PAUSE_MS = 100
-/** How long a claim hides receipts from other nodes: a dead node's are told that much later. */
+/** How long a claim hides receipts from other nodes: those that a dead node claimed are emitted that much later. */
 const CLAIM_MS = 5_000
 const CLAIM_ITEMS = 500
 
 export type ReceiptTeller = {
-  /** Tells no more; resolves when what is under way has been told. */
+  /** Emits no more receipts; resolves when those in progress are emitted. */
   close(): Promise<void>
 }
 
 /**
- * Tells the receipts of one connection when they are due, for as long as it is
- * open; reports whether the inbox answers, which is all the health a sandbox has.
+ * Emits the receipts of one connection when they are due, for as long as it is
+ * open; reports the link as up while the inbox answers.
  */
 export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller {
   let closed = false
@@ -33,12 +33,12 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
     if (!closed) cancel = io.clock.after(waitMs, () => (looking = look()))
   }
 
-  /** How long to wait before the next look, in ms. */
+  /** How long to wait before the next check, in ms. */
   async function tellAllDue(): Promise<number> {
     const nowMs = io.clock.now()
     const dueAtMs = await inbox.nextReceiptAt(io.connectionId, nowMs)
     if (dueAtMs !== null && dueAtMs <= nowMs) await tellDue(nowMs)
-    turn('up', 'keeps what it takes, sends nothing')
+    turn('up', 'stores messages, sends nothing')
     if (dueAtMs === null) return LOOK_EVERY_MS
     return Math.min(Math.max(dueAtMs - io.clock.now(), PAUSE_MS), LOOK_EVERY_MS)
   }
@@ -53,7 +53,7 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
       })
       if (claimed.length === 0) return
       await io.emit(claimed.map(asReceipt))
-      // Only what the other side has stored is forgotten; the rest is told again when the claim runs out.
+      // Only receipts that were stored are finished; the others are emitted again when the claim runs out.
       await inbox.finishReceipts(claimed)
       full = claimed.length === CLAIM_ITEMS
     }
@@ -61,11 +61,12 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
 
   function complain(error: unknown): number {
     const reason = reasonOf(error)
-    if (turn('down', reason)) io.log.warn({ reason }, 'sandbox: receipts wait, the inbox does not answer')
+    if (turn('down', reason))
+      io.log.warn({ reason }, 'sandbox: receipts are delayed: the inbox does not answer')
     return LOOK_EVERY_MS
   }
 
-  /** Whether this is a change: an outage lasts for many looks, and is told once. */
+  /** Reports a change of state, once per outage; returns whether it was one. */
   function turn(to: LinkState['state'], detail: string): boolean {
     if (state === to) return false
     state = to
@@ -91,7 +92,7 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown'
 }
 
-/** A receipt in the sandbox's own words. */
+/** A receipt of the sandbox. */
 export function receiptOf(providerId: string, status: Receipt['status'], atMs: number): Receipt {
   const undelivered = status === 'undelivered'
   return {

@@ -9,11 +9,11 @@ export type Refusal = { act: 'refuse'; code: RejectCode; detail: string; provide
 
 export type Taking = {
   act: 'take'
-  /** Tries that fail in a way worth repeating before one is taken. */
+  /** How many tries fail temporarily before one is accepted. */
   failures: number
-  /** The account's lane rests before the message is taken. */
+  /** The account's lane is throttled before the message is accepted. */
   rests: boolean
-  /** False: the message is taken, but nobody is told. */
+  /** False: the message is accepted, but the answer never comes. */
   answers: boolean
   /** A receipt goes out before the answer. */
   receiptFirst: boolean
@@ -69,7 +69,7 @@ export function scriptOf(channel: Channel, to: string): Script {
     case '0006':
       return { ...usual, rests: true }
     case '0007':
-      // The one that is planned comes second: the duplicate.
+      // The planned receipt is the duplicate.
       return { ...usual, receiptFirst: true, receipts: [DELIVERED] }
     default:
       return usual
@@ -85,11 +85,11 @@ export function endingOf(channel: Channel, to: string): string {
   return pattern.exec(to)?.[1] ?? ''
 }
 
-/** What the sandbox's codes mean: the endings that asked for them. */
+/** What the sandbox's codes mean; a code is the ending that caused it. */
 const MEANINGS: Readonly<Record<string, string>> = {
   '0001': 'Not registered on the chat app.',
   '0002': 'The recipient is refused for good.',
-  '0003': 'A failure after which a repeat is worth it.',
+  '0003': 'A temporary failure: the message is tried again.',
   '0004': 'The message could not be delivered.',
   '0006': 'Too many messages: the account has to wait.',
 }

@@ -1,15 +1,15 @@
-/** Lets work be given up, by its own signal or for all at once. */
+/** Abandons work, by its own signal or all of it at once. */
 export type Stops = {
   /**
    * What `work` resolves to, or `stopped` where it fails, or `signal` or `stopAll`
-   * came first. The work itself is left to end as it may.
+   * came first. The work itself is not stopped.
    */
   race<T>(work: Promise<T>, signal: AbortSignal, stopped: T): Promise<T>
   stopAll(): void
 }
 
 export function createStops(): Stops {
-  // Listeners of a signal of our own would pile up on it: one for every send under way.
+  // Not a shared abort signal: it would collect a listener for every send in progress.
   const underWay = new Set<() => void>()
 
   return {

@@ -5,7 +5,7 @@ import { reasonOf } from './receipts.ts'
 
 /** How long a review takes here. */
 const REVIEW_MS = 1_000
-/** How often to look for verdicts that another node planned and did not live to tell. */
+/** How often to check for verdicts that another node planned and did not emit, because it died. */
 const LOOK_EVERY_MS = 5_000
 const CLAIM_MS = 5_000
 const CLAIM_ITEMS = 100
@@ -14,14 +14,13 @@ export type TemplateReview = {
   submit(template: OfficialTemplate): Promise<TemplateOutcome>
   read(name: string, language: string): Promise<TemplateState | null>
   remove(name: string, language: string): Promise<void>
-  /** Tells no more; resolves when what is under way has been told. */
+  /** Emits no more verdicts; resolves when those in progress are emitted. */
   close(): Promise<void>
 }
 
 /**
- * The life of a template: approved after a second, unless its name says otherwise
- * (`docs/sandbox.md`). The verdict is told when its time has come, and stands in the
- * answer to whoever asks.
+ * Reviews templates: each is approved after a second, unless its name says otherwise
+ * (`docs/sandbox.md`). The verdict is emitted when it is due, and `read` returns it from then on.
  */
 export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateReview {
   const { clock, connectionId } = io
@@ -31,7 +30,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
   let looking: Promise<void> = Promise.resolve()
   plan(clock.now() + LOOK_EVERY_MS)
 
-  /** At the latest then: what was planned meanwhile for an earlier time stays. */
+  /** Plans the next check for `atMs`, unless an earlier one is planned already. */
   function plan(atMs: number): void {
     if (closed || atMs >= nextAtMs) return
     cancel()
@@ -46,7 +45,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
     plan(await tellAllDue().catch(complain))
   }
 
-  /** When to look next, in ms since the epoch. */
+  /** When to check next, in ms since the epoch. */
   async function tellAllDue(): Promise<number> {
     const nowMs = clock.now()
     const dueAtMs = await inbox.nextVerdictAt(connectionId, nowMs)
@@ -61,14 +60,14 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
     await io.emit(
       claimed.map(each => ({ kind: 'template', eventId: idOf(each), state: stateOf(each, clock.now()) })),
     )
-    // Only what the other side has stored is told; the rest is told again when the claim runs out.
+    // Only verdicts that were stored are finished; the others are emitted again when the claim runs out.
     await inbox.finishVerdicts(claimed.map(({ id }) => id))
-    // None was left for this node: another one is at it.
+    // Another node has claimed them all.
     return claimed.length === 0 ? nowMs + LOOK_EVERY_MS : nowMs
   }
 
   function complain(error: unknown): number {
-    io.log.warn({ reason: reasonOf(error) }, 'sandbox: verdicts on templates wait')
+    io.log.warn({ reason: reasonOf(error) }, 'sandbox: verdicts on templates are delayed')
     return clock.now() + LOOK_EVERY_MS
   }
 
@@ -82,8 +81,8 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
         const planted = { id, name, language, decidedAtMs }
         return { kind: 'submitted', state: stateOf(planted, clock.now()) }
       } catch (error) {
-        io.log.warn({ reason: reasonOf(error) }, 'sandbox: a template cannot be written down')
-        return { kind: 'unavailable', detail: 'the memory of the sandbox cannot be written' }
+        io.log.warn({ reason: reasonOf(error) }, 'sandbox: a template could not be stored')
+        return { kind: 'unavailable', detail: 'the sandbox could not store the template' }
       }
     },
     async read(name, language) {
