@@ -18,7 +18,7 @@ export type LinkSpec = {
 
 export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState; uses: Uses }
 
-/** Counts the calls that wait for an answer over a link. */
+/** Counts the calls in progress on a link. */
 export type Uses = {
   begin(): void
   end(): void
@@ -41,16 +41,16 @@ export type Links = {
   /** The link of a connection that may carry messages. */
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
-  /** The link that reads a connection's webhook calls: also of a disabled connection. */
+  /** The link that reads a connection's webhook calls; there is one for a disabled connection, too. */
   hearing(id: ConnectionId): OpenLink | undefined
   /**
-   * Adds a link that the caller opened and goes on to own, such as a web session that is open on this node. It carries
+   * Adds a link that the caller opened and keeps ownership of, such as a web session that is open on this node. It carries
    * messages until the function that is returned is called.
    */
   attach(open: Omit<OpenLink, 'uses'>): () => void
   /** Opens new connections, reopens changed ones, closes removed ones. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
-  /** Asks the far side whether the configuration works. */
+  /** Asks the provider whether the configuration works. */
   test(id: ConnectionId, signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
@@ -75,7 +75,9 @@ export function createLinks(deps: LinksDeps): Links {
   function sync(specs: readonly LinkSpec[]): Promise<void> {
     turn = turn
       .then(() => bring(specs))
-      .catch(error => deps.log.warn({ err: error }, 'links could not be brought up to date'))
+      .catch(error =>
+        deps.log.warn({ err: error }, 'the links could not be brought in line with the connections'),
+      )
     return turn
   }
 
@@ -93,7 +95,7 @@ export function createLinks(deps: LinksDeps): Links {
     else pauseMs = FIRST_PAUSE_MS
   }
 
-  /** Tries by a timer: no change notification tells that the database is back. */
+  /** Retries by a timer: no change notification arrives when the database is available again. */
   function tryAgain(specs: readonly LinkSpec[]): void {
     cancelAgain = deps.clock.after(pauseMs, () => void sync(specs))
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)

@@ -118,11 +118,11 @@ export type Outgoing = {
   /** E-mail alone: the text is HTML. */
   html: boolean
   files: readonly OutgoingFile[]
-  /** An approved template that the provider fills in itself; `text` is then only a record of what the recipient reads. */
+  /** An approved template that the provider renders itself; `text` is then only a copy of the rendered text. */
   template: OutgoingTemplate | null
 }
 
-/** A use of a template that the provider holds: its name, and the values for its places. */
+/** A use of a template that the provider stores: its name, and the values of its placeholders. */
 export type OutgoingTemplate = {
   name: string
   language: string
@@ -134,7 +134,7 @@ export type OutgoingTemplate = {
     | { type: 'image' | 'video' | 'document'; file: OutgoingFile }
   /** The values of `{{1}}…{{n}}` of the body, in order. */
   body: readonly string[]
-  /** Buttons that want a value at each send, by their place in the template, from 0. */
+  /** Buttons that need a value at each send, by their position in the template, from 0. */
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[]
 }
 
@@ -149,7 +149,7 @@ export type OfficialTemplate = {
     | { type: 'image' | 'video' | 'document'; file: OutgoingFile }
   /** With `{{1}}…{{n}}`; empty for an OTP, whose text the platform sets. */
   body: string
-  /** One value for each place of the body. */
+  /** One value for each placeholder of the body. */
   examples: readonly string[]
   footer: string | null
   buttons: readonly OfficialButton[]
@@ -177,9 +177,9 @@ export type TemplateState = {
   name: string
   language: string
   status: 'pending' | 'approved' | 'rejected' | 'disabled'
-  /** Why it was rejected or disabled, in the provider's words. */
+  /** Why it was rejected or disabled, as the provider words it. */
   reason: string | null
-  /** The category that the provider gave it; absent where the provider has none, or does not say. */
+  /** The category that the provider gave it; absent where the provider does not report one. */
   subType?: 'utility' | 'marketing'
 }
 
@@ -197,7 +197,7 @@ export type OfficialIdentity = {
   phoneNumber: string | null
   displayName: string
   qualityRating: string | null
-  /** How many recipients it may begin conversations with in 24 hours, in the provider's words. */
+  /** How many recipients it may start conversations with in 24 hours, as the provider words it. */
   messagingLimit: string | null
   status: string | null
 }
@@ -297,7 +297,7 @@ export type TemplateUpdate = { kind: 'template'; eventId: string; state: Templat
 /** `status` is null where something else changed, and the status did not. */
 export type TemplateWord = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }
 
-/** What a send showed about an account's own sender: a bot and its chats. */
+/** A change of an account's own sender, a bot, or of its chats, that the answer to a send revealed. */
 export type SenderUpdate = {
   kind: 'sender'
   accountId: string
@@ -311,7 +311,7 @@ export type SenderUpdate = {
 
 export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate
 
-/** The result of a webhook call: only `taken` ones are proved to come from the provider. */
+/** The result of reading a webhook call. Only for `taken` it is proved that the call comes from the provider. */
 export type InboundAnswer =
   | { kind: 'taken'; inbound: readonly Inbound[]; reply?: InboundReply }
   /** Not from the provider, or changed on the way. */
@@ -355,7 +355,7 @@ export type Vault = {
 
 /** A provider that is connected with one configuration. Only `send` and `close` are required. */
 export type Link = {
-  /** How many sends it takes at once; the lane holds the others back. */
+  /** How many sends may run at once; the lane holds the others back. */
   concurrency: number
   /** Ceiling of sends a second; absent means none. */
   messagesPerSecond?: number
@@ -363,17 +363,17 @@ export type Link = {
   send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
   /** Looks an unknown attempt up at the provider. */
   find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
-  /** Whether the recipient can be reached at all; absent means "nobody knows". */
+  /** Whether the recipient is registered on the chat app; absent where the provider cannot tell. */
   reaches?(to: string, signal: AbortSignal): Promise<boolean>
   /** Submits a template for approval. One that exists there by name and language counts as submitted. */
   submitTemplate?(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
-  /** Where one template stands; null when the provider has none of that name and language. Rejects when it cannot say. */
+  /** The state of one template; null when the provider has none of that name and language. Rejects when the provider cannot be asked. */
   readTemplate?(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
-  /** The same by the provider's own id of it; null when the provider has none of that id. */
+  /** The same by the provider's id of the template; null when the provider has none of that id. */
   findTemplate?(providerTemplateId: string, signal: AbortSignal): Promise<TemplateState | null>
-  /** Deletes a template; resolves also when it is gone already. Rejects when the provider cannot say. */
+  /** Deletes a template; resolves also when it does not exist. Rejects when the provider cannot be asked. */
   deleteTemplate?(name: string, language: string, signal: AbortSignal): Promise<void>
-  /** The number or name that this connection sends as. Rejects when the provider cannot say. */
+  /** The number or name that this connection sends as. Rejects when the provider cannot be asked. */
   identity?(signal: AbortSignal): Promise<OfficialIdentity>
   /** Verifies and reads a webhook call; stores nothing. */
   receive?(request: InboundRequest): Promise<InboundAnswer>
@@ -387,8 +387,8 @@ export type Link = {
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<LinkTest>
   /**
-   * The link that this one replaces is closed. It is open until its last answer is there, and a far side that allows
-   * so many connections may have refused ours for it: whoever waits to try again does so at once.
+   * Called when the link that this one replaces has closed. Until then a provider that limits the number of
+   * connections may have refused ours: a link that waits to reconnect does so at once.
    */
   urge?(): void
   close(): Promise<void>
@@ -405,8 +405,8 @@ export type Provider<C = Record<string, unknown>> = {
   /** Honours our attempt id, so that an unknown attempt may be sent again. */
   readonly dedupes: boolean
   /**
-   * It reports by webhook, and opening a link makes no call. So the link of a disabled connection stays open,
-   * for webhooks only.
+   * The provider reports by webhook, and opening a link makes no request. So the link of a disabled connection stays
+   * open, for webhooks only.
    */
   readonly callsBack?: true
   /** As a link's `openMedia`, but without a link: for files that the reference alone is enough to open, on any node. */
@@ -415,7 +415,7 @@ export type Provider<C = Record<string, unknown>> = {
     io: Pick<Io, 'log' | 'clock'>,
     signal: AbortSignal,
   ): Promise<NodeJS.ReadableStream>
-  /** What one of the provider's codes means, in words; null for an unknown one. */
+  /** What one of the provider's codes means, in a sentence; null for an unknown code. */
   explain?(code: string): string | null
   /** Resolves without waiting for the provider: connecting goes on in the background. */
   open(config: C, io: Io): Promise<Link>

@@ -9,7 +9,7 @@ import { vonageProvider } from './vonage.ts'
 import { whatsAppCloudProvider } from './whatsapp-cloud.ts'
 import { whatsAppWebProvider } from './whatsapp-web.ts'
 
-/** A provider whose own type of configuration is its own business: the schema has checked it before `open`. */
+/** A provider without the type of its configuration, which the schema checks before `open`. */
 type Sealed = Omit<Provider, 'open' | 'secrets'> & {
   secrets: readonly string[]
   open(config: never, io: never): unknown

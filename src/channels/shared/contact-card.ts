@@ -1,6 +1,6 @@
 import type { InboundCard } from '../../contract/inbound-message.ts'
 
-/** Longer than any vCard that a person fills in, apart from a picture. */
+/** Most characters of a vCard that are read: enough for any card without a picture. */
 const LONGEST_VCARD = 100_000
 
 /**

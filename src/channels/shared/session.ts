@@ -3,7 +3,7 @@ import type { Io, Link } from '../provider.ts'
 /**
  * A web session: we are linked as a device to a chat-app account of a user. Beyond
  * `Link` and `Io` it has keys, which must never be lost, and a state that
- * people watch while they link it.
+ * is shown while it is being linked.
  */
 
 /** The keys of the linked device, as text by kind and id. */
@@ -18,7 +18,7 @@ export type SessionKeys = {
 
 export type KeyChange = { kind: string; id: string; value: string | null }
 
-/** Another node holds the session now. */
+/** Thrown when another node holds the session by now. */
 export class NotTheHolder extends Error {
   constructor() {
     super('another node holds this session')
@@ -33,7 +33,7 @@ export type SessionNews =
   | { state: 'qr'; text: string; untilMs: number }
   | { state: 'pairing_code'; code: string; untilMs: number }
   | { state: 'open'; phone: string | null; pushName: string | null }
-  /** `goesOn`: the session reconnects by itself. */
+  /** `goesOn`: it reconnects by itself; otherwise it needs a restart. */
   | { state: 'closed'; detail: string; goesOn: boolean }
   /** The person or the chat app has unlinked us: the keys are useless now. */
   | { state: 'logged_out'; detail: string }

@@ -4,7 +4,7 @@ import { rejected } from './outcome.ts'
 import { PLAIN_TEXT } from './policy.ts'
 
 /**
- * What can stand above an SMS: digits, which SMPP gives 20 places (3.4, 4.4.1), or a name. Its address
+ * A valid sender of an SMS: digits, of which SMPP allows 20 (3.4, 4.4.1), or a name. Its address
  * field has ten octets, which hold eleven septets (3GPP TS 23.040, 9.1.2.5).
  */
 export const SENDER_PATTERN = '\\+?[0-9]{1,20}|\\+?[A-Za-z0-9 ._-]{1,11}'
@@ -22,7 +22,7 @@ export const SMS_POLICY: ProviderPolicy = {
 
 /** A rejection where the message cannot be sent as an SMS; else null. */
 export function unsendable({ files, text }: Outgoing): Outcome | null {
-  if (files.length > 0) return rejected('MESSAGE_REJECTED', 'An SMS carries no files.')
+  if (files.length > 0) return rejected('MESSAGE_REJECTED', 'An SMS cannot carry files.')
   return text === '' ? rejected('MESSAGE_REJECTED', 'The message has no text.') : null
 }
 
@@ -31,7 +31,7 @@ export const NO_SENDER: Outcome = rejected(
   'Neither the message nor the connection names a sender.',
 )
 
-/** A number without its plus, as most APIs want it. Names stay as they are. */
+/** A number without its plus, as most APIs expect it. Names stay as they are. */
 export function withoutPlus(address: string): string {
   return address.replace(/^\+(?=\d+$)/, '')
 }
