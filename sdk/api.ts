@@ -218,7 +218,7 @@ export interface ErrorBody {
   error: string
   requestId: string
   /**
-   * What is wrong, and where in the body or the query.
+   * Each error, with its path in the body, query or headers.
    */
   details?: {
     path: string
@@ -226,7 +226,7 @@ export interface ErrorBody {
   }[]
   retryAfterSeconds?: number
   /**
-   * Of VERIFICATION_CODE_INVALID alone.
+   * Only with VERIFICATION_CODE_INVALID.
    */
   attemptsRemaining?: number
 }
@@ -245,7 +245,7 @@ export interface SendResult {
     estimatedCost: number
     currency: string
     /**
-     * SMS alone
+     * Only for SMS
      */
     parts?: number
   }
@@ -266,7 +266,7 @@ export interface BatchResult {
     total: number
     sent: number
     /**
-     * Scheduled ones included.
+     * Includes scheduled ones.
      */
     queued: number
     failed: number
@@ -277,11 +277,11 @@ export interface BatchResult {
     requestId: string
     status: 'sent' | 'queued' | 'scheduled' | 'failed'
     /**
-     * Of what was accepted.
+     * For an accepted recipient.
      */
     messageId?: string
     /**
-     * Of what failed.
+     * For a failed recipient.
      */
     code?: string
     error?: string
@@ -289,13 +289,13 @@ export interface BatchResult {
 }
 export interface PostMessagesSendHeader {
   /**
-   * 1 to 200 characters; before idempotencyKey and options.idempotencyKey
+   * 1 to 200 characters; takes precedence over idempotencyKey and options.idempotencyKey
    */
   'Idempotency-Key'?: string
 }
 export interface Content {
   /**
-   * The text; the caption where there is media
+   * The text, or the caption of media
    */
   text?: string
   /**
@@ -303,7 +303,7 @@ export interface Content {
    */
   otpCode?: string
   /**
-   * E-mail alone
+   * Only for e-mail
    */
   subject?: string
 }
@@ -311,7 +311,7 @@ export interface Attachment {
   type: AttachmentType
   publicUrl?: string
   /**
-   * Raw base64 without a data: prefix
+   * Raw base64, without a data: prefix
    */
   base64?: string
   mimetype?: string
@@ -330,7 +330,7 @@ export interface ConversationContext {
   chatId: string
   contactId?: string
   /**
-   * Kept with the message; `moduleType:accountId:chatId` where it is not given
+   * Stored with the message; by default `moduleType:accountId:chatId`
    */
   conversationKey?: string
 }
@@ -415,11 +415,11 @@ export interface SendBody {
 }
 export interface Estimate {
   /**
-   * Whether the send would be accepted, as things stand now.
+   * Whether the send would be accepted now.
    */
   deliverable: boolean
   /**
-   * Why not; empty when it would.
+   * Why it would not be accepted; empty if it would.
    */
   reasons: {
     code: string
@@ -439,24 +439,24 @@ export interface Estimate {
   sms: {
     encoding: 'GSM-7' | 'UCS-2'
     /**
-     * Septets of GSM-7, UTF-16 units of UCS-2.
+     * Septets for GSM-7, UTF-16 code units for UCS-2.
      */
     characters: number
     parts: number
   } | null
   /**
-   * When it would leave; absent for at once
+   * When the message would be sent; absent if at once
    */
   scheduledAt?: string
   billing: {
     estimatedCost: number
     currency: string
     /**
-     * SMS alone.
+     * Only for SMS.
      */
     parts?: number
     /**
-     * What pays for it; with a test key, what would pay for it with a live one.
+     * What pays for it; for a test key, what would pay for it with a live key.
      */
     source: 'pool' | 'wallet'
   } | null
@@ -514,7 +514,7 @@ export interface Message {
   requestId: string
   usageId: string
   /**
-   * The kind of key that sent it
+   * The mode of the key that sent it
    */
   mode: 'live' | 'test'
   status: MessageStatus
@@ -556,7 +556,7 @@ export interface Message {
   errorCode: string | null
   errorMessage: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   scheduledAt: string | null
@@ -569,24 +569,24 @@ export interface GetMessages200 {
   success: true
   data: Message[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetMessagesQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   status?: MessageStatus
   channel?: Channel
   messageType?: MessageType
   /**
-   * The kind of key that sent it; both where absent.
+   * The mode of the key that sent it; both if absent.
    */
   mode?: 'live' | 'test'
   to?: string
@@ -594,11 +594,11 @@ export interface GetMessagesQuery {
   templateId?: string
   bulkJobId?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdBefore?: string
 }
@@ -607,7 +607,7 @@ export interface GetMessagesEventsQuery {
   channel?: Channel
   messageType?: MessageType
   /**
-   * The kind of key that sent it; both where absent.
+   * The mode of the key that sent it; both if absent.
    */
   mode?: 'live' | 'test'
   to?: string
@@ -615,17 +615,17 @@ export interface GetMessagesEventsQuery {
   templateId?: string
   bulkJobId?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdBefore?: string
 }
 export interface GetMessagesEventsHeader {
   /**
-   * Where an earlier stream broke off.
+   * The id of the last event received, to continue an earlier stream.
    */
   'Last-Event-ID'?: string
 }
@@ -652,7 +652,7 @@ export interface GetMessagesPolicies200 {
 }
 export interface TimelineEntry {
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   at: string
   event: 'status' | 'attempt'
@@ -660,7 +660,7 @@ export interface TimelineEntry {
   attempt?: number
   outcome?: 'accepted' | 'rejected' | 'retry' | 'throttled' | 'unknown' | 'pending'
   /**
-   * Of an attempt of which nobody knew for a while: since when. ISO 8601, UTC, milliseconds.
+   * For an attempt whose outcome was unknown for some time: since when. ISO 8601, UTC, with milliseconds.
    */
   unknownAt?: string
   settledAt?: string | null
@@ -675,7 +675,7 @@ export interface MessageWithTimeline {
   requestId: string
   usageId: string
   /**
-   * The kind of key that sent it
+   * The mode of the key that sent it
    */
   mode: 'live' | 'test'
   status: MessageStatus
@@ -717,7 +717,7 @@ export interface MessageWithTimeline {
   errorCode: string | null
   errorMessage: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   scheduledAt: string | null
@@ -747,11 +747,11 @@ export interface VerificationAttempt {
   status: 'sent' | 'queued' | 'scheduled'
   channel: Channel
   /**
-   * Where more than one channel succeeded
+   * Present if more than one channel succeeded
    */
   channels?: Channel[]
   /**
-   * Where the account sends codes over several channels at once
+   * Present if the account sends codes over several channels at once
    */
   deliveries?: {
     channel: Channel
@@ -759,23 +759,23 @@ export interface VerificationAttempt {
     status: 'sent' | 'queued' | 'failed'
   }[]
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   resendAvailableAt: string
   resendCount: number
   /**
-   * Where the account wants the order of channels learned, and there are several
+   * Present if the account uses a learned order and several channels are possible
    */
   resolved?: {
     channel: Channel
     channels: Channel[]
     order: {
       /**
-       * learned: by how codes fared; policy: too little is known; trial: to learn of a channel that is hardly known
+       * `learned`: by the results of earlier codes; `policy`: there is too little data; `trial`: a channel with little data goes first
        */
       by: 'learned' | 'policy' | 'trial'
       country: string
@@ -785,15 +785,15 @@ export interface VerificationAttempt {
       channels: {
         channel: Channel
         /**
-         * How many codes of late are known; older ones count less
+         * Weighted number of recent codes; older ones count less
          */
         codes: number
         /**
-         * The share that was confirmed, as it is estimated
+         * The estimated share of confirmed codes
          */
         conversion: number
         /**
-         * Until they arrived, as it is estimated
+         * The estimated time until delivery
          */
         deliverySeconds: number
       }[]
@@ -802,7 +802,7 @@ export interface VerificationAttempt {
 }
 export interface PostVerificationSendHeader {
   /**
-   * 1 to 200 characters; before idempotencyKey
+   * 1 to 200 characters; takes precedence over idempotencyKey
    */
   'Idempotency-Key'?: string
 }
@@ -812,14 +812,14 @@ export interface VerificationSend {
    */
   to: string
   /**
-   * local_sms, int_sms, official_chatapp, email_user; absent, it is chosen
+   * local_sms, int_sms, official_chatapp, email_user; if absent, routing chooses
    */
   channel?: string
   senderId?: string
   officialSenderId?: string
   sender?: SenderChoice
   /**
-   * Of the end user who asked for the code
+   * The address of the end user who requested the code
    */
   clientIp?: string
   idempotencyKey?: string
@@ -831,7 +831,7 @@ export interface VerificationResend {
    */
   to?: string
   /**
-   * Of the end user who asked for the code
+   * The address of the end user who requested the code
    */
   clientIp?: string
 }
@@ -840,7 +840,7 @@ export interface Verified {
   verificationId: string
   status: 'verified'
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   verifiedAt: string
 }
@@ -851,7 +851,7 @@ export interface VerificationCheck {
    */
   to?: string
   /**
-   * Digits of any script; spaces and hyphens do not count
+   * Digits of any script; spaces and hyphens are ignored
    */
   code: string
 }
@@ -863,17 +863,17 @@ export interface VerificationView {
   country: string | null
   channel: Channel
   /**
-   * In order, those of resends behind the first; their channels and costs are theirs to tell
+   * In order, the original send before the resends; read each message for its channel and cost
    */
   messageIds: string[]
   attemptsRemaining: number
   resendCount: number
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
   resendAvailableAt: string | null
@@ -890,14 +890,14 @@ export interface BulkCreated {
   success: true
   id: string
   /**
-   * Empty where none was given
+   * Empty if none was given
    */
   name: string
   status: BulkStatus
   messagesPerSecond: number | null
   pauseReason: PauseReason | null
   /**
-   * Rows; while accepting, those that are stored by now
+   * Number of rows; while accepting, the rows stored so far
    */
   total: number
   /**
@@ -906,11 +906,11 @@ export interface BulkCreated {
   validatedCount: number
   counts: {
     /**
-     * Not settled: waiting, on their way, or unknown
+     * Not settled: waiting, being sent, or unknown
      */
     pending: number
     /**
-     * Taken by a provider
+     * Accepted by a provider
      */
     sent: number
     failed: number
@@ -919,7 +919,7 @@ export interface BulkCreated {
   errorCode: BulkError | null
   errorMessage: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -942,14 +942,14 @@ export interface BulkCreate {
 export interface BulkJob {
   id: string
   /**
-   * Empty where none was given
+   * Empty if none was given
    */
   name: string
   status: BulkStatus
   messagesPerSecond: number | null
   pauseReason: PauseReason | null
   /**
-   * Rows; while accepting, those that are stored by now
+   * Number of rows; while accepting, the rows stored so far
    */
   total: number
   /**
@@ -958,11 +958,11 @@ export interface BulkJob {
   validatedCount: number
   counts: {
     /**
-     * Not settled: waiting, on their way, or unknown
+     * Not settled: waiting, being sent, or unknown
      */
     pending: number
     /**
-     * Taken by a provider
+     * Accepted by a provider
      */
     sent: number
     failed: number
@@ -971,7 +971,7 @@ export interface BulkJob {
   errorCode: BulkError | null
   errorMessage: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -979,17 +979,17 @@ export interface GetMessagesBulk200 {
   success: true
   data: BulkJob[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetMessagesBulkQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   status?: BulkStatus
@@ -1003,7 +1003,7 @@ export interface GetMessagesBulkByJobIdPath {
 }
 export interface BulkRow {
   /**
-   * Its place in `messages`, from 0
+   * Index in `messages`, from 0
    */
   index: number
   to: string
@@ -1016,7 +1016,7 @@ export interface GetMessagesBulkByJobIdRows200 {
   success: true
   data: BulkRow[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
@@ -1025,11 +1025,11 @@ export interface GetMessagesBulkByJobIdRowsPath {
 }
 export interface GetMessagesBulkByJobIdRowsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   status?: RowStatus
@@ -1048,7 +1048,7 @@ export interface PostMessagesBulkByJobIdCancelPath {
 }
 export interface InboundMediaView {
   /**
-   * A voice message is `audio`, a sticker `image`
+   * A voice message is `audio`, a sticker is `image`
    */
   type: 'image' | 'video' | 'audio' | 'document'
   mimetype: string | null
@@ -1066,7 +1066,7 @@ export interface InboundCard {
   id: string | null
   name: string | null
   /**
-   * Items: E.164 where it says its country, else as it was written
+   * Items: E.164 if the number has a country code, else as written
    */
   phones: string[]
   emails: string[]
@@ -1075,11 +1075,11 @@ export interface InboundMessageView {
   id: string
   channel: Channel
   /**
-   * E.164 where it is a number that can be written to; of a bot the chat id; in a group the person
+   * E.164 for a number that can receive messages; for a bot, the chat id; in a group, the person
    */
   from: string
   /**
-   * What they wrote to: E.164, a short code, the name of a session, the id of a bot
+   * The address that received the message: E.164, a short code, a session name or a bot id
    */
   to: string
   text: string | null
@@ -1088,7 +1088,7 @@ export interface InboundMessageView {
   media: InboundMediaView[]
   location: InboundLocation | null
   /**
-   * Contact cards that they sent
+   * Contact cards in the message
    */
   contacts: InboundCard[]
   replyTo: string | null
@@ -1098,14 +1098,14 @@ export interface InboundMessageView {
   } | null
   keyword: ('stop' | 'start') | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   receivedAt: string
   sentAt: string | null
   provider: string
   connectionId: string
   /**
-   * The provider’s id of it
+   * The provider's id of the message
    */
   providerMessageId: string
   conversationContext: ConversationView | null
@@ -1114,75 +1114,75 @@ export interface GetInbound200 {
   success: true
   data: InboundMessageView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetInboundQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * A phone in E.164, a chat id
+   * A phone number in E.164, or a chat id
    */
   from?: string
   /**
-   * A phone in E.164, a short code, a session, a bot
+   * A phone number in E.164, a short code, a session name or a bot id
    */
   to?: string
   channel?: Channel
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   accountId?: string
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdBefore?: string
 }
 export interface GetInboundEventsQuery {
   /**
-   * A phone in E.164, a chat id
+   * A phone number in E.164, or a chat id
    */
   from?: string
   /**
-   * A phone in E.164, a short code, a session, a bot
+   * A phone number in E.164, a short code, a session name or a bot id
    */
   to?: string
   channel?: Channel
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   accountId?: string
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdBefore?: string
 }
 export interface GetInboundEventsHeader {
   /**
-   * Where an earlier stream broke off.
+   * The id of the last event received, to continue an earlier stream.
    */
   'Last-Event-ID'?: string
 }
@@ -1196,7 +1196,7 @@ export interface GetInboundByInboundIdPath {
 export interface GetInboundByInboundIdMediaByIndexPath {
   inboundId: string
   /**
-   * Which of the message’s media, from 0
+   * Index in the message's `media`, from 0
    */
   index: string
 }
@@ -1209,7 +1209,7 @@ export interface SuppressionView {
   source: SuppressionSource
   reason: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -1221,11 +1221,11 @@ export interface PostSuppressions201 {
 }
 export interface SuppressionCreate {
   /**
-   * A phone in E.164, an e-mail address, a group id or a chat id
+   * A phone number in E.164, an e-mail address, a group id or a chat id
    */
   to: string
   /**
-   * Absent: every channel
+   * If absent, every channel
    */
   channel?:
     'local_sms' | 'int_sms' | 'official_chatapp' | 'user_chatapp_session' | 'botapp_bot' | 'email_user'
@@ -1235,25 +1235,25 @@ export interface GetSuppressions200 {
   success: true
   data: SuppressionView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetSuppressionsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * A phone in E.164, an e-mail address, a group id or a chat id
+   * A phone number in E.164, an e-mail address, a group id or a chat id
    */
   to?: string
   /**
-   * Those of this channel alone
+   * Only those of exactly this channel
    */
   channel?:
     'local_sms' | 'int_sms' | 'official_chatapp' | 'user_chatapp_session' | 'botapp_bot' | 'email_user'
@@ -1274,48 +1274,48 @@ export interface PhoneView {
 }
 export interface QuietHoursView {
   /**
-   * From this time of day on, such as 21:00
+   * The start of the quiet hours, such as 21:00
    */
   start: string
   /**
-   * Until this one, on the next day where it is the earlier one; never the same
+   * Their end, on the next day if it is earlier than `start`; must differ from it
    */
   end: string
 }
 export interface VerificationSettingsView {
   /**
-   * Digits of a code; 6
+   * Number of digits of a code; default 6
    */
   codeLength: number
   /**
-   * How long a code counts; 10
+   * Minutes for which a code is valid; default 10
    */
   validityMinutes: number
   /**
-   * All of them at once, as far as they fit the recipient; none: the one that routing chooses
+   * Codes are sent over all of these channels that fit the recipient; if empty, over the one that routing chooses
    *
    * @maxItems 4
    */
   channels: VerificationChannel[]
   templateId: string | null
   /**
-   * Where routing chooses among several channels: by policy, or by how codes fare; policy
+   * How routing orders several possible channels: by policy, or by the results of earlier codes; default policy
    */
   channelOrder: 'policy' | 'learned'
   /**
-   * Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5
+   * Percentage of codes with a learned order that try a channel with little data first; default 5
    */
   trialPercent: number
 }
 export interface PoolView {
   channels: Channel[]
   /**
-   * Messages included each month
+   * Messages included per month
    */
   limit: number
   used: number
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   resetsAt: string
 }
@@ -1326,26 +1326,26 @@ export interface SmsSenderView {
   isDefault: boolean
   webhookConfigured: boolean
   /**
-   * Why it was rejected, in the operator’s words; absent otherwise
+   * The operator's reason for a rejection; absent otherwise
    */
   reason?: string
 }
 export interface OfficialSender {
   /**
-   * `platform` for the platform’s own number
+   * `platform` for the platform's own number
    */
   id: string
   scope: 'platform' | 'official_sender'
   isPlatform: boolean
   /**
-   * The account’s default sender
+   * Whether it is the account's default sender
    */
   isDefault: boolean
   label: string | null
   phoneNumber: string | null
   displayName: string
   /**
-   * `disabled` where the operator turned it off, `unknown` until the provider has said anything, else the provider’s own word in lower case, such as `connected`, `flagged` or `banned`
+   * `disabled` if the operator disabled the sender, `unknown` until the provider has reported a status, else the provider's status in lower case, such as `connected`, `flagged` or `banned`
    */
   status: string
   qualityRating: string | null
@@ -1391,56 +1391,56 @@ export interface PatchAccount200 {
 }
 export interface VerificationSettingsUpdate {
   /**
-   * Digits of a code; 6
+   * Number of digits of a code; default 6
    */
   codeLength?: number
   /**
-   * How long a code counts; 10
+   * Minutes for which a code is valid; default 10
    */
   validityMinutes?: number
   /**
-   * All of them at once, as far as they fit the recipient; none: the one that routing chooses
+   * Codes are sent over all of these channels that fit the recipient; if empty, over the one that routing chooses
    *
    * @maxItems 4
    */
   channels?: VerificationChannel[]
   templateId?: string | null
   /**
-   * Where routing chooses among several channels: by policy, or by how codes fare; policy
+   * How routing orders several possible channels: by policy, or by the results of earlier codes; default policy
    */
   channelOrder?: 'policy' | 'learned'
   /**
-   * Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5
+   * Percentage of codes with a learned order that try a channel with little data first; default 5
    */
   trialPercent?: number
 }
 export interface OwnAccountUpdate {
   verification?: VerificationSettingsUpdate | null
   /**
-   * Null ends them; absent, they stay.
+   * Null removes them; absent leaves them unchanged.
    */
   quietHours?: QuietHoursView | null
 }
 export interface WalletWithThreshold {
   /**
-   * What can be spent
+   * Available to spend
    */
   balance: number
   /**
-   * Held for messages whose outcome is open
+   * Held for messages that are not settled
    */
   held: number
   /**
-   * Paid for messages that a provider took
+   * Charged for messages that a provider accepted
    */
   captured: number
   /**
-   * All that was ever credited, less debits
+   * The sum of all credits, less debits
    */
   credited: number
   currency: string
   /**
-   * `wallet.low` is told when the balance falls below this; 0 is never
+   * The event `wallet.low` is sent when the balance falls below this amount; 0 for never
    */
   lowBalance: number
 }
@@ -1454,25 +1454,25 @@ export interface PatchWallet200 {
 }
 export interface WalletUpdate {
   /**
-   * `wallet.low` is told when the balance falls below this; 0 is never
+   * The event `wallet.low` is sent when the balance falls below this amount; 0 for never
    */
   lowBalance?: number
 }
 export interface LedgerEntry {
   /**
-   * The usage (`usg_…`) that a send answered with, or the credit (`crd_…`)
+   * The `usageId` of a send (`usg_…`), or the id of a credit (`crd_…`)
    */
   id: string
   type: LedgerType
   /**
-   * Never negative: the type says which way it goes
+   * Never negative; `type` gives the direction
    */
   amount: number
   currency: string
   messageId: string | null
   note: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -1480,21 +1480,21 @@ export interface GetWalletLedger200 {
   success: true
   data: LedgerEntry[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetWalletLedgerQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * `credits`: what the operator credited, debited and refunded
+   * `credits`: credits, debits and refunds by the operator
    */
   source?: 'messages' | 'credits'
   /**
@@ -1512,7 +1512,7 @@ export interface SandboxMedia {
   fileName: string
   sizeBytes: number
   /**
-   * Of the bytes, in hex.
+   * Of the bytes, in hexadecimal.
    */
   sha256: string
   publicUrl?: string
@@ -1546,11 +1546,11 @@ export interface SandboxMessage {
   media: SandboxMedia[] | null
   template: SandboxTemplateUse | null
   /**
-   * Tries until it was taken, that one included.
+   * Attempts until the sandbox accepted the message, including the accepted one.
    */
   attempts: number
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   receivedAt: string
 }
@@ -1558,32 +1558,32 @@ export interface SandboxPage {
   success: true
   data: SandboxMessage[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetSandboxMessagesQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * One recipient, a phone in any spelling that a send takes. Write the plus of a phone as %2B.
+   * Only messages to this recipient; a phone number in any spelling that a send accepts. Encode its + as %2B.
    */
   to?: string
 }
 export interface MediaAsset {
   /**
-   * Goes into `headerAssetId` and `attachment.assetId`
+   * The value for `headerAssetId` and `attachment.assetId`
    */
   id: string
   mediaType: AttachmentType
   /**
-   * By its bytes, whatever it was declared as
+   * Detected from the bytes, whatever type was declared
    */
   mimetype: string
   fileName: string
@@ -1596,11 +1596,11 @@ export interface MediaAsset {
    */
   sha256: string
   /**
-   * Shows the file to whoever has the address, for a day or so; no key
+   * Returns the file without a key to anyone with the URL, for about a day
    */
   previewUrl: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -1636,11 +1636,11 @@ export interface PostSmsSenders201 {
 }
 export interface SmsSenderRequest {
   /**
-   * 3–11 letters, digits, spaces, `.`, `-` or `_` with a letter, or 3–15 digits
+   * 3–11 letters, digits, spaces, `.`, `-` or `_` with at least one letter, or 3–15 digits
    */
   name: string
   /**
-   * https, at a public address: called when the name is approved or rejected
+   * An https URL at a public address, called when the name is approved or rejected
    */
   webhookUrl?: string
   /**
@@ -1652,17 +1652,17 @@ export interface GetSmsSenders200 {
   success: true
   data: SmsSenderView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetSmsSendersQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -1677,17 +1677,17 @@ export interface GetOfficialSenders200 {
   success: true
   data: OfficialSender[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetOfficialSendersQuery {
   /**
-   * Rows of one page; without it, all there are
+   * Rows per page; if absent, all of them
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque
+   * The `nextCursor` of the previous page; opaque
    */
   cursor?: string
 }
@@ -1701,7 +1701,7 @@ export interface PostOfficialSendersByIdDefaultPath {
 export interface WebSessionView {
   name: string
   /**
-   * As messages and inbound messages name it
+   * The connectionId of its messages and inbound messages
    */
   connectionId: string
   state: SessionState
@@ -1710,49 +1710,49 @@ export interface WebSessionView {
   pushName: string | null
   qr: {
     /**
-     * For a QR code of your own
+     * The content of the QR code, to render it yourself
      */
     text: string
     /**
-     * Drawn
+     * The QR code as an image
      */
     svg: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     expiresAt: string
   } | null
   pairingCode: {
     code: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     expiresAt: string
   } | null
   pace: {
     /**
-     * Now
+     * The current limit
      */
     messagesPerMinute: number
     /**
-     * Once it is warm
+     * The limit after the warm-up
      */
     fullMessagesPerMinute: number
     warmAt: string | null
   }
   /**
-   * A test key’s: needs no phone
+   * Created by a test key; needs no phone
    */
   sandbox: boolean
   notice: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   pairedAt: string | null
   openedAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   changedAt: string
 }
@@ -1764,18 +1764,18 @@ export interface PostChatappSessions201 {
 }
 export interface WebSessionCreate {
   /**
-   * Letters, digits, _ and -, at most 64; accountId of its conversations
+   * Letters, digits, _ and -, at most 64; the accountId of its conversations
    */
   name: string
   /**
-   * E.164; links by a code to type on it instead of a QR code
+   * E.164; the session is linked by a code to enter on this phone instead of a QR code
    */
   phone?: string
 }
 export interface WebSessionRow {
   name: string
   /**
-   * As messages and inbound messages name it
+   * The connectionId of its messages and inbound messages
    */
   connectionId: string
   state: SessionState
@@ -1784,27 +1784,27 @@ export interface WebSessionRow {
   pushName: string | null
   pace: {
     /**
-     * Now
+     * The current limit
      */
     messagesPerMinute: number
     /**
-     * Once it is warm
+     * The limit after the warm-up
      */
     fullMessagesPerMinute: number
     warmAt: string | null
   }
   /**
-   * A test key’s: needs no phone
+   * Created by a test key; needs no phone
    */
   sandbox: boolean
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   pairedAt: string | null
   openedAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   changedAt: string
 }
@@ -1812,17 +1812,17 @@ export interface GetChatappSessions200 {
   success: true
   data: WebSessionRow[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetChatappSessionsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -1842,7 +1842,7 @@ export interface DeleteChatappSessionsByName200 {
 }
 export interface WebSessionChat {
   /**
-   * `to` and conversationContext.chatId of a send
+   * The value for `to` and conversationContext.chatId of a send
    */
   chatId: string
   kind: ChatKind
@@ -1858,17 +1858,17 @@ export interface GetChatappSessionsByNameChats200 {
   success: true
   data: WebSessionChat[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetChatappSessionsByNameChatsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   kind?: ChatKind
@@ -1883,11 +1883,11 @@ export interface BotView {
    */
   id: string
   /**
-   * The platform’s number of the bot
+   * The bot's user id on the platform
    */
   telegramUserId: string
   /**
-   * The same
+   * Same as telegramUserId
    */
   botappUserId: string
   username: string | null
@@ -1898,21 +1898,21 @@ export interface BotView {
     code: BotProblem
     detail: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     since: string
   } | null
   /**
-   * Made by a test key: no platform knows it
+   * Created by a test key; does not exist on the platform
    */
   sandbox: boolean
   /**
-   * Blocked ones included
+   * Number of subscribers, including those that blocked the bot
    */
   subscribers: number
   lastUpdateAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -1924,7 +1924,7 @@ export interface PostBotappBots201 {
 }
 export interface BotCreate {
   /**
-   * As the platform gave it; checked with the platform, kept sealed, never shown
+   * The token that the platform issued; checked with the platform, encrypted at rest, never returned
    */
   token: string
 }
@@ -1932,17 +1932,17 @@ export interface GetBotappBots200 {
   success: true
   data: BotView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetBotappBotsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -1958,7 +1958,7 @@ export interface DeleteBotappBotsByBotIdPath {
 }
 export interface BotSubscriber {
   /**
-   * The bot’s id
+   * The bot's id
    */
   accountId: string
   chatId: string
@@ -1969,11 +1969,11 @@ export interface BotSubscriber {
   lastName: string | null
   startPayload: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   startedAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   lastSeenAt: string
   blockedAt: string | null
@@ -2000,7 +2000,7 @@ export interface GetBotappBotsByBotIdSubscribersPath {
 }
 export interface GetBotappBotsByBotIdSubscribersQuery {
   /**
-   * A part of the chat id, the username or the name
+   * Part of the chat id, the username or the name
    */
   q?: string
   page?: number
@@ -2013,19 +2013,19 @@ export interface TemplateButton {
   urlExample?: string
   phoneNumber?: string
   /**
-   * The code of a copy_code button, for the review
+   * The example code of a copy_code button, for the provider's review
    */
   example?: string
 }
 export interface TemplateSender {
   /**
-   * `platform` for the platform’s own number
+   * `platform` for the platform's own number
    */
   id: string
   scope: 'platform' | 'official_sender'
   isPlatform: boolean
   /**
-   * The account’s default sender
+   * Whether it is the account's default sender
    */
   isDefault: boolean
   label: string | null
@@ -2055,7 +2055,7 @@ export interface TemplateView {
   footer: string | null
   buttons: TemplateButton[] | null
   /**
-   * The buttons that want a value at each send, by their place from 0
+   * The buttons that need a value in each send, by their index from 0
    */
   urlButtonVariables: {
     index: number
@@ -2063,7 +2063,7 @@ export interface TemplateView {
     example: string | null
   }[]
   /**
-   * As in `{{1}}`, in order
+   * For example `{{1}}`, in order
    */
   indexedPlaceholders: string[]
   content: string | null
@@ -2079,7 +2079,7 @@ export interface TemplateView {
   officialSender: TemplateSender | null
   isPlatformNumber: boolean
   /**
-   * Made by the platform for every account
+   * Created by the platform for every account
    */
   isPlatformTemplate: boolean
   isDefault: boolean
@@ -2091,7 +2091,7 @@ export interface TemplateView {
   signatureHash: string | null
   lastCheckedAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -2112,7 +2112,7 @@ export interface TemplateButtonInput {
   type: ButtonType
   text: string
   /**
-   * May end in {{1}}: then each send gives it
+   * May end in {{1}}, whose value each send then gives
    */
   url?: string
   urlExample?: string
@@ -2121,7 +2121,7 @@ export interface TemplateButtonInput {
    */
   phoneNumber?: string
   /**
-   * Of a copy_code button
+   * For a copy_code button
    */
   example?: string
 }
@@ -2133,15 +2133,15 @@ export interface TemplateCreate {
   category: TemplateCategory
   subType: TemplateSubType
   /**
-   * As in en or en_US
+   * For example en or en_US
    */
   language?: string
   /**
-   * Of chat-app templates
+   * For chat-app templates
    */
   body?: string
   /**
-   * Of SMS, message and e-mail templates
+   * For SMS, message and e-mail templates
    */
   content?: string
   emailSubject?: string
@@ -2149,7 +2149,7 @@ export interface TemplateCreate {
   headerValue?: string
   headerAssetId?: string
   /**
-   * Fetched and kept, instead of headerAssetId
+   * Fetched once and stored; an alternative to headerAssetId
    */
   headerMediaUrl?: string
   footer?: string
@@ -2187,12 +2187,12 @@ export interface TemplateList {
 export interface GetTemplatesQuery {
   category?: TemplateCategory
   /**
-   * `active` and `approved` when absent
+   * By default `active` and `approved`
    */
   status?: 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
   provider?: TemplateProvider
   /**
-   * `platform` is the platform’s own number
+   * `platform` for the platform's own number
    */
   officialSenderId?: string
   /**
@@ -2200,27 +2200,27 @@ export interface GetTemplatesQuery {
    */
   'sender.officialId'?: string
   /**
-   * Rows of one page; without it, all there are
+   * Rows per page; if absent, all of them
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque
+   * The `nextCursor` of the previous page; opaque
    */
   cursor?: string
 }
 export interface GetTemplatesPlatformQuery {
   category?: TemplateCategory
   /**
-   * `active` and `approved` when absent
+   * By default `active` and `approved`
    */
   status?: 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
   provider?: TemplateProvider
   /**
-   * Rows of one page; without it, all there are
+   * Rows per page; if absent, all of them
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque
+   * The `nextCursor` of the previous page; opaque
    */
   cursor?: string
 }
@@ -2309,7 +2309,7 @@ export interface TemplatePreviewBody {
 export interface BlockView {
   id: string
   /**
-   * monitored: it was let through, since its rule only watches
+   * `monitored`: the send was not blocked, since the rule is in monitor mode
    */
   action: 'blocked' | 'monitored'
   rule: FraudRule
@@ -2319,11 +2319,11 @@ export interface BlockView {
   channel: Channel
   clientIp: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   retryAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -2331,17 +2331,17 @@ export interface GetVerificationBlocks200 {
   success: true
   data: BlockView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetVerificationBlocksQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   action?: BlockAction
@@ -2362,21 +2362,21 @@ export interface StatsRow {
   channel: Channel | null
   country: string | null
   /**
-   * Verifications of which at least one code was taken by a provider
+   * Verifications with at least one code that a provider accepted
    */
   started: number
   /**
-   * Codes that providers took, resends and every channel of a fan-out included
+   * Codes that providers accepted; each resend, and each channel of a fan-out, counts
    */
   sent: number
   /**
-   * Those of which a provider said that they arrived
+   * Codes with a delivery receipt
    */
   delivered: number
   verified: number
   conversion: number | null
   /**
-   * Of the codes that were charged
+   * The amount charged for codes
    */
   cost: number
   currency: string
@@ -2389,29 +2389,29 @@ export interface GetVerificationStats200 {
   success: true
   data: StatsRow[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetVerificationStatsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * The first day, in UTC, as in 2030-01-31; 30 days where absent
+   * The first day, in UTC, such as 2030-01-31; by default 30 days up to `to`
    */
   from?: string
   /**
-   * The last day; today where absent
+   * The last day, included; by default today
    */
   to?: string
   /**
-   * Some of `day`, `channel` and `country`, parted by commas
+   * One or more of `day`, `channel` and `country`, separated by commas
    */
   groupBy?: string
 }
@@ -2426,11 +2426,11 @@ export interface WebhookWithSecret {
   disabledReason: DisabledReason | null
   previousSecretValidUntil: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   /**
-   * `whsec_…`; shown this once
+   * `whsec_…`; only this response contains it
    */
   secret: string
 }
@@ -2442,12 +2442,12 @@ export interface PostWebhooks201 {
 }
 export interface WebhookCreate {
   /**
-   * https, at a public address; asked without following redirects
+   * An https URL at a public address; redirects are not followed
    */
   url: string
   description?: string
   /**
-   * `*` is every type, `message.*` every one that begins so, those of later versions included
+   * `*` is every type, `message.*` every type with that prefix, both including types of later versions
    *
    * @minItems 1
    * @maxItems 50
@@ -2466,7 +2466,7 @@ export interface WebhookView {
   disabledReason: DisabledReason | null
   previousSecretValidUntil: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -2474,17 +2474,17 @@ export interface GetWebhooks200 {
   success: true
   data: WebhookView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetWebhooksQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -2504,12 +2504,12 @@ export interface PatchWebhooksByIdPath {
 }
 export interface WebhookUpdate {
   /**
-   * https, at a public address; asked without following redirects
+   * An https URL at a public address; redirects are not followed
    */
   url?: string
   description?: string
   /**
-   * `*` is every type, `message.*` every one that begins so, those of later versions included
+   * `*` is every type, `message.*` every type with that prefix, both including types of later versions
    *
    * @minItems 1
    * @maxItems 50
@@ -2530,7 +2530,7 @@ export interface DeleteWebhooksByIdPath {
 export interface DeliveryView {
   id: string
   /**
-   * The `webhook-id` of every attempt
+   * The `webhook-id` header of every attempt
    */
   eventId: string
   eventType: EventType
@@ -2544,7 +2544,7 @@ export interface DeliveryView {
   endedAt: string | null
   replayOf: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -2568,7 +2568,7 @@ export interface GetWebhooksByIdDeliveries200 {
   success: true
   data: DeliveryView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
@@ -2577,11 +2577,11 @@ export interface GetWebhooksByIdDeliveriesPath {
 }
 export interface GetWebhooksByIdDeliveriesQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   status?: DeliveryStatus
@@ -2590,7 +2590,7 @@ export interface GetWebhooksByIdDeliveriesQuery {
 export interface DeliveryWithPayload {
   id: string
   /**
-   * The `webhook-id` of every attempt
+   * The `webhook-id` header of every attempt
    */
   eventId: string
   eventType: EventType
@@ -2604,14 +2604,14 @@ export interface DeliveryWithPayload {
   endedAt: string | null
   replayOf: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   payload: {
     type: EventType
     id: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     timestamp: string
     data: unknown
@@ -2639,7 +2639,7 @@ export interface WebhookReplayed {
   success: true
   data: {
     /**
-     * Deliveries that were queued
+     * Number of queued deliveries
      */
     queued: number
   }
@@ -2650,40 +2650,40 @@ export interface PostWebhooksByIdReplayPath {
 }
 export interface WebhookReplay {
   /**
-   * ISO 8601; the first moment that counts
+   * ISO 8601; inclusive
    */
   from: string
   /**
-   * ISO 8601; the first moment that no longer counts
+   * ISO 8601; exclusive
    */
   to: string
   /**
-   * `*` is every type, `message.*` every one that begins so, those of later versions included
+   * `*` is every type, `message.*` every type with that prefix, both including types of later versions
    *
    * @minItems 1
    * @maxItems 50
    */
   types?: Listened[]
   /**
-   * From `nextCursor`
+   * The `nextCursor` of the previous request
    */
   cursor?: string
 }
 export interface WalletView {
   /**
-   * What can be spent
+   * Available to spend
    */
   balance: number
   /**
-   * Held for messages whose outcome is open
+   * Held for messages that are not settled
    */
   held: number
   /**
-   * Paid for messages that a provider took
+   * Charged for messages that a provider accepted
    */
   captured: number
   /**
-   * All that was ever credited, less debits
+   * The sum of all credits, less debits
    */
   credited: number
   currency: string
@@ -2708,7 +2708,7 @@ export interface AdminAccount {
   }
   wallet: WalletView
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -2716,17 +2716,17 @@ export interface GetAdminAccounts200 {
   success: true
   data: AdminAccount[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminAccountsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -2783,7 +2783,7 @@ export interface AccountCreate {
   phone?: PhoneInput
   plan?: PlanInput
   /**
-   * Units of the currency, at most six decimals
+   * In units of the currency, at most six decimals
    */
   balance?: number
   quietHours?: QuietHoursView | null
@@ -2793,7 +2793,7 @@ export interface ActorView {
   type: Actor
   id: string | null
   /**
-   * As they were called then
+   * The name at the time
    */
   name: string
 }
@@ -2805,7 +2805,7 @@ export interface ApiKey {
   role: KeyRole
   permissions: Permission[]
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   createdBy: ActorView | null
@@ -2833,7 +2833,7 @@ export interface AdminAccountWithKeys {
   }
   wallet: WalletView
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   keys: ApiKey[]
@@ -2860,7 +2860,7 @@ export interface AccountUpdate {
   phone?: PhoneInput
   plan?: PlanInput
   /**
-   * Null ends them; absent, they stay.
+   * Null removes them; absent leaves them unchanged.
    */
   quietHours?: QuietHoursView | null
   verification?: VerificationSettingsUpdate | null
@@ -2869,47 +2869,47 @@ export interface FraudSettings {
   recipient?: {
     mode?: RuleMode
     /**
-     * Codes to one recipient, resends included
+     * Codes to one recipient, including resends
      */
     sends?: number
     /**
-     * Within so many minutes
+     * The period in which they count, in minutes
      */
     windowMinutes?: number
   }
   clientIp?: {
     mode?: RuleMode
     /**
-     * Codes asked for from one address
+     * Codes requested from one client address
      */
     sends?: number
     /**
-     * Within so many minutes
+     * The period in which they count, in minutes
      */
     windowMinutes?: number
   }
   prefix?: {
     mode?: RuleMode
     /**
-     * Codes that nobody confirms, to a range of 10,000 numbers, beyond what is usual for it
+     * Unconfirmed codes to a range of 10,000 numbers, beyond the usual number for that range
      */
     unverified?: number
   }
   country?: {
     mode?: RuleMode
     /**
-     * Codes that nobody confirmed within two minutes, to one country, beyond what is usual for it
+     * Codes to one country that were not confirmed within two minutes, beyond the usual number for that country
      */
     unverified?: number
   }
   conversion?: {
     mode?: RuleMode
     /**
-     * Codes before a range is judged by them
+     * Number of codes from which a range is judged
      */
     sends?: number
     /**
-     * Of the rest of the account: a range whose codes are confirmed less often than that is blocked
+     * A range is blocked if its rate of confirmed codes is less than this share of the rate in the rest of the account
      */
     share?: number
   }
@@ -2929,7 +2929,7 @@ export interface FraudSettings {
     dailyCap?: number | null
   }
   /**
-   * Never blocked: phone numbers in E.164, e-mail addresses, or the beginning of numbers and a *, as in +4479*
+   * Never blocked: phone numbers in E.164, e-mail addresses, or number prefixes with a *, such as +4479*
    *
    * @maxItems 1000
    */
@@ -2939,47 +2939,47 @@ export interface FraudRules {
   recipient: {
     mode: RuleMode
     /**
-     * Codes to one recipient, resends included
+     * Codes to one recipient, including resends
      */
     sends: number
     /**
-     * Within so many minutes
+     * The period in which they count, in minutes
      */
     windowMinutes: number
   }
   clientIp: {
     mode: RuleMode
     /**
-     * Codes asked for from one address
+     * Codes requested from one client address
      */
     sends: number
     /**
-     * Within so many minutes
+     * The period in which they count, in minutes
      */
     windowMinutes: number
   }
   prefix: {
     mode: RuleMode
     /**
-     * Codes that nobody confirms, to a range of 10,000 numbers, beyond what is usual for it
+     * Unconfirmed codes to a range of 10,000 numbers, beyond the usual number for that range
      */
     unverified: number
   }
   country: {
     mode: RuleMode
     /**
-     * Codes that nobody confirmed within two minutes, to one country, beyond what is usual for it
+     * Codes to one country that were not confirmed within two minutes, beyond the usual number for that country
      */
     unverified: number
   }
   conversion: {
     mode: RuleMode
     /**
-     * Codes before a range is judged by them
+     * Number of codes from which a range is judged
      */
     sends: number
     /**
-     * Of the rest of the account: a range whose codes are confirmed less often than that is blocked
+     * A range is blocked if its rate of confirmed codes is less than this share of the rate in the rest of the account
      */
     share: number
   }
@@ -2999,7 +2999,7 @@ export interface FraudRules {
     dailyCap: number | null
   }
   /**
-   * Never blocked: phone numbers in E.164, e-mail addresses, or the beginning of numbers and a *, as in +4479*
+   * Never blocked: phone numbers in E.164, e-mail addresses, or number prefixes with a *, such as +4479*
    *
    * @maxItems 1000
    */
@@ -3059,19 +3059,19 @@ export interface PostAdminAccountsByIdCredits201 {
   success: true
   data: {
     /**
-     * What can be spent
+     * Available to spend
      */
     balance: number
     /**
-     * Held for messages whose outcome is open
+     * Held for messages that are not settled
      */
     held: number
     /**
-     * Paid for messages that a provider took
+     * Charged for messages that a provider accepted
      */
     captured: number
     /**
-     * All that was ever credited, less debits
+     * The sum of all credits, less debits
      */
     credited: number
     currency: string
@@ -3089,7 +3089,7 @@ export interface PostAdminAccountsByIdCreditsHeader {
 }
 export interface CreditCreate {
   /**
-   * Units of the currency, at most six decimals
+   * In units of the currency, at most six decimals
    */
   amount: number
   note?: string
@@ -3121,17 +3121,17 @@ export interface GetAdminPrices200 {
   success: true
   data: PriceRow[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminPricesQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -3153,7 +3153,7 @@ export interface PriceInput {
   prefix?: string
   messageType?: 'otp' | 'utility' | 'marketing' | 'free_text' | '*'
   /**
-   * Units of the currency, at most six decimals
+   * In units of the currency, at most six decimals
    */
   price: number
   currency: string
@@ -3173,7 +3173,7 @@ export interface AdminSender {
   webhookConfigured: boolean
   reason: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -3181,22 +3181,22 @@ export interface GetAdminSmsSenders200 {
   success: true
   data: AdminSender[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminSmsSendersQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   status?: SenderStatus
   /**
-   * Of one account
+   * Only those of this account
    */
   accountId?: string
 }
@@ -3238,42 +3238,42 @@ export interface GetAdminInbound200 {
   success: true
   data: InboundMessageView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminInboundQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * A phone in E.164, a chat id
+   * A phone number in E.164, or a chat id
    */
   from?: string
   /**
-   * A phone in E.164, a short code, a session, a bot
+   * A phone number in E.164, a short code, a session name or a bot id
    */
   to?: string
   channel?: Channel
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   accountId?: string
   /**
-   * Of the conversationContext
+   * Of its conversationContext
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdBefore?: string
 }
@@ -3286,7 +3286,7 @@ export interface SharedSuppressionView {
   source: SuppressionSource
   reason: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   connectionId: string | null
@@ -3295,25 +3295,25 @@ export interface GetAdminSuppressions200 {
   success: true
   data: SharedSuppressionView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminSuppressionsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * A phone in E.164, an e-mail address, a group id or a chat id
+   * A phone number in E.164, an e-mail address, a group id or a chat id
    */
   to?: string
   /**
-   * Those of this channel alone
+   * Only those of exactly this channel
    */
   channel?:
     'local_sms' | 'int_sms' | 'official_chatapp' | 'user_chatapp_session' | 'botapp_bot' | 'email_user'
@@ -3332,19 +3332,19 @@ export interface GetAdminTemplates200 {
   success: true
   data: TemplateView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminTemplatesQuery {
   category?: TemplateCategory
   /**
-   * `active` and `approved` when absent
+   * By default `active` and `approved`
    */
   status?: 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
   provider?: TemplateProvider
   /**
-   * `platform` is the platform’s own number
+   * `platform` for the platform's own number
    */
   officialSenderId?: string
   /**
@@ -3352,11 +3352,11 @@ export interface GetAdminTemplatesQuery {
    */
   'sender.officialId'?: string
   /**
-   * Rows of one page; without it, all there are
+   * Rows per page; if absent, all of them
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque
+   * The `nextCursor` of the previous page; opaque
    */
   cursor?: string
 }
@@ -3374,15 +3374,15 @@ export interface PlatformTemplateCreate {
   category: TemplateCategory
   subType: TemplateSubType
   /**
-   * As in en or en_US
+   * For example en or en_US
    */
   language?: string
   /**
-   * Of chat-app templates
+   * For chat-app templates
    */
   body?: string
   /**
-   * Of SMS, message and e-mail templates
+   * For SMS, message and e-mail templates
    */
   content?: string
   emailSubject?: string
@@ -3390,7 +3390,7 @@ export interface PlatformTemplateCreate {
   headerValue?: string
   headerAssetId?: string
   /**
-   * Fetched and kept, instead of headerAssetId
+   * Fetched once and stored; an alternative to headerAssetId
    */
   headerMediaUrl?: string
   footer?: string
@@ -3421,7 +3421,7 @@ export interface PlatformTemplateCreate {
   providerTemplateId?: string
   manualVariableCount?: number
   /**
-   * Used by accounts that chose no default of this category and sub type
+   * Used by accounts that have no default for this category and subType
    */
   isDefault?: boolean
 }
@@ -3445,7 +3445,7 @@ export interface ConnectionState {
   link: 'closed' | 'connecting' | 'up' | 'down'
   detail: string
   /**
-   * Open: it is offered last; half open: one message tries whether it works again
+   * Open: tried after all other connections. Half open: one message tests whether it works again
    */
   circuit: 'closed' | 'open' | 'half_open'
 }
@@ -3459,7 +3459,7 @@ export interface ConnectionView {
     [k: string]: unknown
   }
   /**
-   * Items: The secret fields that have a value; it is never returned
+   * Items: The secret fields that have a value; the values are never returned
    */
   secretsSet: string[]
   enabled: boolean
@@ -3477,7 +3477,7 @@ export interface ConnectionView {
   }
   state: ConnectionState
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -3485,17 +3485,17 @@ export interface GetAdminConnections200 {
   success: true
   data: ConnectionView[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminConnectionsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -3517,7 +3517,7 @@ export interface ConnectionCreate {
     [k: string]: unknown
   }
   /**
-   * Absent: for every account
+   * Absent for a connection of every account
    */
   accountId?: string
   priorityOrder?: number
@@ -3526,7 +3526,7 @@ export interface ConnectionCreate {
     backoffMs?: number
   }
   /**
-   * At most what the provider carries
+   * Only types that the provider supports
    *
    * @minItems 1
    * @maxItems 4
@@ -3563,7 +3563,7 @@ export interface ConnectionUpdate {
     backoffMs?: number
   }
   /**
-   * At most what the provider carries
+   * Only types that the provider supports
    *
    * @minItems 1
    * @maxItems 4
@@ -3610,11 +3610,11 @@ export interface GetAdminConnectionsByIdWebhookPath {
 }
 export interface SetupState {
   /**
-   * Nobody has a login yet: the first one may be made
+   * No login exists yet; the first one can be created
    */
   needed: boolean
   /**
-   * It takes the operator token: the server can be reached from elsewhere
+   * The first login requires the operator token, since the server can be reached from other machines
    */
   operatorToken: boolean
 }
@@ -3628,12 +3628,12 @@ export interface UserView {
   name: string
   operator: boolean
   /**
-   * A second factor is on
+   * The second factor is on
    */
   totp: boolean
   recoveryCodesLeft: number
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -3652,17 +3652,17 @@ export interface SessionView {
   user: UserView
   memberships: MembershipView[]
   /**
-   * To be given as `X-CSRF-Token` with every request that is no GET
+   * To be sent as `X-CSRF-Token` with every request except GET
    */
   csrfToken: string
   session: {
     id: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     createdAt: string
     /**
-     * At the latest; 12 hours without use end it too
+     * The latest time; 12 hours without use end the session too
      */
     expiresAt: string
   }
@@ -3678,7 +3678,7 @@ export interface SetupBody {
   email: string
   name: string
   /**
-   * Any characters; not the e-mail address
+   * Any characters; must differ from the e-mail address
    */
   password: string
   operatorToken?: string
@@ -3694,7 +3694,7 @@ export interface LoginBody {
   email: string
   password: string
   /**
-   * Six digits of the authenticator, or a recovery code
+   * Six digits from the authenticator app, or a recovery code
    */
   totp?: string
 }
@@ -3711,15 +3711,15 @@ export interface GetConsoleSession200 {
 export interface SessionRow {
   id: string
   /**
-   * The one that asks
+   * The session of this request
    */
   current: boolean
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   lastSeenAt: string
   ip: string | null
@@ -3753,13 +3753,13 @@ export interface PostConsolePassword200 {
 export interface PasswordChange {
   currentPassword: string
   /**
-   * Any characters; not the e-mail address
+   * Any characters; must differ from the e-mail address
    */
   newPassword: string
 }
 export interface TotpStart {
   /**
-   * Base 32, for typing in
+   * Base32, for manual entry
    */
   secret: string
   /**
@@ -3780,7 +3780,7 @@ export interface DeleteConsoleTotp200 {
 }
 export interface TotpDone {
   /**
-   * Each works once; shown this once
+   * Each works once; only this response contains them
    */
   recoveryCodes: string[]
   session: SessionView
@@ -3791,24 +3791,24 @@ export interface PostConsoleTotpConfirm200 {
 }
 export interface TotpConfirm {
   /**
-   * What the authenticator shows
+   * The code that the authenticator app shows
    */
   code: string
 }
 export interface InvitationPreview {
   /**
-   * `reset`: a new password for a login that exists
+   * `reset`: a new password for an existing login
    */
   kind: 'invitation' | 'reset'
   email: string
   accountName: string | null
   role: ('owner' | 'member' | 'operator') | null
   /**
-   * It is accepted with the password of that login
+   * A login exists; its password accepts the invitation
    */
   hasLogin: boolean
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
 }
@@ -3818,7 +3818,7 @@ export interface PostConsoleInvitationsRead200 {
 }
 export interface InvitationRead {
   /**
-   * From the link, behind the #
+   * The part of the link after the #
    */
   token: string
 }
@@ -3826,17 +3826,17 @@ export interface InvitationAccepted {
   user: UserView
   memberships: MembershipView[]
   /**
-   * To be given as `X-CSRF-Token` with every request that is no GET
+   * To be sent as `X-CSRF-Token` with every request except GET
    */
   csrfToken: string
   session: {
     id: string
     /**
-     * ISO 8601, UTC, milliseconds.
+     * ISO 8601, UTC, with milliseconds.
      */
     createdAt: string
     /**
-     * At the latest; 12 hours without use end it too
+     * The latest time; 12 hours without use end the session too
      */
     expiresAt: string
   }
@@ -3848,16 +3848,16 @@ export interface PostConsoleInvitationsAccept200 {
 }
 export interface InvitationAccept {
   /**
-   * From the link, behind the #
+   * The part of the link after the #
    */
   token: string
   name?: string
   /**
-   * A new one, or that of the login that exists
+   * A new password, or that of the existing login
    */
   password: string
   /**
-   * Six digits of the authenticator, or a recovery code
+   * Six digits from the authenticator app, or a recovery code
    */
   totp?: string
 }
@@ -3868,12 +3868,12 @@ export interface Member {
   role: KeyRole
   permissions: Permission[]
   /**
-   * They have a second factor
+   * The member has a second factor
    */
   totp: boolean
   lastSeenAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   joinedAt: string
 }
@@ -3881,17 +3881,17 @@ export interface GetMembers200 {
   success: true
   data: Member[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetMembersQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -3905,7 +3905,7 @@ export interface PatchMembersByIdPath {
 export interface MemberUpdate {
   role?: KeyRole
   /**
-   * Of a member; an owner has all of them. By default messages:create and messages:read
+   * For a member; an owner has all permissions. By default messages:create and messages:read
    *
    * @maxItems 4
    */
@@ -3922,7 +3922,7 @@ export interface MemberRemoved {
   id: string
   deleted: true
   /**
-   * Keys that they made, or that such keys made, and that go on: revoke what they may still know
+   * Keys that stay valid: those that the person created, and those created with such keys. Revoke the ones that the person may still know
    */
   apiKeys: MadeKey[]
 }
@@ -3941,11 +3941,11 @@ export interface Invitation {
   status: 'pending' | 'accepted' | 'expired'
   invitedBy: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
   acceptedAt: string | null
@@ -3954,28 +3954,28 @@ export interface GetMembersInvitations200 {
   success: true
   data: Invitation[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetMembersInvitationsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
 export interface InvitationMade {
   invitation: Invitation
   /**
-   * For whoever is invited alone; shown this once
+   * Only for the invited person; only this response contains it
    */
   link: string
   /**
-   * `no_connection`: only the sandbox carries e-mail so far, which others can read: hand over the link
+   * `no_connection`: e-mail only has the sandbox, which others can read; pass the link on yourself
    */
   mail: 'sent' | 'queued' | 'failed' | 'no_connection' | 'not_asked'
 }
@@ -3990,13 +3990,13 @@ export interface InvitationCreate {
   email: string
   role: KeyRole
   /**
-   * Of a member; an owner has all of them. By default messages:create and messages:read
+   * For a member; an owner has all permissions. By default messages:create and messages:read
    *
    * @maxItems 4
    */
   permissions?: Permission[]
   /**
-   * Send the link by e-mail, over the connection that the account would use
+   * Send the link by e-mail, over the connection that the account's own e-mails would use
    */
   mail?: boolean
 }
@@ -4014,21 +4014,21 @@ export interface GetApiKeys200 {
   success: true
   data: ApiKey[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetApiKeysQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * Those that work: neither revoked nor expired
+   * Only keys that work: neither revoked nor expired
    */
   active?: boolean
 }
@@ -4044,7 +4044,7 @@ export interface ApiKeyCreate {
    */
   permissions: Permission[]
   /**
-   * By default member; an owner’s key may do what owners alone may
+   * By default member; only an owner's key may use operations for owners
    */
   role?: 'owner' | 'member'
   /**
@@ -4073,24 +4073,24 @@ export interface PostApiKeysByIdRotatePath {
 }
 export interface ApiKeyRotate {
   /**
-   * How long the old key goes on working; by default a day, with 0 it ends at once
+   * How long the old key stays valid; by default a day; 0 ends it at once
    */
   overlapSeconds?: number
 }
 export interface AuditEntry {
   id: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   at: string
   actor: ActorView
   /**
-   * As in `api_key.create`
+   * For example `api_key.create`
    */
   action: string
   target: string | null
   /**
-   * What was asked for, without secrets
+   * The requested changes, without secrets
    */
   changes: {
     [k: string]: unknown
@@ -4102,21 +4102,21 @@ export interface GetAudit200 {
   success: true
   data: AuditEntry[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAuditQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * One, as `api_key.create`, or a group, as `api_key`
+   * An action such as `api_key.create`, or a group such as `api_key`
    */
   action?: string
   actorId?: string
@@ -4125,40 +4125,40 @@ export interface GetAuditQuery {
    */
   from?: string
   /**
-   * ISO 8601; not included
+   * ISO 8601; exclusive
    */
   to?: string
 }
 export interface MessageStatsRow {
   /**
-   * When it begins
+   * The start of the hour or day
    */
   at: string
   channel: Channel | null
   /**
-   * Taken by a provider
+   * Accepted by a provider
    */
   sent: number
   delivered: number
   undelivered: number
   failed: number
   /**
-   * Attempts whose outcome nobody knew
+   * Attempts that had an unknown outcome
    */
   unknown: number
   cancelled: number
   /**
-   * What was paid, less what came back
+   * The amount charged, less refunds
    */
   cost: number
 }
 export interface MessageStats {
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   from: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   to: string
   interval: 'hour' | 'day'
@@ -4166,42 +4166,42 @@ export interface MessageStats {
   currency: string
   total: {
     /**
-     * Taken by a provider
+     * Accepted by a provider
      */
     sent: number
     delivered: number
     undelivered: number
     failed: number
     /**
-     * Attempts whose outcome nobody knew
+     * Attempts that had an unknown outcome
      */
     unknown: number
     cancelled: number
     /**
-     * What was paid, less what came back
+     * The amount charged, less refunds
      */
     cost: number
   }
   now: {
     /**
-     * Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes
+     * Scheduled and queued messages; counted up to 10,000, among the newest 20,000 of both modes
      */
     waiting: number
     /**
-     * Whether more may wait than were counted
+     * Whether there may be more waiting messages than were counted
      */
     waitingMore: boolean
     /**
-     * Still unknown; counted likewise, apart from what waits
+     * Messages whose outcome is still unknown; counted in the same way, separately from waiting ones
      */
     unknown: number
     /**
-     * Whether more may be unknown than were counted
+     * Whether there may be more unknown messages than were counted
      */
     unknownMore: boolean
   }
   /**
-   * In order; hours and days without anything are left out
+   * In order; hours and days without any counts are omitted
    */
   rows: MessageStatsRow[]
 }
@@ -4211,20 +4211,20 @@ export interface GetStats200 {
 }
 export interface GetStatsQuery {
   /**
-   * ISO 8601; a day before `to` unless given
+   * ISO 8601; by default one day before `to`
    */
   from?: string
   /**
-   * ISO 8601, not included; now unless given
+   * ISO 8601, exclusive; by default now
    */
   to?: string
   /**
-   * UTC
+   * In UTC
    */
   interval?: 'hour' | 'day'
   groupBy?: 'channel'
   /**
-   * By default that of the key
+   * By default the mode of the key
    */
   mode?: 'live' | 'test'
 }
@@ -4242,7 +4242,7 @@ export interface Person {
   }[]
   lastSeenAt: string | null
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
 }
@@ -4250,22 +4250,22 @@ export interface GetAdminMembers200 {
   success: true
   data: Person[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminMembersQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   accountId?: string
   /**
-   * Part of an address or a name
+   * Part of an e-mail address or a name
    */
   q?: string
 }
@@ -4280,7 +4280,7 @@ export interface MembershipCreate {
   accountId: string
   role: KeyRole
   /**
-   * Of a member; an owner has all of them. By default messages:create and messages:read
+   * For a member; an owner has all permissions. By default messages:create and messages:read
    *
    * @maxItems 4
    */
@@ -4312,17 +4312,17 @@ export interface DeleteAdminMembersByIdPath {
 }
 export interface DeleteAdminMembersByIdQuery {
   /**
-   * Ends the membership of this account alone
+   * Removes only the membership of this account
    */
   accountId?: string
 }
 export interface ResetMade {
   /**
-   * Sets a new password and ends the second factor; shown this once
+   * Sets a new password and removes the second factor; only this response contains it
    */
   link: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
 }
@@ -4341,11 +4341,11 @@ export interface AdminInvitation {
   status: 'pending' | 'accepted' | 'expired'
   invitedBy: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   createdAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   expiresAt: string
   acceptedAt: string | null
@@ -4356,17 +4356,17 @@ export interface GetAdminMembersInvitations200 {
   success: true
   data: AdminInvitation[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminMembersInvitationsQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -4385,11 +4385,11 @@ export interface AdminInvitationCreate {
   email: string
   role: 'owner' | 'member' | 'operator'
   /**
-   * For owner and member
+   * Required for owner and member
    */
   accountId?: string
   /**
-   * Of a member; an owner has all of them. By default messages:create and messages:read
+   * For a member; an owner has all permissions. By default messages:create and messages:read
    *
    * @maxItems 4
    */
@@ -4417,24 +4417,24 @@ export interface NodeView {
   id: number
   host: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   startedAt: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   seenAt: string
   alive: boolean
   /**
-   * The node that answers
+   * The node that responds
    */
   current: boolean
   /**
-   * Messages that it has in its hands; counted up to 10,000
+   * Messages that the node holds; counted up to 10,000
    */
   holds: number
   /**
-   * Accounts whose bulk jobs it hands over
+   * Accounts whose bulk lane the node holds
    */
   lanes: {
     accountId: string
@@ -4455,7 +4455,7 @@ export interface LinkView {
 export interface NodesView {
   nodes: NodeView[]
   /**
-   * Of the node that answers; every node has its own
+   * The links of the node that responds; each node has its own
    */
   links: LinkView[]
 }
@@ -4469,11 +4469,11 @@ export interface QueueView {
   provider: string | null
   channels: Channel[]
   /**
-   * Waiting, and due; counted up to 10,000
+   * Waiting and due; counted up to 10,000
    */
   due: number
   /**
-   * For later; counted up to 10,000
+   * Due later; counted up to 10,000
    */
   scheduled: number
   /**
@@ -4481,7 +4481,7 @@ export interface QueueView {
    */
   unknown: number
   /**
-   * How long the one that has waited longest is due
+   * How long the oldest due message has been due
    */
   lagMs: number
 }
@@ -4522,15 +4522,15 @@ export interface UnknownMessage {
   cost: number
   currency: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   unknownAt: string
   /**
-   * When it counts as sent
+   * When the message counts as sent
    */
   closesAt: string
   /**
-   * How often its provider was asked
+   * How often the provider was asked for the outcome
    */
   asks: number
 }
@@ -4538,17 +4538,17 @@ export interface GetAdminUnknown200 {
   success: true
   data: UnknownMessage[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminUnknownQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
 }
@@ -4580,13 +4580,13 @@ export interface ProviderView {
   key: string
   channels: Channel[]
   /**
-   * JSON Schema 2020-12 of a connection’s `config`
+   * JSON Schema 2020-12 of a connection's `config`
    */
   config: {
     [k: string]: unknown
   }
   /**
-   * Items: Fields that go in and never come out
+   * Items: Secret fields of `config`; they are never returned
    */
   secrets: string[]
   policy: {
@@ -4608,17 +4608,17 @@ export interface GetAdminProviders200 {
 export interface AdminAuditEntry {
   id: string
   /**
-   * ISO 8601, UTC, milliseconds.
+   * ISO 8601, UTC, with milliseconds.
    */
   at: string
   actor: ActorView
   /**
-   * As in `api_key.create`
+   * For example `api_key.create`
    */
   action: string
   target: string | null
   /**
-   * What was asked for, without secrets
+   * The requested changes, without secrets
    */
   changes: {
     [k: string]: unknown
@@ -4631,21 +4631,21 @@ export interface GetAdminAudit200 {
   success: true
   data: AdminAuditEntry[]
   /**
-   * Pass it as `cursor` to read on; null when there is nothing more.
+   * Pass it as `cursor` for the next page; null on the last page.
    */
   nextCursor: string | null
 }
 export interface GetAdminAuditQuery {
   /**
-   * Rows of one page.
+   * Rows per page.
    */
   limit?: number
   /**
-   * From `nextCursor`; opaque.
+   * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
   /**
-   * One, as `api_key.create`, or a group, as `api_key`
+   * An action such as `api_key.create`, or a group such as `api_key`
    */
   action?: string
   actorId?: string
@@ -4654,11 +4654,11 @@ export interface GetAdminAuditQuery {
    */
   from?: string
   /**
-   * ISO 8601; not included
+   * ISO 8601; exclusive
    */
   to?: string
   /**
-   * Of one account; `platform` for what is nobody’s
+   * Only those of this account; `platform` for those of no account
    */
   accountId?: string
 }

@@ -15,7 +15,7 @@ export const PhoneView = Type.Object({
 
 export const PoolView = Type.Object({
   channels: Type.Array(Type.Enum(CHANNELS)),
-  limit: Type.Integer({ description: 'Messages included each month' }),
+  limit: Type.Integer({ description: 'Messages included per month' }),
   used: Type.Integer(),
   resetsAt: IsoTime,
 })
@@ -29,25 +29,38 @@ const TimeOfDay = (description: string) =>
 
 /** The part of every day in which marketing messages wait, in the local time of the recipient's country. */
 export const QuietHoursView = Type.Object({
-  start: TimeOfDay('From this time of day on, such as 21:00'),
-  end: TimeOfDay('Until this one, on the next day where it is the earlier one; never the same'),
+  start: TimeOfDay('The start of the quiet hours, such as 21:00'),
+  end: TimeOfDay('Their end, on the next day if it is earlier than `start`; must differ from it'),
 })
 export type QuietHoursView = Static<typeof QuietHoursView>
 
-const CodeLength = Type.Integer({ minimum: 4, maximum: 8, description: 'Digits of a code; 6' })
-const Validity = Type.Integer({ minimum: 1, maximum: 10, description: 'How long a code counts; 10' })
+const CodeLength = Type.Integer({
+  minimum: 4,
+  maximum: 8,
+  description: 'Number of digits of a code; default 6',
+})
+const Validity = Type.Integer({
+  minimum: 1,
+  maximum: 10,
+  description: 'Minutes for which a code is valid; default 10',
+})
 const FanOut = Type.Array(Type.Enum(VERIFICATION_CHANNELS), {
   maxItems: VERIFICATION_CHANNELS.length,
-  description: 'All of them at once, as far as they fit the recipient; none: the one that routing chooses',
+  description:
+    'Codes are sent over all of these channels that fit the recipient; if empty, over the one that ' +
+    'routing chooses',
 })
 
 const OrderSetting = Type.Enum(CHANNEL_ORDERS, {
-  description: 'Where routing chooses among several channels: by policy, or by how codes fare; policy',
+  description:
+    'How routing orders several possible channels: by policy, or by the results of earlier codes; ' +
+    'default policy',
 })
 const TrialPercent = Type.Integer({
   minimum: 0,
   maximum: 20,
-  description: 'Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5',
+  description:
+    'Percentage of codes with a learned order that try a channel with little data first; default 5',
 })
 
 export const VerificationSettingsView = Type.Object({
@@ -70,7 +83,7 @@ export const VerificationSettingsUpdate = Type.Object({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'A template of subType otp, with one placeholder',
+        description: 'A template of subType otp with one placeholder',
       }),
     ),
   ),
@@ -83,7 +96,9 @@ export type VerificationSettingsUpdate = Static<typeof VerificationSettingsUpdat
 export const OwnAccountUpdate = Type.Object({
   verification: Type.Optional(nullable(VerificationSettingsUpdate)),
   quietHours: Type.Optional(
-    Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
+    Type.Union([QuietHoursView, Type.Null()], {
+      description: 'Null removes them; absent leaves them unchanged.',
+    }),
   ),
 })
 export type OwnAccountUpdate = Static<typeof OwnAccountUpdate>

@@ -9,7 +9,7 @@ export const ACTORS = ['user', 'api_key', 'operator_token'] as const
 export const ActorView = Type.Object({
   type: Type.Enum(ACTORS),
   id: nullable(Type.String({ description: 'usr_… or key_…; null for the operator token' })),
-  name: Type.String({ description: 'As they were called then' }),
+  name: Type.String({ description: 'The name at the time' }),
 })
 export type ActorView = Static<typeof ActorView>
 

@@ -21,7 +21,7 @@ const Name = Type.String({ minLength: 1, maxLength: 200 })
 const MaybeTime = nullable(IsoTime)
 const MaybeText = nullable(Type.String())
 const Rate = Type.Integer({ minimum: 1, maximum: 1_000_000 })
-const Amount = Type.Number({ description: 'Units of the currency, at most six decimals' })
+const Amount = Type.Number({ description: 'In units of the currency, at most six decimals' })
 
 // Accounts
 
@@ -69,7 +69,9 @@ export const AccountUpdate = Type.Object({
   phone: Type.Optional(PhoneInput),
   plan: Type.Optional(PlanInput),
   quietHours: Type.Optional(
-    Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
+    Type.Union([QuietHoursView, Type.Null()], {
+      description: 'Null removes them; absent leaves them unchanged.',
+    }),
   ),
   verification: Type.Optional(nullable(VerificationSettingsUpdate)),
 })
@@ -179,7 +181,7 @@ const Priority = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 const AllowedTypes = Type.Array(Type.Enum(MESSAGE_TYPES), {
   minItems: 1,
   maxItems: MESSAGE_TYPES.length,
-  description: 'At most what the provider carries',
+  description: 'Only types that the provider supports',
 })
 const Mode = Type.Enum(SEND_MODES)
 const SendModes = Type.Partial(Type.Object({ otp: Mode, utility: Mode, marketing: Mode, free_text: Mode }))
@@ -190,7 +192,9 @@ export const ConnectionCreate = Type.Object({
   name: Name,
   channels: ConnectionChannels,
   config: Type.Optional(Config),
-  accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Absent: for every account' })),
+  accountId: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Absent for a connection of every account' }),
+  ),
   priorityOrder: Type.Optional(Priority),
   retryPolicy: Type.Optional(Type.Partial(RetryPolicy)),
   allowedTypes: Type.Optional(AllowedTypes),
@@ -216,7 +220,8 @@ export const ConnectionState = Type.Object({
   link: Type.Enum(['closed', 'connecting', 'up', 'down'] as const),
   detail: Type.String(),
   circuit: Type.Enum(['closed', 'open', 'half_open'] as const, {
-    description: 'Open: it is offered last; half open: one message tries whether it works again',
+    description:
+      'Open: tried after all other connections. Half open: one message tests whether it works again',
   }),
 })
 export type ConnectionState = Static<typeof ConnectionState>
@@ -229,7 +234,7 @@ export const ConnectionView = Type.Object({
   channels: Type.Array(Type.Enum(CHANNELS)),
   config: Config,
   secretsSet: Type.Array(
-    Type.String({ description: 'The secret fields that have a value; it is never returned' }),
+    Type.String({ description: 'The secret fields that have a value; the values are never returned' }),
   ),
   enabled: Type.Boolean(),
   priorityOrder: Type.Integer(),
@@ -242,7 +247,7 @@ export const ConnectionView = Type.Object({
 export type ConnectionView = Static<typeof ConnectionView>
 
 export const ConnectionWebhook = Type.Object({
-  url: nullable(Type.String({ description: 'Null where no public address is configured' })),
+  url: nullable(Type.String({ description: 'Null if no public URL is configured' })),
 })
 export type ConnectionWebhook = Static<typeof ConnectionWebhook>
 

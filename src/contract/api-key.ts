@@ -11,7 +11,9 @@ export const ApiKeyCreate = Type.Object({
   mode: Type.Enum(KEY_MODES),
   permissions: Type.Array(Type.Enum(PERMISSIONS), { maxItems: PERMISSIONS.length }),
   role: Type.Optional(
-    Type.Enum(KEY_ROLES, { description: 'By default member; an owner’s key may do what owners alone may' }),
+    Type.Enum(KEY_ROLES, {
+      description: "By default member; only an owner's key may use operations for owners",
+    }),
   ),
   expiresAt: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, in the future' })),
 })
@@ -27,7 +29,7 @@ export const ApiKeyRotate = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: MOST_OVERLAP_SECONDS,
-      description: 'How long the old key goes on working; by default a day, with 0 it ends at once',
+      description: 'How long the old key stays valid; by default a day; 0 ends it at once',
     }),
   ),
 })

@@ -7,15 +7,16 @@ export const AuditEntry = Type.Object({
   id: Type.String(),
   at: IsoTime,
   actor: ActorView,
-  action: Type.String({ description: 'As in `api_key.create`' }),
+  action: Type.String({ description: 'For example `api_key.create`' }),
   target: nullable(
     Type.String({
       description:
-        'The id of what was changed, or its name where that is how it is called; `platform` for what holds for all',
+        'The id of what was changed, or its name if it has no id; `platform` for a change that applies ' +
+        'to every account',
     }),
   ),
   changes: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What was asked for, without secrets',
+    description: 'The requested changes, without secrets',
   }),
   ip: nullable(Type.String()),
   requestId: Type.String(),
@@ -24,7 +25,7 @@ export type AuditEntry = Static<typeof AuditEntry>
 
 export const AdminAuditEntry = Type.Object({
   ...AuditEntry.properties,
-  accountId: nullable(Type.String({ description: 'Null for what belongs to the platform' })),
+  accountId: nullable(Type.String({ description: 'Null for changes of the platform' })),
 })
 export type AdminAuditEntry = Static<typeof AdminAuditEntry>
 
@@ -33,12 +34,12 @@ const FILTERS = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'One, as `api_key.create`, or a group, as `api_key`',
+      description: 'An action such as `api_key.create`, or a group such as `api_key`',
     }),
   ),
   actorId: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
-  to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; not included' })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; exclusive' })),
 }
 
 export const AuditQuery = pageQuery(FILTERS)
@@ -47,7 +48,10 @@ export type AuditQuery = Static<typeof AuditQuery>
 export const AdminAuditQuery = pageQuery({
   ...FILTERS,
   accountId: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Of one account; `platform` for what is nobody’s' }),
+    Type.String({
+      maxLength: 40,
+      description: 'Only those of this account; `platform` for those of no account',
+    }),
   ),
 })
 export type AdminAuditQuery = Static<typeof AdminAuditQuery>

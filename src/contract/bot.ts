@@ -20,7 +20,7 @@ export type BotProblemCode = (typeof BOT_PROBLEMS)[number]
 const BotProblem = nullable(
   Type.Object(
     { code: oneOf(BOT_PROBLEMS), detail: Type.String(), since: IsoTime },
-    { description: 'Why its updates may not come; null while nothing is known to keep them away' },
+    { description: 'Why updates may not arrive; null if no problem is known' },
   ),
 )
 
@@ -34,7 +34,8 @@ export const BotCreate = Type.Object({
   token: Type.String({
     minLength: 1,
     maxLength: 300,
-    description: 'As the platform gave it; checked with the platform, kept sealed, never shown',
+    description:
+      'The token that the platform issued; checked with the platform, encrypted at rest, never ' + 'returned',
   }),
 })
 export type BotCreate = Static<typeof BotCreate>
@@ -42,15 +43,15 @@ export type BotCreate = Static<typeof BotCreate>
 /** A bot as its account sees it. */
 export const BotView = Type.Object({
   id: Type.String({ description: '`accountId` of a conversationContext' }),
-  telegramUserId: Type.String({ description: 'The platform’s number of the bot' }),
-  botappUserId: Type.String({ description: 'The same' }),
+  telegramUserId: Type.String({ description: "The bot's user id on the platform" }),
+  botappUserId: Type.String({ description: 'Same as telegramUserId' }),
   username: nullable(Type.String()),
   name: Type.String(),
   state: oneOf(BOT_STATES),
-  mode: nullable(oneOf(BOT_MODES, { description: 'Null until it is settled, and in the sandbox' })),
+  mode: nullable(oneOf(BOT_MODES, { description: 'Null until updates are set up, and in the sandbox' })),
   problem: BotProblem,
-  sandbox: Type.Boolean({ description: 'Made by a test key: no platform knows it' }),
-  subscribers: Type.Integer({ description: 'Blocked ones included' }),
+  sandbox: Type.Boolean({ description: 'Created by a test key; does not exist on the platform' }),
+  subscribers: Type.Integer({ description: 'Number of subscribers, including those that blocked the bot' }),
   lastUpdateAt: nullable(IsoTime),
   createdAt: IsoTime,
 })
@@ -58,18 +59,21 @@ export type BotView = Static<typeof BotView>
 
 /** A person who started a bot; also `data` of `bot.subscriber.*`. */
 export const BotSubscriber = Type.Object({
-  accountId: Type.String({ description: 'The bot’s id' }),
+  accountId: Type.String({ description: "The bot's id" }),
   chatId: Type.String(),
   telegramUserId: nullable(Type.String()),
-  botappUserId: nullable(Type.String({ description: 'The same' })),
+  botappUserId: nullable(Type.String({ description: 'Same as telegramUserId' })),
   username: nullable(Type.String()),
-  firstName: nullable(Type.String({ description: 'Of a group its title' })),
+  firstName: nullable(Type.String({ description: 'For a group, its title' })),
   lastName: nullable(Type.String()),
-  startPayload: nullable(Type.String({ description: 'What stood behind the last /start' })),
+  startPayload: nullable(Type.String({ description: 'The parameter of the last /start' })),
   startedAt: IsoTime,
   lastSeenAt: IsoTime,
   blockedAt: nullable(
-    Type.String({ format: 'date-time', description: 'They blocked the bot: nothing is sent' }),
+    Type.String({
+      format: 'date-time',
+      description: 'When the subscriber blocked the bot; nothing is sent any more',
+    }),
   ),
   conversationKey: Type.String(),
   conversationContext: Type.Object({
@@ -82,7 +86,7 @@ export type BotSubscriber = Static<typeof BotSubscriber>
 
 export const SubscriberQuery = Type.Object({
   q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the chat id, the username or the name' }),
+    Type.String({ maxLength: 200, description: 'Part of the chat id, the username or the name' }),
   ),
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),

@@ -35,21 +35,21 @@ export const MOST_NAME_CHARACTERS = 200
 
 const JOB_FIELDS = {
   id: Type.String(),
-  name: Type.String({ description: 'Empty where none was given' }),
+  name: Type.String({ description: 'Empty if none was given' }),
   status: oneOf(BULK_STATUSES),
   messagesPerSecond: nullable(
     Type.Integer({
       minimum: 1,
       maximum: MOST_PER_SECOND,
-      description: 'Null only while the body, still on its way, has not said it',
+      description: 'Null only while the body is being received and the field has not arrived',
     }),
   ),
   pauseReason: nullable(oneOf(PAUSE_REASONS)),
-  total: Type.Integer({ description: 'Rows; while accepting, those that are stored by now' }),
+  total: Type.Integer({ description: 'Number of rows; while accepting, the rows stored so far' }),
   validatedCount: Type.Integer({ description: 'Rows checked so far' }),
   counts: Type.Object({
-    pending: Type.Integer({ description: 'Not settled: waiting, on their way, or unknown' }),
-    sent: Type.Integer({ description: 'Taken by a provider' }),
+    pending: Type.Integer({ description: 'Not settled: waiting, being sent, or unknown' }),
+    sent: Type.Integer({ description: 'Accepted by a provider' }),
     failed: Type.Integer(),
     cancelled: Type.Integer(),
   }),
@@ -83,7 +83,7 @@ export const JobPath = Type.Object({ jobId: Type.String() }, { notFound: 'JOB_NO
 
 /** One message of a job. */
 export const BulkRow = Type.Object({
-  index: Type.Integer({ description: 'Its place in `messages`, from 0' }),
+  index: Type.Integer({ description: 'Index in `messages`, from 0' }),
   to: Type.String(),
   status: oneOf(ROW_STATUSES),
   messageId: nullable(Type.String()),

@@ -16,23 +16,24 @@ export const LEAST_PASSWORD = 10
 export const NewPassword = Type.String({
   minLength: LEAST_PASSWORD,
   maxLength: 200,
-  description: 'Any characters; not the e-mail address',
+  description: 'Any characters; must differ from the e-mail address',
 })
 const Totp = Type.String({
   minLength: 6,
   maxLength: 20,
-  description: 'Six digits of the authenticator, or a recovery code',
+  description: 'Six digits from the authenticator app, or a recovery code',
 })
 const InvitationToken = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'From the link, behind the #',
+  description: 'The part of the link after the #',
 })
 
 export const SetupState = Type.Object({
-  needed: Type.Boolean({ description: 'Nobody has a login yet: the first one may be made' }),
+  needed: Type.Boolean({ description: 'No login exists yet; the first one can be created' }),
   operatorToken: Type.Boolean({
-    description: 'It takes the operator token: the server can be reached from elsewhere',
+    description:
+      'The first login requires the operator token, since the server can be reached from other ' + 'machines',
   }),
 })
 export type SetupState = Static<typeof SetupState>
@@ -66,7 +67,7 @@ export const UserView = Type.Object({
   email: Type.String(),
   name: Type.String(),
   operator: Type.Boolean(),
-  totp: Type.Boolean({ description: 'A second factor is on' }),
+  totp: Type.Boolean({ description: 'The second factor is on' }),
   recoveryCodesLeft: Type.Integer(),
   createdAt: IsoTime,
 })
@@ -76,13 +77,13 @@ export type UserView = Static<typeof UserView>
 export const SessionView = Type.Object({
   user: UserView,
   memberships: Type.Array(MembershipView),
-  csrfToken: Type.String({ description: 'To be given as `X-CSRF-Token` with every request that is no GET' }),
+  csrfToken: Type.String({ description: 'To be sent as `X-CSRF-Token` with every request except GET' }),
   session: Type.Object({
     id: Type.String(),
     createdAt: IsoTime,
     expiresAt: Type.String({
       format: 'date-time',
-      description: 'At the latest; 12 hours without use end it too',
+      description: 'The latest time; 12 hours without use end the session too',
     }),
   }),
 })
@@ -91,7 +92,7 @@ export type SessionView = Static<typeof SessionView>
 /** One session of a signed-in person. */
 export const SessionRow = Type.Object({
   id: Type.String(),
-  current: Type.Boolean({ description: 'The one that asks' }),
+  current: Type.Boolean({ description: 'The session of this request' }),
   createdAt: IsoTime,
   lastSeenAt: IsoTime,
   ip: nullable(Type.String()),
@@ -108,7 +109,7 @@ export type PasswordChange = Static<typeof PasswordChange>
 export const PasswordProof = Type.Object({ password: Password })
 
 export const TotpStart = Type.Object({
-  secret: Type.String({ description: 'Base 32, for typing in' }),
+  secret: Type.String({ description: 'Base32, for manual entry' }),
   uri: Type.String({ description: '`otpauth://…`, for a QR code' }),
 })
 export type TotpStart = Static<typeof TotpStart>
@@ -116,12 +117,14 @@ export type TotpStart = Static<typeof TotpStart>
 export const TotpConfirm = Type.Object({
   code: Type.String({
     ...inForm('^[0-9]{6}$', 'must be six digits'),
-    description: 'What the authenticator shows',
+    description: 'The code that the authenticator app shows',
   }),
 })
 
 export const TotpDone = Type.Object({
-  recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown this once' }),
+  recoveryCodes: Type.Array(Type.String(), {
+    description: 'Each works once; only this response contains them',
+  }),
   session: SessionView,
 })
 export type TotpDone = Static<typeof TotpDone>
@@ -131,12 +134,12 @@ export const InvitationRead = Type.Object({ token: InvitationToken })
 /** What a link is for, shown to the person who opens it. */
 export const InvitationPreview = Type.Object({
   kind: Type.Enum(['invitation', 'reset'] as const, {
-    description: '`reset`: a new password for a login that exists',
+    description: '`reset`: a new password for an existing login',
   }),
   email: Type.String(),
-  accountName: nullable(Type.String({ description: 'Null where it is for the operator' })),
+  accountName: nullable(Type.String({ description: 'Null for an invitation as operator' })),
   role: nullable(Type.Enum([...KEY_ROLES, 'operator'] as const)),
-  hasLogin: Type.Boolean({ description: 'It is accepted with the password of that login' }),
+  hasLogin: Type.Boolean({ description: 'A login exists; its password accepts the invitation' }),
   expiresAt: IsoTime,
 })
 export type InvitationPreview = Static<typeof InvitationPreview>
@@ -147,7 +150,7 @@ export const InvitationAccept = Type.Object({
   password: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'A new one, or that of the login that exists',
+    description: 'A new password, or that of the existing login',
   }),
   totp: Type.Optional(Totp),
 })
@@ -155,6 +158,6 @@ export type InvitationAccept = Static<typeof InvitationAccept>
 
 export const InvitationAccepted = Type.Object({
   ...SessionView.properties,
-  joined: nullable(Type.String({ description: 'The account that the link let them into, if any' })),
+  joined: nullable(Type.String({ description: 'The account that the person joined, if any' })),
 })
 export type InvitationAccepted = Static<typeof InvitationAccepted>

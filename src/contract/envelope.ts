@@ -12,7 +12,7 @@ export function page<T extends TSchema>(item: T) {
     success: Type.Literal(true),
     data: Type.Array(item),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `cursor` to read on; null when there is nothing more.',
+      description: 'Pass it as `cursor` for the next page; null on the last page.',
     }),
   })
 }
@@ -21,9 +21,13 @@ export function page<T extends TSchema>(item: T) {
 export function pageQuery<T extends TProperties>(filters: T) {
   return Type.Object({
     // Not optional in the parsed query: the default is filled in.
-    limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows of one page.' }),
+    limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows per page.' }),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'The `nextCursor` of the previous page; opaque.',
+      }),
     ),
     ...filters,
   })
@@ -39,7 +43,7 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /** A time in the API. */
-export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' })
+export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 
 /** The body of every error response. */
 export const ErrorBody = Type.Object({
@@ -49,12 +53,12 @@ export const ErrorBody = Type.Object({
   requestId: Type.String(),
   details: Type.Optional(
     Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-      description: 'What is wrong, and where in the body or the query.',
+      description: 'Each error, with its path in the body, query or headers.',
     }),
   ),
   retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
   attemptsRemaining: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Of VERIFICATION_CODE_INVALID alone.' }),
+    Type.Integer({ minimum: 0, description: 'Only with VERIFICATION_CODE_INVALID.' }),
   ),
 })
 

@@ -47,21 +47,25 @@ const RULES = {
     sends: Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: 'Codes to one recipient, resends included',
+      description: 'Codes to one recipient, including resends',
     }),
-    windowMinutes: Window('Within so many minutes'),
+    windowMinutes: Window('The period in which they count, in minutes'),
   },
   clientIp: {
     mode: Mode,
-    sends: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Codes asked for from one address' }),
-    windowMinutes: Window('Within so many minutes'),
+    sends: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Codes requested from one client address',
+    }),
+    windowMinutes: Window('The period in which they count, in minutes'),
   },
   prefix: {
     mode: Mode,
     unverified: Type.Integer({
       minimum: 5,
       maximum: 10_000,
-      description: 'Codes that nobody confirms, to a range of 10,000 numbers, beyond what is usual for it',
+      description: 'Unconfirmed codes to a range of 10,000 numbers, beyond the usual number for that range',
     }),
   },
   country: {
@@ -70,7 +74,8 @@ const RULES = {
       minimum: 5,
       maximum: 100_000,
       description:
-        'Codes that nobody confirmed within two minutes, to one country, beyond what is usual for it',
+        'Codes to one country that were not confirmed within two minutes, beyond the usual number for ' +
+        'that country',
     }),
   },
   conversion: {
@@ -78,13 +83,14 @@ const RULES = {
     sends: Type.Integer({
       minimum: 10,
       maximum: 10_000,
-      description: 'Codes before a range is judged by them',
+      description: 'Number of codes from which a range is judged',
     }),
     share: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1,
       description:
-        'Of the rest of the account: a range whose codes are confirmed less often than that is blocked',
+        'A range is blocked if its rate of confirmed codes is less than this share of the rate in the ' +
+        'rest of the account',
     }),
   },
   numberType: {
@@ -103,7 +109,7 @@ const RULES = {
   spend: {
     mode: Mode,
     dailyCap: nullable(
-      Type.Number({ minimum: 0, description: "Of the account's currency, by the UTC day; null for no cap" }),
+      Type.Number({ minimum: 0, description: "In the account's currency, per UTC day; null for no cap" }),
     ),
   },
 } as const satisfies Record<FraudRule, TProperties>
@@ -111,7 +117,8 @@ const RULES = {
 const Safe = Type.Array(Type.String({ minLength: 2, maxLength: 320 }), {
   maxItems: 1_000,
   description:
-    'Never blocked: phone numbers in E.164, e-mail addresses, or the beginning of numbers and a *, as in +4479*',
+    'Never blocked: phone numbers in E.164, e-mail addresses, or number prefixes with a *, such as ' +
+    '+4479*',
 })
 
 const some = <T extends TProperties>(fields: T) => Type.Optional(Type.Partial(Type.Object(fields)))
@@ -152,7 +159,9 @@ export type FraudSettingsView = Static<typeof FraudSettingsView>
 /** A send that was refused, or in monitor mode would have been. */
 export const BlockView = Type.Object({
   id: Type.String(),
-  action: oneOf(BLOCK_ACTIONS, { description: 'monitored: it was let through, since its rule only watches' }),
+  action: oneOf(BLOCK_ACTIONS, {
+    description: '`monitored`: the send was not blocked, since the rule is in monitor mode',
+  }),
   rule: oneOf(FRAUD_RULES),
   reason: Type.String(),
   to: Type.String(),

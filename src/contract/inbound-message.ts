@@ -7,13 +7,14 @@ export const KEYWORDS = ['stop', 'start'] as const
 
 /** A file that came with a message. */
 export const InboundMediaView = Type.Object({
-  type: oneOf(ATTACHMENT_TYPES, { description: 'A voice message is `audio`, a sticker `image`' }),
+  type: oneOf(ATTACHMENT_TYPES, { description: 'A voice message is `audio`, a sticker is `image`' }),
   mimetype: nullable(Type.String()),
   fileName: nullable(Type.String()),
-  sizeBytes: nullable(Type.Integer({ description: 'Where the provider says it' })),
+  sizeBytes: nullable(Type.Integer({ description: 'Null if the provider does not report it' })),
   path: nullable(
     Type.String({
-      description: 'GET it with the API key; null where the file cannot be had from the provider',
+      description:
+        'The path to download the file, with the API key; null if the provider does not offer the file',
     }),
   ),
 })
@@ -33,11 +34,12 @@ export const InboundCard = Type.Object({
   id: nullable(
     Type.String({
       description:
-        'The platform’s id of them, where it says it: `contact.id` of the message is their own card',
+        "The person's id on the platform, if known; equal to `contact.id` of the message for the " +
+        "sender's own card",
     }),
   ),
   name: nullable(Type.String()),
-  phones: Type.Array(Type.String({ description: 'E.164 where it says its country, else as it was written' })),
+  phones: Type.Array(Type.String({ description: 'E.164 if the number has a country code, else as written' })),
   emails: Type.Array(Type.String()),
 })
 export type InboundCard = Static<typeof InboundCard>
@@ -48,36 +50,36 @@ export const InboundMessageView = Type.Object({
   channel: oneOf(CHANNELS),
   from: Type.String({
     description:
-      'E.164 where it is a number that can be written to; of a bot the chat id; in a group the person',
+      'E.164 for a number that can receive messages; for a bot, the chat id; in a group, the person',
   }),
   to: Type.String({
-    description: 'What they wrote to: E.164, a short code, the name of a session, the id of a bot',
+    description: 'The address that received the message: E.164, a short code, a session name or a bot id',
   }),
   text: nullable(
     Type.String({
-      description: 'The caption where there is media; what stands on a button that they pressed',
+      description: 'The caption if there is media; the label of a pressed button',
     }),
   ),
-  button: nullable(
-    Type.String({ description: 'What a button that they pressed says to programs: its id or payload' }),
-  ),
-  buttonTitle: nullable(Type.String({ description: 'What stands on that button' })),
+  button: nullable(Type.String({ description: 'The id or payload of a pressed button' })),
+  buttonTitle: nullable(Type.String({ description: 'The label of the pressed button' })),
   media: Type.Array(InboundMediaView),
   location: nullable(InboundLocation),
-  contacts: Type.Array(InboundCard, { description: 'Contact cards that they sent' }),
-  replyTo: nullable(Type.String({ description: 'The provider’s id of the message that this one answers' })),
+  contacts: Type.Array(InboundCard, { description: 'Contact cards in the message' }),
+  replyTo: nullable(
+    Type.String({ description: "The provider's id of the message that this one replies to" }),
+  ),
   contact: nullable(
     Type.Object(
       { id: nullable(Type.String()), name: nullable(Type.String()) },
-      { description: 'As the platform knows the person' },
+      { description: 'The person as the platform knows them' },
     ),
   ),
-  keyword: nullable(oneOf(KEYWORDS, { description: 'What it meant to suppressions' })),
+  keyword: nullable(oneOf(KEYWORDS, { description: 'The keyword of an opt-out or opt-in' })),
   receivedAt: IsoTime,
-  sentAt: nullable(Type.String({ description: 'By the provider’s word, where it says' })),
+  sentAt: nullable(Type.String({ description: 'According to the provider, if it reports the time' })),
   provider: Type.String(),
   connectionId: Type.String(),
-  providerMessageId: Type.String({ description: 'The provider’s id of it' }),
+  providerMessageId: Type.String({ description: "The provider's id of the message" }),
   conversationContext: nullable(ConversationView),
 })
 export type InboundMessageView = Static<typeof InboundMessageView>
@@ -86,11 +88,11 @@ const address = (description: string, maxLength = 100) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }))
 
 const FILTERS = {
-  from: address('A phone in E.164, a chat id'),
-  to: address('A phone in E.164, a short code, a session, a bot'),
+  from: address('A phone number in E.164, or a chat id'),
+  to: address('A phone number in E.164, a short code, a session name or a bot id'),
   channel: Type.Optional(oneOf(CHANNELS)),
-  accountId: address('Of the conversationContext'),
-  conversationKey: address('Of the conversationContext', 500),
+  accountId: address('Of its conversationContext'),
+  conversationKey: address('Of its conversationContext', 500),
   createdAfter: Type.Optional(IsoTime),
   createdBefore: Type.Optional(IsoTime),
 }

@@ -4,14 +4,14 @@ import { IsoTime } from './envelope.ts'
 
 /** An uploaded file as its account sees it. */
 export const MediaAsset = Type.Object({
-  id: Type.String({ description: 'Goes into `headerAssetId` and `attachment.assetId`' }),
+  id: Type.String({ description: 'The value for `headerAssetId` and `attachment.assetId`' }),
   mediaType: Type.Enum(ATTACHMENT_TYPES),
-  mimetype: Type.String({ description: 'By its bytes, whatever it was declared as' }),
+  mimetype: Type.String({ description: 'Detected from the bytes, whatever type was declared' }),
   fileName: Type.String(),
   size: Type.Integer({ description: 'In bytes' }),
   sha256: Type.String({ description: 'In hexadecimal' }),
   previewUrl: Type.String({
-    description: 'Shows the file to whoever has the address, for a day or so; no key',
+    description: 'Returns the file without a key to anyone with the URL, for about a day',
   }),
   createdAt: IsoTime,
 })

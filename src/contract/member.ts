@@ -11,7 +11,7 @@ export const MEMBER_PERMISSIONS = ['messages:create', 'messages:read'] as const
 const Role = Type.Enum(KEY_ROLES)
 const Permissions = Type.Array(Type.Enum(PERMISSIONS), {
   maxItems: PERMISSIONS.length,
-  description: 'Of a member; an owner has all of them. By default messages:create and messages:read',
+  description: 'For a member; an owner has all permissions. By default messages:create and messages:read',
 })
 const MaybeTime = nullable(IsoTime)
 
@@ -21,7 +21,7 @@ export const Member = Type.Object({
   name: Type.String(),
   role: Role,
   permissions: Type.Array(Type.Enum(PERMISSIONS)),
-  totp: Type.Boolean({ description: 'They have a second factor' }),
+  totp: Type.Boolean({ description: 'The member has a second factor' }),
   lastSeenAt: MaybeTime,
   joinedAt: IsoTime,
 })
@@ -48,7 +48,8 @@ export const MemberRemoved = Type.Object({
   deleted: Type.Literal(true),
   apiKeys: Type.Array(MadeKey, {
     description:
-      'Keys that they made, or that such keys made, and that go on: revoke what they may still know',
+      'Keys that stay valid: those that the person created, and those created with such keys. Revoke ' +
+      'the ones that the person may still know',
   }),
 })
 export type MemberRemoved = Static<typeof MemberRemoved>
@@ -58,7 +59,9 @@ export const InvitationCreate = Type.Object({
   role: Role,
   permissions: Type.Optional(Permissions),
   mail: Type.Optional(
-    Type.Boolean({ description: 'Send the link by e-mail, over the connection that the account would use' }),
+    Type.Boolean({
+      description: "Send the link by e-mail, over the connection that the account's own e-mails would use",
+    }),
   ),
 })
 export type InvitationCreate = Static<typeof InvitationCreate>
@@ -81,10 +84,10 @@ export const MAIL_STATES = ['sent', 'queued', 'failed', 'no_connection', 'not_as
 /** The only response with the link. */
 export const InvitationMade = Type.Object({
   invitation: Invitation,
-  link: Type.String({ description: 'For whoever is invited alone; shown this once' }),
+  link: Type.String({ description: 'Only for the invited person; only this response contains it' }),
   mail: Type.Enum(MAIL_STATES, {
     description:
-      '`no_connection`: only the sandbox carries e-mail so far, which others can read: hand over the link',
+      '`no_connection`: e-mail only has the sandbox, which others can read; pass the link on yourself',
   }),
 })
 export type InvitationMade = Static<typeof InvitationMade>
@@ -124,7 +127,7 @@ export type PersonUpdate = Static<typeof PersonUpdate>
 export const AdminInvitationCreate = Type.Object({
   email: EmailField,
   role: Type.Enum([...KEY_ROLES, 'operator'] as const),
-  accountId: Type.Optional(Type.String({ maxLength: 40, description: 'For owner and member' })),
+  accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Required for owner and member' })),
   permissions: Type.Optional(Permissions),
 })
 export type AdminInvitationCreate = Static<typeof AdminInvitationCreate>
@@ -140,7 +143,9 @@ export const AdminInvitationMade = Type.Object({ invitation: AdminInvitation, li
 export type AdminInvitationMade = Static<typeof AdminInvitationMade>
 
 export const ResetMade = Type.Object({
-  link: Type.String({ description: 'Sets a new password and ends the second factor; shown this once' }),
+  link: Type.String({
+    description: 'Sets a new password and removes the second factor; only this response contains it',
+  }),
   expiresAt: IsoTime,
 })
 export type ResetMade = Static<typeof ResetMade>

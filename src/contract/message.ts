@@ -13,7 +13,7 @@ export const Message = Type.Object({
   messageId: Type.String(),
   requestId: Type.String(),
   usageId: Type.String(),
-  mode: oneOf(KEY_MODES, { description: 'The kind of key that sent it' }),
+  mode: oneOf(KEY_MODES, { description: 'The mode of the key that sent it' }),
   status: oneOf(MESSAGE_STATUSES),
   channel: oneOf(CHANNELS),
   channels: Type.Array(oneOf(CHANNELS), { description: 'The channels that routing considered, in order' }),
@@ -25,7 +25,7 @@ export const Message = Type.Object({
   provider: Type.String(),
   connectionId: Type.String(),
   providerMessageId: nullable(Type.String()),
-  text: nullable(Type.String({ description: `The words of an OTP read ${MASKED}` })),
+  text: nullable(Type.String({ description: `${MASKED} for an OTP` })),
   subject: nullable(Type.String()),
   html: Type.Boolean(),
   attachment: nullable(
@@ -72,14 +72,16 @@ export const TimelineEntry = Type.Object({
   unknownAt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Of an attempt of which nobody knew for a while: since when. ISO 8601, UTC, milliseconds.',
+      description:
+        'For an attempt whose outcome was unknown for some time: since when. ISO 8601, UTC, with ' +
+        'milliseconds.',
     }),
   ),
   settledAt: Type.Optional(nullable(IsoTime)),
   provider: Type.Optional(Type.String()),
   connectionId: Type.Optional(Type.String()),
   providerCode: Type.Optional(nullable(Type.String())),
-  explanation: Type.Optional(nullable(Type.String({ description: 'What the provider means by its code' }))),
+  explanation: Type.Optional(nullable(Type.String({ description: "What the provider's code means" }))),
   detail: Type.Optional(nullable(Type.String())),
 })
 export type TimelineEntry = Static<typeof TimelineEntry>
@@ -104,7 +106,7 @@ export const MessageFilters = Type.Object({
   status: Type.Optional(oneOf(MESSAGE_STATUSES)),
   channel: Type.Optional(oneOf(CHANNELS)),
   messageType: Type.Optional(oneOf(MESSAGE_TYPES)),
-  mode: Type.Optional(oneOf(KEY_MODES, { description: 'The kind of key that sent it; both where absent.' })),
+  mode: Type.Optional(oneOf(KEY_MODES, { description: 'The mode of the key that sent it; both if absent.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
   errorCode: Type.Optional(oneOf(MESSAGE_ERRORS)),
   templateId: Type.Optional(Type.String({ maxLength: 200 })),

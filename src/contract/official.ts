@@ -7,13 +7,13 @@ export const OfficialSender = Type.Object({
   ...TemplateSender.properties,
   status: Type.String({
     description:
-      '`disabled` where the operator turned it off, `unknown` until the provider has said anything, else the provider’s own word in lower case, such as `connected`, `flagged` or `banned`',
+      '`disabled` if the operator disabled the sender, `unknown` until the provider has reported a ' +
+      "status, else the provider's status in lower case, such as `connected`, `flagged` or `banned`",
   }),
-  qualityRating: nullable(Type.String({ description: 'In the provider’s words, such as `GREEN`' })),
+  qualityRating: nullable(Type.String({ description: "The provider's value, such as `GREEN`" })),
   messagingLimit: nullable(
     Type.String({
-      description:
-        'With how many recipients it may begin a conversation in 24 hours, in the provider’s words, such as `TIER_1K`',
+      description: "The provider's limit for new conversations in 24 hours, such as `TIER_1K`",
     }),
   ),
   lastCheckedAt: nullable(IsoTime),
@@ -22,10 +22,14 @@ export type OfficialSender = Static<typeof OfficialSender>
 
 export const OfficialSenderQuery = Type.Object({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows of one page; without it, all there are' }),
+    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows per page; if absent, all of them' }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'The `nextCursor` of the previous page; opaque',
+    }),
   ),
 })
 export type OfficialSenderQuery = Static<typeof OfficialSenderQuery>

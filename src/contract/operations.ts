@@ -13,11 +13,11 @@ export const NodeView = Type.Object({
   startedAt: IsoTime,
   seenAt: IsoTime,
   alive: Type.Boolean(),
-  current: Type.Boolean({ description: 'The node that answers' }),
-  holds: Type.Integer({ minimum: 0, description: 'Messages that it has in its hands; counted up to 10,000' }),
+  current: Type.Boolean({ description: 'The node that responds' }),
+  holds: Type.Integer({ minimum: 0, description: 'Messages that the node holds; counted up to 10,000' }),
   lanes: Type.Array(
     Type.Object({ accountId: Type.String(), accountName: Type.String(), fence: Type.Integer() }),
-    { description: 'Accounts whose bulk jobs it hands over' },
+    { description: 'Accounts whose bulk lane the node holds' },
   ),
 })
 export type NodeView = Static<typeof NodeView>
@@ -37,19 +37,19 @@ export type LinkView = Static<typeof LinkView>
 
 export const NodesView = Type.Object({
   nodes: Type.Array(NodeView),
-  links: Type.Array(LinkView, { description: 'Of the node that answers; every node has its own' }),
+  links: Type.Array(LinkView, { description: 'The links of the node that responds; each node has its own' }),
 })
 export type NodesView = Static<typeof NodesView>
 
 export const QueueView = Type.Object({
   connectionId: Type.String(),
-  name: nullable(Type.String({ description: 'Null for a connection that is gone' })),
+  name: nullable(Type.String({ description: 'Null if the connection was removed' })),
   provider: nullable(Type.String()),
   channels: Type.Array(Type.Enum(CHANNELS)),
-  due: Type.Integer({ minimum: 0, description: 'Waiting, and due; counted up to 10,000' }),
-  scheduled: Type.Integer({ minimum: 0, description: 'For later; counted up to 10,000' }),
+  due: Type.Integer({ minimum: 0, description: 'Waiting and due; counted up to 10,000' }),
+  scheduled: Type.Integer({ minimum: 0, description: 'Due later; counted up to 10,000' }),
   unknown: Type.Integer({ minimum: 0, description: 'Counted up to 10,000' }),
-  lagMs: Type.Integer({ minimum: 0, description: 'How long the one that has waited longest is due' }),
+  lagMs: Type.Integer({ minimum: 0, description: 'How long the oldest due message has been due' }),
 })
 export type QueueView = Static<typeof QueueView>
 
@@ -77,8 +77,8 @@ export const UnknownMessage = Type.Object({
   cost: Type.Number(),
   currency: Type.String(),
   unknownAt: IsoTime,
-  closesAt: Type.String({ format: 'date-time', description: 'When it counts as sent' }),
-  asks: Type.Integer({ description: 'How often its provider was asked' }),
+  closesAt: Type.String({ format: 'date-time', description: 'When the message counts as sent' }),
+  asks: Type.Integer({ description: 'How often the provider was asked for the outcome' }),
 })
 export type UnknownMessage = Static<typeof UnknownMessage>
 
@@ -94,9 +94,9 @@ export const ProviderView = Type.Object({
   key: Type.String(),
   channels: Type.Array(Type.Enum(CHANNELS)),
   config: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'JSON Schema 2020-12 of a connection’s `config`',
+    description: "JSON Schema 2020-12 of a connection's `config`",
   }),
-  secrets: Type.Array(Type.String({ description: 'Fields that go in and never come out' })),
+  secrets: Type.Array(Type.String({ description: 'Secret fields of `config`; they are never returned' })),
   policy: Type.Object({
     allowedTypes: Type.Array(Type.Enum(MESSAGE_TYPES)),
     sendModeByType: Type.Record(Type.String(), Type.String()),

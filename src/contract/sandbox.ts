@@ -11,7 +11,7 @@ export const SandboxMedia = Type.Object({
   mimetype: Type.String(),
   fileName: Type.String(),
   sizeBytes: Type.Integer(),
-  sha256: Type.String({ description: 'Of the bytes, in hex.' }),
+  sha256: Type.String({ description: 'Of the bytes, in hexadecimal.' }),
   publicUrl: Type.Optional(Type.String()),
 })
 export type SandboxMedia = Static<typeof SandboxMedia>
@@ -23,7 +23,7 @@ export const SandboxTemplateUse = Type.Object({
   header: nullable(
     Type.Object({
       type: oneOf(['text', 'image', 'video', 'document'] as const),
-      variables: nullable(Type.Array(Type.String(), { description: 'Of a header of text.' })),
+      variables: nullable(Type.Array(Type.String(), { description: 'The values of a text header.' })),
       media: nullable(SandboxMedia),
     }),
   ),
@@ -45,11 +45,13 @@ export const SandboxMessage = Type.Object({
   to: Type.String(),
   sender: nullable(Type.String()),
   subject: nullable(Type.String()),
-  text: nullable(Type.String({ description: 'Null where the message is HTML.' })),
-  html: nullable(Type.String({ description: 'Null where the message is plain text.' })),
+  text: nullable(Type.String({ description: 'Null for an HTML message.' })),
+  html: nullable(Type.String({ description: 'Null for a plain-text message.' })),
   media: nullable(Type.Array(SandboxMedia)),
   template: nullable(SandboxTemplateUse),
-  attempts: Type.Integer({ description: 'Tries until it was taken, that one included.' }),
+  attempts: Type.Integer({
+    description: 'Attempts until the sandbox accepted the message, including the accepted one.',
+  }),
   receivedAt: IsoTime,
 })
 export type SandboxMessage = Static<typeof SandboxMessage>
@@ -61,7 +63,8 @@ export const SandboxQuery = pageQuery({
       minLength: 1,
       maxLength: 320,
       description:
-        'One recipient, a phone in any spelling that a send takes. Write the plus of a phone as %2B.',
+        'Only messages to this recipient; a phone number in any spelling that a send accepts. Encode its ' +
+        '+ as %2B.',
     }),
   ),
 })

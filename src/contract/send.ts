@@ -16,9 +16,7 @@ const Reference = Type.String({ minLength: 1, maxLength: 200 })
 const Address = Type.String({ minLength: 1, maxLength: 2_048 })
 
 export const Content = Type.Object({
-  text: Type.Optional(
-    Type.String({ maxLength: TEXT_MAX, description: 'The text; the caption where there is media' }),
-  ),
+  text: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'The text, or the caption of media' })),
   otpCode: Type.Optional(
     Type.String({
       minLength: 1,
@@ -26,13 +24,13 @@ export const Content = Type.Object({
       description: 'A one-time code, for messageType otp without a template',
     }),
   ),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'E-mail alone' })),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Only for e-mail' })),
 })
 
 export const Attachment = Type.Object({
   type: Type.Enum(ATTACHMENT_TYPES),
   publicUrl: Type.Optional(Address),
-  base64: Type.Optional(Type.String({ minLength: 1, description: 'Raw base64 without a data: prefix' })),
+  base64: Type.Optional(Type.String({ minLength: 1, description: 'Raw base64, without a data: prefix' })),
   mimetype: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
   fileName: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   assetId: Type.Optional(Reference),
@@ -51,7 +49,7 @@ export const ConversationContext = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description: 'Kept with the message; `moduleType:accountId:chatId` where it is not given',
+      description: 'Stored with the message; by default `moduleType:accountId:chatId`',
     }),
   ),
 })
@@ -155,7 +153,7 @@ export const SendResult = Type.Object({
   billing: Type.Object({
     estimatedCost: Type.Number(),
     currency: Type.String(),
-    parts: Type.Optional(Type.Integer({ description: 'SMS alone' })),
+    parts: Type.Optional(Type.Integer({ description: 'Only for SMS' })),
   }),
   tracking: Type.Object({
     messageId: Type.String(),
@@ -173,7 +171,7 @@ export const BatchResult = Type.Object({
   summary: Type.Object({
     total: Type.Integer(),
     sent: Type.Integer(),
-    queued: Type.Integer({ description: 'Scheduled ones included.' }),
+    queued: Type.Integer({ description: 'Includes scheduled ones.' }),
     failed: Type.Integer(),
   }),
   results: Type.Array(
@@ -182,8 +180,8 @@ export const BatchResult = Type.Object({
       success: Type.Boolean(),
       requestId: Type.String(),
       status: Type.Enum(['sent', 'queued', 'scheduled', 'failed'] as const),
-      messageId: Type.Optional(Type.String({ description: 'Of what was accepted.' })),
-      code: Type.Optional(Type.String({ description: 'Of what failed.' })),
+      messageId: Type.Optional(Type.String({ description: 'For an accepted recipient.' })),
+      code: Type.Optional(Type.String({ description: 'For a failed recipient.' })),
       error: Type.Optional(Type.String()),
     }),
   ),

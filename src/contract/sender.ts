@@ -12,7 +12,7 @@ export const SmsSenderView = Type.Object({
   isDefault: Type.Boolean(),
   webhookConfigured: Type.Boolean(),
   reason: Type.Optional(
-    Type.String({ description: 'Why it was rejected, in the operator’s words; absent otherwise' }),
+    Type.String({ description: "The operator's reason for a rejection; absent otherwise" }),
   ),
 })
 export type SmsSenderView = Static<typeof SmsSenderView>
@@ -22,13 +22,13 @@ export const SmsSenderRequest = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: 50,
-    description: '3–11 letters, digits, spaces, `.`, `-` or `_` with a letter, or 3–15 digits',
+    description: '3–11 letters, digits, spaces, `.`, `-` or `_` with at least one letter, or 3–15 digits',
   }),
   webhookUrl: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 2_048,
-      description: 'https, at a public address: called when the name is approved or rejected',
+      description: 'An https URL at a public address, called when the name is approved or rejected',
     }),
   ),
   webhookSecret: Type.Optional(

@@ -6,28 +6,30 @@ const COUNT = Type.Integer({ minimum: 0 })
 
 export const MessageStatsQuery = Type.Object({
   from: Type.Optional(
-    Type.String({ maxLength: 40, description: 'ISO 8601; a day before `to` unless given' }),
+    Type.String({ maxLength: 40, description: 'ISO 8601; by default one day before `to`' }),
   ),
-  to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, not included; now unless given' })),
-  interval: Type.Enum(['hour', 'day'] as const, { default: 'hour', description: 'UTC' }),
+  to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive; by default now' })),
+  interval: Type.Enum(['hour', 'day'] as const, { default: 'hour', description: 'In UTC' }),
   groupBy: Type.Optional(Type.Enum(['channel'] as const)),
-  mode: Type.Optional(Type.Enum(['live', 'test'] as const, { description: 'By default that of the key' })),
+  mode: Type.Optional(
+    Type.Enum(['live', 'test'] as const, { description: 'By default the mode of the key' }),
+  ),
 })
 export type MessageStatsQuery = Static<typeof MessageStatsQuery>
 
 const COUNTS = {
-  sent: Type.Integer({ minimum: 0, description: 'Taken by a provider' }),
+  sent: Type.Integer({ minimum: 0, description: 'Accepted by a provider' }),
   delivered: COUNT,
   undelivered: COUNT,
   failed: COUNT,
-  unknown: Type.Integer({ minimum: 0, description: 'Attempts whose outcome nobody knew' }),
+  unknown: Type.Integer({ minimum: 0, description: 'Attempts that had an unknown outcome' }),
   cancelled: COUNT,
-  cost: Type.Number({ description: 'What was paid, less what came back' }),
+  cost: Type.Number({ description: 'The amount charged, less refunds' }),
 }
 
 /** The counts of one hour or day. */
 export const MessageStatsRow = Type.Object({
-  at: Type.String({ format: 'date-time', description: 'When it begins' }),
+  at: Type.String({ format: 'date-time', description: 'The start of the hour or day' }),
   channel: nullable(Type.Enum(CHANNELS)),
   ...COUNTS,
 })
@@ -43,17 +45,23 @@ export const MessageStats = Type.Object({
   now: Type.Object({
     waiting: Type.Integer({
       minimum: 0,
-      description: 'Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes',
+      description:
+        'Scheduled and queued messages; counted up to 10,000, among the newest 20,000 of both modes',
     }),
-    waitingMore: Type.Boolean({ description: 'Whether more may wait than were counted' }),
+    waitingMore: Type.Boolean({
+      description: 'Whether there may be more waiting messages than were counted',
+    }),
     unknown: Type.Integer({
       minimum: 0,
-      description: 'Still unknown; counted likewise, apart from what waits',
+      description:
+        'Messages whose outcome is still unknown; counted in the same way, separately from waiting ones',
     }),
-    unknownMore: Type.Boolean({ description: 'Whether more may be unknown than were counted' }),
+    unknownMore: Type.Boolean({
+      description: 'Whether there may be more unknown messages than were counted',
+    }),
   }),
   rows: Type.Array(MessageStatsRow, {
-    description: 'In order; hours and days without anything are left out',
+    description: 'In order; hours and days without any counts are omitted',
   }),
 })
 export type MessageStats = Static<typeof MessageStats>

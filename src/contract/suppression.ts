@@ -9,12 +9,12 @@ export type SuppressionSource = (typeof SUPPRESSION_SOURCES)[number]
 const To = Type.String({
   minLength: 1,
   maxLength: 320,
-  description: 'A phone in E.164, an e-mail address, a group id or a chat id',
+  description: 'A phone number in E.164, an e-mail address, a group id or a chat id',
 })
 
 export const SuppressionCreate = Type.Object({
   to: To,
-  channel: Type.Optional(oneOf(CHANNELS, { description: 'Absent: every channel' })),
+  channel: Type.Optional(oneOf(CHANNELS, { description: 'If absent, every channel' })),
   reason: Type.Optional(Type.String({ maxLength: 500 })),
 })
 export type SuppressionCreate = Static<typeof SuppressionCreate>
@@ -23,7 +23,7 @@ export type SuppressionCreate = Static<typeof SuppressionCreate>
 export const SuppressionView = Type.Object({
   id: Type.String(),
   to: Type.String(),
-  channel: nullable(oneOf(CHANNELS, { description: 'Null: every channel' })),
+  channel: nullable(oneOf(CHANNELS, { description: 'Null for every channel' })),
   source: oneOf(SUPPRESSION_SOURCES),
   reason: nullable(Type.String()),
   createdAt: IsoTime,
@@ -33,12 +33,14 @@ export type SuppressionView = Static<typeof SuppressionView>
 /** A suppression that a recipient made at a number that accounts share. */
 export const SharedSuppressionView = Type.Object({
   ...SuppressionView.properties,
-  connectionId: nullable(Type.String({ description: 'Whose own sender is not to write to them' })),
+  connectionId: nullable(
+    Type.String({ description: 'The connection whose sender must not write to the recipient' }),
+  ),
 })
 export type SharedSuppressionView = Static<typeof SharedSuppressionView>
 
 export const SuppressionQuery = pageQuery({
   to: Type.Optional(To),
-  channel: Type.Optional(oneOf(CHANNELS, { description: 'Those of this channel alone' })),
+  channel: Type.Optional(oneOf(CHANNELS, { description: 'Only those of exactly this channel' })),
 })
 export type SuppressionQuery = Static<typeof SuppressionQuery>

@@ -16,11 +16,15 @@ export const TemplateButtonInput = Type.Object({
   type: Type.Enum(BUTTON_TYPES),
   text: Type.String({ minLength: 1, maxLength: 25 }),
   url: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 2_000, description: 'May end in {{1}}: then each send gives it' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'May end in {{1}}, whose value each send then gives',
+    }),
   ),
   urlExample: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
   phoneNumber: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'E.164' })),
-  example: Type.Optional(Type.String({ minLength: 1, maxLength: 15, description: 'Of a copy_code button' })),
+  example: Type.Optional(Type.String({ minLength: 1, maxLength: 15, description: 'For a copy_code button' })),
 })
 export type TemplateButtonInput = Static<typeof TemplateButtonInput>
 
@@ -28,10 +32,12 @@ const FIELDS = {
   name: Type.String({ minLength: 1, maxLength: 512, description: 'Lowercase letters and underscores' }),
   category: Type.Enum(TEMPLATE_CATEGORIES),
   subType: Type.Enum(TEMPLATE_SUB_TYPES),
-  language: Type.Optional(Type.String({ minLength: 2, maxLength: 20, description: 'As in en or en_US' })),
-  body: Type.Optional(Type.String({ maxLength: CONTENT_MAX, description: 'Of chat-app templates' })),
+  language: Type.Optional(
+    Type.String({ minLength: 2, maxLength: 20, description: 'For example en or en_US' }),
+  ),
+  body: Type.Optional(Type.String({ maxLength: CONTENT_MAX, description: 'For chat-app templates' })),
   content: Type.Optional(
-    Type.String({ maxLength: CONTENT_MAX, description: 'Of SMS, message and e-mail templates' }),
+    Type.String({ maxLength: CONTENT_MAX, description: 'For SMS, message and e-mail templates' }),
   ),
   emailSubject: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   headerType: Type.Optional(Type.Enum(HEADER_TYPES)),
@@ -41,7 +47,7 @@ const FIELDS = {
     Type.String({
       minLength: 1,
       maxLength: 2_048,
-      description: 'Fetched and kept, instead of headerAssetId',
+      description: 'Fetched once and stored; an alternative to headerAssetId',
     }),
   ),
   footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
@@ -78,7 +84,7 @@ export type TemplateCreate = Static<typeof TemplateCreate>
 export const PlatformTemplateCreate = Type.Object({
   ...FIELDS,
   isDefault: Type.Optional(
-    Type.Boolean({ description: 'Used by accounts that chose no default of this category and sub type' }),
+    Type.Boolean({ description: 'Used by accounts that have no default for this category and subType' }),
   ),
 })
 export type PlatformTemplateCreate = Static<typeof PlatformTemplateCreate>

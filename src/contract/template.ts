@@ -26,10 +26,10 @@ export const PLATFORM_SENDER = 'platform'
 
 /** The official sender that a template is bound to, as the template shows it. */
 export const TemplateSender = Type.Object({
-  id: Type.String({ description: '`platform` for the platform’s own number' }),
+  id: Type.String({ description: "`platform` for the platform's own number" }),
   scope: oneOf(['platform', 'official_sender'] as const),
   isPlatform: Type.Boolean(),
-  isDefault: Type.Boolean({ description: 'The account’s default sender' }),
+  isDefault: Type.Boolean({ description: "Whether it is the account's default sender" }),
   label: nullable(Type.String()),
   phoneNumber: nullable(Type.String({ description: 'E.164' })),
   displayName: Type.String(),
@@ -43,7 +43,9 @@ export const TemplateButton = Type.Object({
   url: Type.Optional(Type.String()),
   urlExample: Type.Optional(Type.String()),
   phoneNumber: Type.Optional(Type.String()),
-  example: Type.Optional(Type.String({ description: 'The code of a copy_code button, for the review' })),
+  example: Type.Optional(
+    Type.String({ description: "The example code of a copy_code button, for the provider's review" }),
+  ),
 })
 export type TemplateButton = Static<typeof TemplateButton>
 
@@ -67,9 +69,9 @@ export const TemplateView = Type.Object({
   buttons: nullable(Type.Array(TemplateButton)),
   urlButtonVariables: Type.Array(
     Type.Object({ index: Type.Integer(), subType: Type.String(), example: nullable(Type.String()) }),
-    { description: 'The buttons that want a value at each send, by their place from 0' },
+    { description: 'The buttons that need a value in each send, by their index from 0' },
   ),
-  indexedPlaceholders: Type.Array(Type.String(), { description: 'As in `{{1}}`, in order' }),
+  indexedPlaceholders: Type.Array(Type.String(), { description: 'For example `{{1}}`, in order' }),
   content: nullable(Type.String()),
   emailSubject: nullable(Type.String()),
   parameters: Type.Array(nullable(Type.String()), {
@@ -81,7 +83,7 @@ export const TemplateView = Type.Object({
   officialSenderId: nullable(Type.String()),
   officialSender: nullable(TemplateSender),
   isPlatformNumber: Type.Boolean(),
-  isPlatformTemplate: Type.Boolean({ description: 'Made by the platform for every account' }),
+  isPlatformTemplate: Type.Boolean({ description: 'Created by the platform for every account' }),
   isDefault: Type.Boolean(),
   otpType: nullable(oneOf(OTP_TYPES)),
   addSecurityRecommendation: nullable(Type.Boolean()),
@@ -105,16 +107,20 @@ export type SmsTemplateCreated = Static<typeof SmsTemplateCreated>
 
 const FILTERS = {
   category: Type.Optional(oneOf(TEMPLATE_CATEGORIES)),
-  status: Type.Optional(oneOf(TEMPLATE_STATUSES, { description: '`active` and `approved` when absent' })),
+  status: Type.Optional(oneOf(TEMPLATE_STATUSES, { description: 'By default `active` and `approved`' })),
   provider: Type.Optional(oneOf(TEMPLATE_PROVIDERS)),
 }
 
 const PAGES = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows of one page; without it, all there are' }),
+    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows per page; if absent, all of them' }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'The `nextCursor` of the previous page; opaque',
+    }),
   ),
 }
 
@@ -124,7 +130,7 @@ export type PlatformTemplateQuery = Static<typeof PlatformTemplateQuery>
 export const TemplateQuery = Type.Object({
   ...FILTERS,
   officialSenderId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: '`platform` is the platform’s own number' }),
+    Type.String({ minLength: 1, maxLength: 200, description: "`platform` for the platform's own number" }),
   ),
   'sender.officialId': Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Alias of officialSenderId' }),
@@ -137,7 +143,7 @@ export type TemplateQuery = Static<typeof TemplateQuery>
 export const TemplateList = Type.Object({
   data: Type.Array(TemplateView),
   nextCursor: Type.Optional(
-    nullable(Type.String({ description: 'With `limit`: pass it as `cursor` to read on' })),
+    nullable(Type.String({ description: 'Only with `limit`: pass it as `cursor` for the next page' })),
   ),
 })
 
@@ -175,7 +181,7 @@ export const TemplatePreview = Type.Object({
     Type.Object({
       type: oneOf(BUTTON_TYPES),
       text: Type.String(),
-      value: nullable(Type.String({ description: 'The address, number or code behind it' })),
+      value: nullable(Type.String({ description: 'The URL, phone number or code of the button' })),
     }),
   ),
   sms: nullable(

@@ -5,28 +5,31 @@ import { nullable, oneOf, pageQuery } from './envelope.ts'
 const Day = (description: string) => Type.Optional(Type.String({ maxLength: 10, description }))
 
 export const StatsQuery = pageQuery({
-  from: Day('The first day, in UTC, as in 2030-01-31; 30 days where absent'),
-  to: Day('The last day; today where absent'),
+  from: Day('The first day, in UTC, such as 2030-01-31; by default 30 days up to `to`'),
+  to: Day('The last day, included; by default today'),
   groupBy: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Some of `day`, `channel` and `country`, parted by commas' }),
+    Type.String({
+      maxLength: 40,
+      description: 'One or more of `day`, `channel` and `country`, separated by commas',
+    }),
   ),
 })
 export type StatsQuery = Static<typeof StatsQuery>
 
 export const StatsRow = Type.Object({
   day: nullable(
-    Type.String({ description: 'On which the verifications began; null when not grouped by it' }),
+    Type.String({ description: 'The day on which the verifications began; null if not grouped by day' }),
   ),
   channel: nullable(oneOf(CHANNELS)),
-  country: nullable(Type.String({ description: 'Null too for recipients without one' })),
-  started: Type.Integer({ description: 'Verifications of which at least one code was taken by a provider' }),
+  country: nullable(Type.String({ description: 'Also null for recipients without a country' })),
+  started: Type.Integer({ description: 'Verifications with at least one code that a provider accepted' }),
   sent: Type.Integer({
-    description: 'Codes that providers took, resends and every channel of a fan-out included',
+    description: 'Codes that providers accepted; each resend, and each channel of a fan-out, counts',
   }),
-  delivered: Type.Integer({ description: 'Those of which a provider said that they arrived' }),
+  delivered: Type.Integer({ description: 'Codes with a delivery receipt' }),
   verified: Type.Integer(),
-  conversion: nullable(Type.Number({ description: 'verified / started; null where nothing started' })),
-  cost: Type.Number({ description: 'Of the codes that were charged' }),
+  conversion: nullable(Type.Number({ description: 'verified / started; null if nothing was started' })),
+  cost: Type.Number({ description: 'The amount charged for codes' }),
   currency: Type.String(),
   blocked: Type.Integer({ description: 'Sends that the fraud guard refused' }),
 })

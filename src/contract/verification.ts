@@ -11,13 +11,13 @@ export const VerificationSend = Type.Object({
   to: To,
   // Any text: an unknown channel is refused with the error that the contract defines.
   channel: Type.Optional(
-    Type.String({ description: `${VERIFICATION_CHANNELS.join(', ')}; absent, it is chosen` }),
+    Type.String({ description: `${VERIFICATION_CHANNELS.join(', ')}; if absent, routing chooses` }),
   ),
   senderId: Type.Optional(Reference),
   officialSenderId: Type.Optional(Reference),
   sender: Type.Optional(SenderChoice),
   clientIp: Type.Optional(
-    Type.String({ maxLength: 45, description: 'Of the end user who asked for the code' }),
+    Type.String({ maxLength: 45, description: 'The address of the end user who requested the code' }),
   ),
   idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
 })
@@ -32,7 +32,7 @@ const WHICH = {
 export const VerificationResend = Type.Object({
   ...WHICH,
   clientIp: Type.Optional(
-    Type.String({ maxLength: 45, description: 'Of the end user who asked for the code' }),
+    Type.String({ maxLength: 45, description: 'The address of the end user who requested the code' }),
   ),
 })
 export type VerificationResend = Static<typeof VerificationResend>
@@ -42,7 +42,7 @@ export const VerificationCheck = Type.Object({
   code: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'Digits of any script; spaces and hyphens do not count',
+    description: 'Digits of any script; spaces and hyphens are ignored',
   }),
 })
 export type VerificationCheck = Static<typeof VerificationCheck>
@@ -58,16 +58,17 @@ export const ORDER_SOURCES = ['learned', 'policy', 'trial'] as const
 
 const Evidence = Type.Object({
   channel: Type.Enum(CHANNELS),
-  codes: Type.Integer({ description: 'How many codes of late are known; older ones count less' }),
-  conversion: Type.Number({ description: 'The share that was confirmed, as it is estimated' }),
-  deliverySeconds: Type.Number({ description: 'Until they arrived, as it is estimated' }),
+  codes: Type.Integer({ description: 'Weighted number of recent codes; older ones count less' }),
+  conversion: Type.Number({ description: 'The estimated share of confirmed codes' }),
+  deliverySeconds: Type.Number({ description: 'The estimated time until delivery' }),
 })
 export type ChannelEvidence = Static<typeof Evidence>
 
 const Order = Type.Object({
   by: oneOf(ORDER_SOURCES, {
     description:
-      'learned: by how codes fared; policy: too little is known; trial: to learn of a channel that is hardly known',
+      '`learned`: by the results of earlier codes; `policy`: there is too little data; `trial`: a ' +
+      'channel with little data goes first',
   }),
   country: Type.String(),
   channels: Type.Array(Evidence, { description: 'In the order in which they are tried' }),
@@ -82,10 +83,10 @@ export const VerificationAttempt = Type.Object({
   status: Type.Enum(['sent', 'queued', 'scheduled'] as const),
   channel: Type.Enum(CHANNELS),
   channels: Type.Optional(
-    Type.Array(Type.Enum(CHANNELS), { description: 'Where more than one channel succeeded' }),
+    Type.Array(Type.Enum(CHANNELS), { description: 'Present if more than one channel succeeded' }),
   ),
   deliveries: Type.Optional(
-    Type.Array(Delivery, { description: 'Where the account sends codes over several channels at once' }),
+    Type.Array(Delivery, { description: 'Present if the account sends codes over several channels at once' }),
   ),
   expiresAt: IsoTime,
   resendAvailableAt: IsoTime,
@@ -97,7 +98,7 @@ export const VerificationAttempt = Type.Object({
         channels: Type.Array(Type.Enum(CHANNELS)),
         order: Order,
       },
-      { description: 'Where the account wants the order of channels learned, and there are several' },
+      { description: 'Present if the account uses a learned order and several channels are possible' },
     ),
   ),
 })
@@ -130,7 +131,7 @@ export const VerificationView = Type.Object({
   country: nullable(Type.String()),
   channel: oneOf(CHANNELS),
   messageIds: Type.Array(Type.String(), {
-    description: 'In order, those of resends behind the first; their channels and costs are theirs to tell',
+    description: 'In order, the original send before the resends; read each message for its channel and cost',
   }),
   attemptsRemaining: Type.Integer(),
   resendCount: Type.Integer(),

@@ -3,16 +3,16 @@ import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
 /** Invariant: balance + held + captured = credited. */
 export const WalletView = Type.Object({
-  balance: Type.Number({ description: 'What can be spent' }),
-  held: Type.Number({ description: 'Held for messages whose outcome is open' }),
-  captured: Type.Number({ description: 'Paid for messages that a provider took' }),
-  credited: Type.Number({ description: 'All that was ever credited, less debits' }),
+  balance: Type.Number({ description: 'Available to spend' }),
+  held: Type.Number({ description: 'Held for messages that are not settled' }),
+  captured: Type.Number({ description: 'Charged for messages that a provider accepted' }),
+  credited: Type.Number({ description: 'The sum of all credits, less debits' }),
   currency: Type.String(),
 })
 export type WalletView = Static<typeof WalletView>
 
 const LowBalance = Type.Number({
-  description: '`wallet.low` is told when the balance falls below this; 0 is never',
+  description: 'The event `wallet.low` is sent when the balance falls below this amount; 0 for never',
 })
 export const WalletWithThreshold = Type.Object({ ...WalletView.properties, lowBalance: LowBalance })
 export type WalletWithThreshold = Static<typeof WalletWithThreshold>
@@ -28,9 +28,9 @@ export type LedgerType = (typeof LEDGER_TYPES)[number]
  * `refund` captured back to balance; `credit` and `debit` change what was credited.
  */
 export const LedgerEntry = Type.Object({
-  id: Type.String({ description: 'The usage (`usg_…`) that a send answered with, or the credit (`crd_…`)' }),
+  id: Type.String({ description: 'The `usageId` of a send (`usg_…`), or the id of a credit (`crd_…`)' }),
   type: Type.Enum(LEDGER_TYPES),
-  amount: Type.Number({ description: 'Never negative: the type says which way it goes' }),
+  amount: Type.Number({ description: 'Never negative; `type` gives the direction' }),
   currency: Type.String(),
   messageId: nullable(Type.String()),
   note: nullable(Type.String()),
@@ -44,7 +44,7 @@ export type LedgerSource = (typeof LEDGER_SOURCES)[number]
 
 export const LedgerQuery = pageQuery({
   source: Type.Optional(
-    oneOf(LEDGER_SOURCES, { description: '`credits`: what the operator credited, debited and refunded' }),
+    oneOf(LEDGER_SOURCES, { description: '`credits`: credits, debits and refunds by the operator' }),
   ),
   createdAfter: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
   createdBefore: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),

@@ -86,13 +86,14 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number]
 const Url = Type.String({
   minLength: 1,
   maxLength: 2_048,
-  description: 'https, at a public address; asked without following redirects',
+  description: 'An https URL at a public address; redirects are not followed',
 })
 const Description = Type.String({ maxLength: 500 })
 const EventTypeList = Type.Array(oneOf(LISTENED), {
   minItems: 1,
   maxItems: 50,
-  description: '`*` is every type, `message.*` every one that begins so, those of later versions included',
+  description:
+    '`*` is every type, `message.*` every type with that prefix, both including types of later ' + 'versions',
 })
 
 export const WebhookCreate = Type.Object({
@@ -128,14 +129,14 @@ export type WebhookView = Static<typeof WebhookView>
 
 export const WebhookWithSecret = Type.Object({
   ...WebhookView.properties,
-  secret: Type.String({ description: '`whsec_…`; shown this once' }),
+  secret: Type.String({ description: '`whsec_…`; only this response contains it' }),
 })
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
 /** The delivery of one event to one endpoint. */
 export const DeliveryView = Type.Object({
   id: Type.String(),
-  eventId: Type.String({ description: 'The `webhook-id` of every attempt' }),
+  eventId: Type.String({ description: 'The `webhook-id` header of every attempt' }),
   eventType: oneOf(EVENT_TYPES),
   messageId: nullable(Type.String()),
   status: oneOf(DELIVERY_STATUSES),
@@ -143,7 +144,7 @@ export const DeliveryView = Type.Object({
   nextAttemptAt: nullable(IsoTime),
   lastAttemptAt: nullable(IsoTime),
   lastStatus: nullable(
-    Type.Integer({ description: 'The HTTP status of the last attempt that was answered' }),
+    Type.Integer({ description: 'The HTTP status of the last attempt that got a response' }),
   ),
   lastError: nullable(Type.String()),
   endedAt: nullable(IsoTime),
@@ -157,7 +158,7 @@ export const DeliveryWithPayload = Type.Object({
   payload: nullable(
     Type.Object(
       { type: oneOf(EVENT_TYPES), id: Type.String(), timestamp: IsoTime, data: Type.Unknown() },
-      { description: 'What is sent; null once its event is no longer kept' },
+      { description: 'The request body; null if the event is no longer stored' },
     ),
   ),
 })
@@ -170,16 +171,18 @@ export const DeliveryQuery = pageQuery({
 export type DeliveryQuery = Static<typeof DeliveryQuery>
 
 export const WebhookReplay = Type.Object({
-  from: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that counts' }),
-  to: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that no longer counts' }),
+  from: Type.String({ maxLength: 40, description: 'ISO 8601; inclusive' }),
+  to: Type.String({ maxLength: 40, description: 'ISO 8601; exclusive' }),
   types: Type.Optional(EventTypeList),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`' })),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'The `nextCursor` of the previous request' }),
+  ),
 })
 export type WebhookReplay = Static<typeof WebhookReplay>
 
 export const WebhookReplayed = Type.Object({
   success: Type.Literal(true),
-  data: Type.Object({ queued: Type.Integer({ description: 'Deliveries that were queued' }) }),
+  data: Type.Object({ queued: Type.Integer({ description: 'Number of queued deliveries' }) }),
   nextCursor: nullable(
     Type.String({ description: 'Pass it as `cursor`, with the same range, to queue the rest.' }),
   ),
@@ -189,7 +192,7 @@ export type WebhookReplayed = Static<typeof WebhookReplayed>
 /** `data` of a `message.*` event, without the message's text. */
 export const MessageEventData = Type.Object({
   messageId: Type.String(),
-  status: Type.String({ description: 'What the event says; the message may be further by now' }),
+  status: Type.String({ description: 'The status at the event; the message may have another one by now' }),
   mode: oneOf(KEY_MODES),
   channel: oneOf(CHANNELS),
   to: Type.String(),
@@ -217,7 +220,7 @@ export const VerificationEventData = Type.Object({
   to: Type.String(),
   country: nullable(Type.String()),
   channel: oneOf(CHANNELS),
-  messageId: Type.String({ description: 'Of the code that counts' }),
+  messageId: Type.String({ description: 'The message of the valid code' }),
   resendCount: Type.Integer(),
   expiresAt: IsoTime,
   reason: nullable(oneOf(VERIFICATION_FAILURES)),

@@ -23,7 +23,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
       title: 'Posthorn',
       version: info.version,
       description:
-        'Messages and verification codes over SMS, chat apps, bots and e-mail: one key, one contract.',
+        'Messages and verification codes over SMS, chat apps, bots and e-mail, with one key and one API.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: info.publicUrl ?? '/' }],
@@ -40,8 +40,9 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
           in: 'cookie',
           name: 'posthorn_session',
           description:
-            'Whoever is signed in to the console. Instead of a key it needs `X-Posthorn-Account`, and takes ' +
-            '`X-Posthorn-Mode` (`live` or `test`); every request but a GET needs `X-CSRF-Token`.',
+            'A person who is signed in to the console. Requires the header `X-Posthorn-Account` in place of ' +
+            'a key, and accepts `X-Posthorn-Mode` (`live` or `test`); every request except GET requires ' +
+            '`X-CSRF-Token`.',
         },
       },
     },
@@ -50,30 +51,34 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
 
 /** What answers say beside their body, by the header's name. */
 const HEADERS = {
-  'X-Request-Id': { description: 'Names this answer in our log.', schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: "Identifies this response in the server's log.",
+    schema: { type: 'string' },
+  },
   'Retry-After': {
-    description: 'Seconds until another try makes sense.',
+    description: 'Seconds after which to retry.',
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': {
     description:
-      'What would be let in: `ApiKey`, the header `X-API-Key`; `Bearer`, the operator token; `Cookie`, a login.',
+      'The accepted credentials: `ApiKey`, the header `X-API-Key`; `Bearer`, the operator token; ' +
+      '`Cookie`, a login.',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': {
-    description: 'Requests that fit the bucket, and the seconds that fill it: `"api";q=100;w=2`.',
+    description: 'The capacity of the bucket in requests, and the seconds that refill it: `"api";q=100;w=2`.',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'Requests that are left, and the seconds until the bucket is full: `"api";r=99;t=1`.',
+    description: 'The remaining requests, and the seconds until the bucket is full: `"api";r=99;t=1`.',
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
-    description: '`true` on the answer that the same key was given before; else absent.',
+    description: '`true` on a response that was returned for the same key before; absent otherwise.',
     schema: { const: 'true' },
   },
   'X-Sandbox': {
-    description: '`true` where the sandbox took the message, or refused it; else absent.',
+    description: '`true` if the sandbox accepted or rejected the message; absent otherwise.',
     schema: { const: 'true' },
   },
 } as const
@@ -193,7 +198,7 @@ function headerRef(name: string): Json {
 }
 
 function describe(schema: TSchema): string {
-  return (schema as { description?: string }).description ?? 'Done.'
+  return (schema as { description?: string }).description ?? 'Success.'
 }
 
 /** Beside the type of a whole answer, what its schema says of it would be the same again. */
@@ -216,7 +221,7 @@ export const OTHER_CODES = [
 ] as const satisfies readonly ErrorCode[]
 
 const OTHER_ANSWER: Json = {
-  description: `Anything else, in the same body: ${OTHER_CODES.map(code => `\`${code}\` (${CATALOGUE[code].status})`).join(', ')}.`,
+  description: `Any other error, with the same body: ${OTHER_CODES.map(code => `\`${code}\` (${CATALOGUE[code].status})`).join(', ')}.`,
   headers: { 'X-Request-Id': headerRef('X-Request-Id') },
   content: asJson({ $ref: '#/components/schemas/Error' }),
 }

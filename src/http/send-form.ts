@@ -12,7 +12,7 @@ export const SEND_FORM: FormSpec = {
   files: [FILE_FIELD],
   fields: {
     mediaType: Type.Optional(
-      Type.Enum(MEDIA_TYPES, { description: 'Of headerMedia; as template.headerMediaType' }),
+      Type.Enum(MEDIA_TYPES, { description: 'The type of headerMedia, same as template.headerMediaType' }),
     ),
   },
   toBody: readSendForm,

@@ -9,7 +9,9 @@ export const TEMPLATE_FORM: FormSpec = {
   files: ['headerMedia', 'file'],
   fields: {
     payload: Type.Optional(
-      Type.String({ description: 'Any of the fields as one JSON object; fields beside it win' }),
+      Type.String({
+        description: 'Any of the fields as one JSON object; separate form fields take precedence',
+      }),
     ),
   },
   toBody: readTemplateForm,

@@ -11,8 +11,7 @@ export const accountRead = (deps: { account: AccountReader }) =>
     auth: {},
     schema: {
       summary: 'Read the account',
-      description:
-        'The account of the key, its plan and money as they are now, its sender names, and the key.',
+      description: "The key's account with its current plan and wallet, its sender names, and the key.",
       tags: ['Account'],
       response: { 200: success(AccountView) },
     },

@@ -14,7 +14,8 @@ export const accountUpdate = (deps: { ownAccount: OwnAccount; account: AccountRe
     schema: {
       summary: 'Change the account',
       description:
-        'By owners alone: the hours of the day in which marketing waits, and how verifications are made. What is absent stays.',
+        'For owners only. Sets the quiet hours for marketing messages, and the settings of ' +
+        'verifications. Absent fields stay unchanged.',
       tags: ['Account'],
       body: OwnAccountUpdate,
       response: { 200: success(AccountView) },

@@ -18,9 +18,9 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
     schema: {
       summary: 'Create an account',
       description:
-        'With its wallet, pools and two owner keys with every permission, shown this once. With an idempotency key it ' +
-        'is made once, however often it is asked: a repeat is answered with the account as it is now, and null for ' +
-        'its keys, which nobody can read again.',
+        'Creates the account with its wallet, its pools and two owner keys with every permission. Only ' +
+        'this response contains the keys. With an idempotency key, repeated requests create one account: ' +
+        'a repeat returns it as it is now, with null instead of the keys.',
       tags: ['Operator'],
       headers: Type.Object({
         'Idempotency-Key': Type.Optional(Type.String({ description: '1 to 200 characters' })),

@@ -14,8 +14,8 @@ export const adminAccountsFraudReplace = (deps: { fraudRules: RuleBook }) =>
     schema: {
       summary: 'Replace the fraud rules of an account',
       description:
-        'What is absent is as the platform has it; safe recipients are added to those of the platform. Holds on ' +
-        'every node within a second.',
+        "For an absent rule the platform's rule applies. Safe recipients are added to those of the " +
+        'platform. Every node applies the change within a second.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: FraudSettings,

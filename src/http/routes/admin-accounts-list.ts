@@ -11,7 +11,7 @@ export const adminAccountsList = (deps: { accountAdmin: AccountAdmin }) =>
     auth: { operator: true },
     schema: {
       summary: 'List accounts',
-      description: 'The newest first.',
+      description: 'Newest first.',
       tags: ['Operator'],
       querystring: pageQuery({}),
       response: { 200: page(AdminAccount) },

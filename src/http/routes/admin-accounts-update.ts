@@ -17,7 +17,8 @@ export const adminAccountsUpdate = (deps: { accountAdmin: AccountAdmin }) =>
     schema: {
       summary: 'Change an account',
       description:
-        'What is absent stays. A given `plan.pool` replaces the pools; one on the same channels keeps what it has used.',
+        'Absent fields stay unchanged. `plan.pool` replaces all pools; a pool with the same channels as ' +
+        'before keeps its used messages.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: AccountUpdate,

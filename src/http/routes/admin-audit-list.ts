@@ -10,8 +10,8 @@ export const adminAuditList = (deps: { auditLog: AuditLog }) =>
     url: '/api/admin/audit',
     auth: { operator: true },
     schema: {
-      summary: 'Read the audit log of all',
-      description: 'Of every account and of the platform, the newest first.',
+      summary: 'Read the audit log of all accounts',
+      description: 'The entries of every account and of the platform, newest first.',
       tags: ['Operator'],
       querystring: AdminAuditQuery,
       response: { 200: page(AdminAuditEntry) },

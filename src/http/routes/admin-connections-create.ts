@@ -27,7 +27,8 @@ export const adminConnectionsCreate = (deps: { connectionAdmin: ConnectionAdmin 
     schema: {
       summary: 'Connect a provider',
       description:
-        'Secrets of `config` are sealed and never returned; `secretsSet` names those that have a value.',
+        'The secrets of `config` are encrypted at rest and never returned; `secretsSet` names those that ' +
+        'have a value.',
       tags: ['Operator'],
       body: ConnectionCreate,
       errors: ['NOT_FOUND'],

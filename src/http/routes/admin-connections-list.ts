@@ -11,7 +11,7 @@ export const adminConnectionsList = (deps: { connectionAdmin: ConnectionAdmin })
     auth: { operator: true },
     schema: {
       summary: 'List connections',
-      description: 'The newest first; without their secrets.',
+      description: 'Newest first, without secrets.',
       tags: ['Operator'],
       querystring: pageQuery({}),
       response: { 200: page(ConnectionView) },

@@ -24,7 +24,7 @@ export const adminConnectionsUpdate = (deps: { connectionAdmin: ConnectionAdmin 
     },
     schema: {
       summary: 'Change a connection',
-      description: 'Fields of `config` are merged into what is stored; `null` clears one.',
+      description: 'The fields of `config` are merged into the stored ones; `null` clears a field.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: ConnectionUpdate,

@@ -11,9 +11,10 @@ export const adminConnectionsWebhook = (deps: { webhookAddresses: WebhookAddress
     url: '/api/admin/connections/:id/webhook',
     auth: { operator: true },
     schema: {
-      summary: 'Where the provider may call a connection',
+      summary: 'Read the webhook URL of a connection',
       description:
-        'For messages from people: it is given to the provider by hand. Whoever knows it may speak for a provider that does not sign.',
+        'The URL at which the provider delivers inbound messages, to be configured at the provider. If ' +
+        'the provider does not sign its calls, whoever knows the URL can send in its name.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -16,8 +16,8 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
     schema: {
       summary: 'Credit a wallet',
       description:
-        'Answers with the wallet after it, and the entry of the ledger. With an idempotency key it is credited once, ' +
-        'however often it is asked: a repeat is answered with that entry and the wallet as it is now.',
+        'Returns the wallet after the credit, and the ledger entry. With an idempotency key, repeated ' +
+        'requests credit once: a repeat returns the same entry, and the wallet as it is now.',
       tags: ['Operator'],
       headers: Type.Object({
         'Idempotency-Key': Type.Optional(Type.String({ description: '1 to 200 characters' })),

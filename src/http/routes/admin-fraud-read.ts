@@ -11,7 +11,9 @@ export const adminFraudRead = (deps: { fraudRules: RuleBook }) =>
     auth: { operator: true },
     schema: {
       summary: 'Read the fraud rules of the platform',
-      description: '`settings` is what was said, `effective` what holds for accounts that say nothing else.',
+      description:
+        '`settings` are the stored rules; `effective` are the rules that apply to accounts without rules ' +
+        'of their own.',
       tags: ['Operator'],
       response: { 200: success(FraudSettingsView) },
     },

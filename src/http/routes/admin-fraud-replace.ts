@@ -12,7 +12,8 @@ export const adminFraudReplace = (deps: { fraudRules: RuleBook }) =>
     audit: { action: 'fraud.replace', keeps: Object.keys(FraudSettings.properties) },
     schema: {
       summary: 'Replace the fraud rules of the platform',
-      description: 'What is absent is as the program has it. Holds on every node within a second.',
+      description:
+        'For an absent rule the built-in default applies. Every node applies the change within a second.',
       tags: ['Operator'],
       body: FraudSettings,
       response: { 200: success(FraudSettingsView) },

@@ -14,7 +14,7 @@ export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
     audit: { action: 'api_key.create', keeps: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
     schema: {
       summary: 'Create an API key',
-      description: '`apiKey` is shown this once.',
+      description: 'Only this response contains `apiKey`.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: KeyCreate,

@@ -13,7 +13,7 @@ export const adminKeysRevoke = (deps: { accountAdmin: AccountAdmin }) =>
     audit: { action: 'api_key.revoke' },
     schema: {
       summary: 'Revoke an API key',
-      description: 'It stops working on every node within a second. Revoking it again changes nothing.',
+      description: 'The key stops working on every node within a second. Revoking it again changes nothing.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String(), keyId: Type.String() }),
       errors: ['NOT_FOUND'],

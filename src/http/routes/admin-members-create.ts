@@ -12,8 +12,8 @@ export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
     auth: { operator: true },
     audit: { action: 'member.create', keeps: ['userId', 'accountId', 'role', 'permissions'] },
     schema: {
-      summary: 'Let somebody act for an account',
-      description: 'Who has a login already; others are invited.',
+      summary: 'Make a person a member of an account',
+      description: 'The person must have a login; invite others.',
       tags: ['Operator'],
       body: MembershipCreate,
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -14,12 +14,13 @@ export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
     schema: {
       summary: 'Remove a login',
       description:
-        'With its sessions, memberships and invitations. Keys that they made go on: `apiKeys` names them. The last operator stays: 409.',
+        "Also removes the person's sessions, memberships and invitations. API keys that the person " +
+        'created stay valid; `apiKeys` lists them. The last operator cannot be removed: 409.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       querystring: Type.Object({
         accountId: Type.Optional(
-          Type.String({ maxLength: 40, description: 'Ends the membership of this account alone' }),
+          Type.String({ maxLength: 40, description: 'Removes only the membership of this account' }),
         ),
       }),
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -12,9 +12,10 @@ export const adminMembersInvitationsCreate = (deps: { peopleAdmin: PeopleAdmin }
     auth: { operator: true },
     audit: { action: 'invitation.create', keeps: ['email', 'role', 'accountId', 'permissions'] },
     schema: {
-      summary: 'Invite somebody to anything',
+      summary: 'Invite a person to an account, or as an operator',
       description:
-        'To an account, as its first owner for instance, or as another operator. Nothing is mailed: hand over the link.',
+        'Invites to an account, for example its first owner, or as another operator. No e-mail is sent: ' +
+        'pass the link on.',
       tags: ['Operator'],
       body: AdminInvitationCreate,
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -11,7 +11,7 @@ export const adminMembersInvitationsDelete = (deps: { peopleAdmin: PeopleAdmin }
     auth: { operator: true },
     audit: { action: 'invitation.delete' },
     schema: {
-      summary: 'Take any invitation back',
+      summary: 'Withdraw any invitation',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -12,12 +12,12 @@ export const adminMembersList = (deps: { peopleAdmin: PeopleAdmin }) =>
     auth: { operator: true },
     schema: {
       summary: 'List people',
-      description: 'Everybody who has a login, the newest first.',
+      description: 'All people with a login, newest first.',
       tags: ['Operator'],
       querystring: pageQuery({
         accountId: Type.Optional(Type.String({ maxLength: 40 })),
         q: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 254, description: 'Part of an address or a name' }),
+          Type.String({ minLength: 1, maxLength: 254, description: 'Part of an e-mail address or a name' }),
         ),
       }),
       response: { 200: page(Person) },

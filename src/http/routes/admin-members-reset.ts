@@ -13,9 +13,10 @@ export const adminMembersReset = (deps: { peopleAdmin: PeopleAdmin }) =>
     auth: { operator: true },
     audit: { action: 'person.reset', target: 'id' },
     schema: {
-      summary: 'Let somebody choose a new password',
+      summary: 'Create a password reset link',
       description:
-        'A link that works once, for a day; their second factor ends with its use. Nothing is mailed.',
+        "The link works once, for a day. Its use also removes the person's second factor. No e-mail is " +
+        'sent: pass the link on.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -12,8 +12,8 @@ export const adminMembersUpdate = (deps: { peopleAdmin: PeopleAdmin }) =>
     auth: { operator: true },
     audit: { action: 'person.update', keeps: ['operator'] },
     schema: {
-      summary: 'Make somebody an operator, or no longer',
-      description: 'The last operator stays one: 409.',
+      summary: 'Make a person an operator, or end it',
+      description: 'The last operator must stay one: 409.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: PersonUpdate,

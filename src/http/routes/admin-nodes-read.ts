@@ -11,7 +11,9 @@ export const adminNodesRead = (deps: { operations: Operations }) =>
     auth: { operator: true },
     schema: {
       summary: 'Read the nodes',
-      description: 'The processes that live, what they hold, and the links of the one that answers.',
+      description:
+        'The running processes, the messages and lanes that they hold, and the links of the node that ' +
+        'responds.',
       tags: ['Operator'],
       response: { 200: success(NodesView) },
     },

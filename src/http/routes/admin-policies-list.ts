@@ -13,7 +13,7 @@ export const adminPoliciesList = (deps: { operations: Operations }) =>
     schema: {
       summary: 'List the policies of all connections',
       description:
-        'One entry per connection and channel, in the order in which they are tried. They are changed by ' +
+        'One entry per connection and channel, in the order in which they are tried. Change them by ' +
         '`PATCH /api/admin/connections/{id}`.',
       tags: ['Operator'],
       response: { 200: success(Type.Array(AdminPolicy)) },

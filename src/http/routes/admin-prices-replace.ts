@@ -18,8 +18,9 @@ export const adminPricesReplace = (deps: { prices: Prices }) =>
     schema: {
       summary: 'Replace the price list',
       description:
-        'Per SMS part, per message elsewhere. The closest destination wins (longest prefix, country, `*`), and ' +
-        "within it the message's own type over `*`.",
+        'Prices are per SMS part, and per message on other channels. The most specific destination ' +
+        'applies (longest prefix, then country, then `*`), and within it the price of the message type ' +
+        'before that of `*`.',
       tags: ['Operator'],
       body: PricesReplace,
       response: { 200: success(Type.Object({ prices: Type.Array(PriceRow) })) },

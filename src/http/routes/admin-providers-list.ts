@@ -12,7 +12,7 @@ export const adminProvidersList = (deps: { operations: Operations }) =>
     auth: { operator: true },
     schema: {
       summary: 'List the providers',
-      description: 'What each carries, and the JSON Schema of its configuration.',
+      description: 'The channels of each provider, and the JSON Schema of its configuration.',
       tags: ['Operator'],
       response: { 200: success(Type.Array(ProviderView)) },
     },

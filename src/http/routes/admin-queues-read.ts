@@ -11,7 +11,7 @@ export const adminQueuesRead = (deps: { operations: Operations }) =>
     auth: { operator: true },
     schema: {
       summary: 'Read the queues',
-      description: 'What waits over each connection, and for how long.',
+      description: 'The number of waiting messages per connection, and how long they have waited.',
       tags: ['Operator'],
       response: { 200: success(QueuesView) },
     },

@@ -12,8 +12,8 @@ export const adminSendersCreate = (deps: { senderReview: SenderReview }) =>
     auth: { operator: true },
     audit: { action: 'sms_sender.create', keeps: ['name', 'isDefault'] },
     schema: {
-      summary: 'Create an SMS sender name of the platform',
-      description: 'Approved at once, for every account that has no default of its own.',
+      summary: 'Create an SMS sender name for the platform',
+      description: 'Approved at once. Accounts without a default of their own may use it.',
       tags: ['Operator'],
       body: SenderCreate,
       response: { 201: success(Type.Object({ smsSender: AdminSender })) },

@@ -13,11 +13,11 @@ export const adminSendersList = (deps: { senderReview: SenderReview }) =>
     auth: { operator: true },
     schema: {
       summary: 'List SMS sender names',
-      description: 'Of every account and of the platform, the newest first.',
+      description: 'The names of every account and of the platform, newest first.',
       tags: ['Operator'],
       querystring: pageQuery({
         status: Type.Optional(Type.Enum(SENDER_STATUSES)),
-        accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Of one account' })),
+        accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Only those of this account' })),
       }),
       errors: ['NOT_FOUND'],
       response: { 200: page(AdminSender) },

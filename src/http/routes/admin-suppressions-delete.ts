@@ -11,7 +11,7 @@ export const adminSuppressionsDelete = (deps: { suppressions: Suppressions }) =>
     auth: { operator: true },
     audit: { action: 'suppression.delete' },
     schema: {
-      summary: 'End a suppression of a shared number',
+      summary: 'Delete a suppression of a shared number',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -17,7 +17,7 @@ export const adminTemplatesCreate = (deps: { templates: Templates }) =>
     },
     schema: {
       summary: 'Create a template for every account',
-      description: 'Every account sees it and may send by it; none can change it.',
+      description: 'Every account can see it and send with it; no account can change it.',
       tags: ['Operator'],
       body: PlatformTemplateCreate,
       response: { 201: success(Type.Object({ template: TemplateView })) },

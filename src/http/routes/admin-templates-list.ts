@@ -12,7 +12,7 @@ export const adminTemplatesList = (deps: { templates: Templates }) =>
     auth: { operator: true },
     schema: {
       summary: 'List the templates of the platform',
-      description: 'The newest first, with the filters of an account’s list. Without `limit` all of them.',
+      description: "Newest first, with the filters of an account's list. Without `limit`, all of them.",
       tags: ['Operator'],
       querystring: TemplateQuery,
       response: { 200: page(TemplateView) },

@@ -12,9 +12,10 @@ export const adminTemplatesMediaCreate = (deps: { media: Media }) =>
     auth: { operator: true },
     form: { files: ['file'], only: true, keeps: true },
     schema: {
-      summary: 'Upload a file of the platform',
+      summary: 'Upload a file for the platform',
       description:
-        'For the `headerAssetId` of a platform template. Types and sizes are those of `POST /api/v2/templates/media`.',
+        'For the `headerAssetId` of a platform template. The types and sizes of `POST ' +
+        '/api/v2/templates/media` apply.',
       tags: ['Operator'],
       errors: ['CONFLICT'],
       response: { 201: success(Type.Object({ asset: MediaAsset })) },

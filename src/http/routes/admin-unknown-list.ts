@@ -10,9 +10,10 @@ export const adminUnknownList = (deps: { operations: Operations }) =>
     url: '/api/admin/unknown',
     auth: { operator: true },
     schema: {
-      summary: 'List unknown outcomes',
+      summary: 'List messages with an unknown outcome',
       description:
-        'Messages that may have left, and nobody can say; those first that count as sent the soonest.',
+        'Messages that may or may not have reached the provider, in the order in which they will count ' +
+        'as sent.',
       tags: ['Operator'],
       querystring: pageQuery({}),
       response: { 200: page(UnknownMessage) },

@@ -12,8 +12,8 @@ export const adminWalletUpdate = (deps: { wallets: Wallets }) =>
     auth: { operator: true },
     audit: { action: 'wallet.update', keeps: ['lowBalance'] },
     schema: {
-      summary: 'Say when a wallet is low',
-      description: 'What the account’s owner may set by `PATCH /api/v2/wallet`.',
+      summary: 'Set the low-balance threshold of an account',
+      description: "The threshold that the account's owner may set by `PATCH /api/v2/wallet`.",
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: WalletUpdate,

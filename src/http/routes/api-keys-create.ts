@@ -13,7 +13,8 @@ export const apiKeysCreate = (deps: { ownKeys: OwnKeys }) =>
     schema: {
       summary: 'Create an API key',
       description:
-        '`apiKey` is in this answer alone. A key grants nothing that whoever makes it lacks, nor more time than a key that makes it has: 403.',
+        'Only this response contains `apiKey`. The new key cannot have permissions that its creator ' +
+        'lacks, nor expire later than the key that creates it: 403.',
       tags: ['API keys'],
       body: ApiKeyCreate,
       errors: ['CONFLICT'],

@@ -12,10 +12,12 @@ export const apiKeysList = (deps: { ownKeys: OwnKeys }) =>
     auth: { permission: 'api_keys:read' },
     schema: {
       summary: 'List API keys',
-      description: 'The newest first; never the keys themselves.',
+      description: 'Newest first, without the keys themselves.',
       tags: ['API keys'],
       querystring: pageQuery({
-        active: Type.Optional(Type.Boolean({ description: 'Those that work: neither revoked nor expired' })),
+        active: Type.Optional(
+          Type.Boolean({ description: 'Only keys that work: neither revoked nor expired' }),
+        ),
       }),
       response: { 200: page(ApiKey) },
     },

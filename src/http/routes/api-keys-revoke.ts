@@ -13,7 +13,7 @@ export const apiKeysRevoke = (deps: { ownKeys: OwnKeys }) =>
     audit: { action: 'api_key.revoke' },
     schema: {
       summary: 'Revoke an API key',
-      description: 'It stops working on every node within a second. Revoking it again changes nothing.',
+      description: 'The key stops working on every node within a second. Revoking it again changes nothing.',
       tags: ['API keys'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

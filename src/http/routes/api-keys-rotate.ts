@@ -14,7 +14,8 @@ export const apiKeysRotate = (deps: { ownKeys: OwnKeys }) =>
     bodyOptional: true,
     schema: {
       summary: 'Rotate an API key',
-      description: 'A new key that may do the same; the old one goes on for `overlapSeconds`.',
+      description:
+        'Creates a new key with the same permissions. The old key stays valid for `overlapSeconds`.',
       tags: ['API keys'],
       params: Type.Object({ id: Type.String() }),
       body: ApiKeyRotate,

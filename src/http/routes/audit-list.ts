@@ -12,7 +12,8 @@ export const auditList = (deps: { auditLog: AuditLog }) =>
     schema: {
       summary: 'Read the audit log',
       description:
-        'Who changed what of the account, the newest first: people, keys and the operator. Sends are no part of it.',
+        'Every change of the account with the person, key or operator who made it, newest first. Sends ' +
+        'are not included.',
       tags: ['Audit'],
       querystring: AuditQuery,
       response: { 200: page(AuditEntry) },

@@ -14,7 +14,8 @@ export const botappBotsCreate = (deps: { bots: Bots }) =>
     schema: {
       summary: 'Register a bot',
       description:
-        'The token is checked with the platform and never shown. A bot of the account’s own gets the new token. A test key’s bot is one of the sandbox.',
+        'Checks the token with the platform; the token is never returned. For a bot that the account ' +
+        'already has, stores the new token. A test key creates a bot in the sandbox.',
       tags: ['Bots'],
       body: BotCreate,
       errors: ['CONFLICT', 'PROVIDER_UNAVAILABLE'],

@@ -12,7 +12,7 @@ export const botappBotsDelete = (deps: { bots: Bots }) =>
     audit: { action: 'bot.delete' },
     schema: {
       summary: 'Remove a bot',
-      description: 'Its subscribers go with it; messages that wait for it fail.',
+      description: 'Also deletes its subscribers. Waiting messages of the bot fail.',
       tags: ['Bots'],
       params: Type.Object({ botId: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -10,8 +10,8 @@ export const botappBotsSubscribers = (deps: { botSubscribers: BotSubscribers }) 
     url: '/api/v2/botapp-bots/:botId/subscribers',
     auth: {},
     schema: {
-      summary: 'List who started a bot',
-      description: 'The newest first; the `conversationContext` of each is ready for a send.',
+      summary: 'List the subscribers of a bot',
+      description: 'Newest first. The `conversationContext` of each can be used in a send.',
       tags: ['Bots'],
       params: Type.Object({ botId: Type.String() }),
       querystring: SubscriberQuery,

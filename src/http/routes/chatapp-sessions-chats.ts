@@ -12,7 +12,8 @@ export const chatappSessionsChats = (deps: { webSessions: WebSessions }) =>
     schema: {
       summary: 'List the chats of a web session',
       description:
-        'People and groups as far as the session has heard of them, each with a ready conversationContext.',
+        'The people and groups that the session knows so far, each with a `conversationContext` for a ' +
+        'send.',
       tags: ['Web sessions'],
       params: WebSessionParams,
       querystring: WebSessionChatQuery,

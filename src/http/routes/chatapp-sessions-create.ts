@@ -14,7 +14,8 @@ export const chatappSessionsCreate = (deps: { webSessions: WebSessions }) =>
     schema: {
       summary: 'Create a web session',
       description:
-        'Links a WhatsApp account by a QR code, or with `phone` by a code to type on that phone. WhatsApp may ban the number: read the `notice`.',
+        'Links a WhatsApp account by a QR code or, with `phone`, by a code to enter on that phone. ' +
+        'WhatsApp may ban the number: read `notice`.',
       tags: ['Web sessions'],
       body: WebSessionCreate,
       errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],

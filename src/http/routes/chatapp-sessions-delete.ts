@@ -14,7 +14,8 @@ export const chatappSessionsDelete = (deps: { webSessions: WebSessions }) =>
     schema: {
       summary: 'Delete a web session',
       description:
-        'Its name is free at once. It is taken off the phone’s list of linked devices and its keys are wiped, within some seconds.',
+        "The name can be used again at once. Within seconds, the session is removed from the phone's " +
+        'linked devices and its keys are deleted.',
       tags: ['Web sessions'],
       params: WebSessionParams,
       errors: ['NOT_FOUND'],

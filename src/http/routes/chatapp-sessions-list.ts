@@ -11,7 +11,7 @@ export const chatappSessionsList = (deps: { webSessions: WebSessions }) =>
     auth: { permission: 'messages:create' },
     schema: {
       summary: 'List the web sessions',
-      description: 'The newest first. A test key has sessions of its own, in the sandbox.',
+      description: 'Newest first. Test keys have sessions of their own, in the sandbox.',
       tags: ['Web sessions'],
       querystring: pageQuery({}),
       response: { 200: page(WebSessionRow) },

@@ -11,7 +11,9 @@ export const chatappSessionsRead = (deps: { webSessions: WebSessions }) =>
     auth: { permission: 'messages:create' },
     schema: {
       summary: 'Read a web session',
-      description: 'While it waits to be linked, with its QR code as text and drawn, or its pairing code.',
+      description:
+        'While the session waits to be linked, includes its QR code as text and SVG, or its pairing ' +
+        'code.',
       tags: ['Web sessions'],
       params: WebSessionParams,
       errors: ['NOT_FOUND'],

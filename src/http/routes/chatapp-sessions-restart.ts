@@ -13,7 +13,8 @@ export const chatappSessionsRestart = (deps: { webSessions: WebSessions }) =>
     schema: {
       summary: 'Restart a web session',
       description:
-        'Connects it anew. One that was logged out, or that nobody linked in time, is linked anew.',
+        'Connects the session again. If it was logged out, or was not linked in time, it starts to be ' +
+        'linked again.',
       tags: ['Web sessions'],
       params: WebSessionParams,
       errors: ['NOT_FOUND'],

@@ -15,7 +15,8 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
     schema: {
       summary: 'Accept an invitation',
       description:
-        'Signs in, too. Whoever has a login already gives its password; others choose one, and a name. A link works once.',
+        'Also signs in. A person who has a login gives its password; others choose a password and a ' +
+        'name. A link works once.',
       tags: ['Console'],
       body: InvitationAccept,
       errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'NOT_FOUND', 'RATE_LIMITED'],

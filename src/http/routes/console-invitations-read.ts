@@ -11,9 +11,10 @@ export const consoleInvitationsRead = (deps: { invitations: Invitations }) =>
     url: '/api/console/invitations/read',
     auth: { public: true, sameSite: true },
     schema: {
-      summary: 'Read what a link is for',
+      summary: 'Read an invitation or reset link',
       description:
-        'A POST, so that the token stands in no log. NOT_FOUND for one that was used, has expired, or was taken back.',
+        'A POST, so that the token is not logged as part of a URL. NOT_FOUND if the link was used, has ' +
+        'expired or was withdrawn.',
       tags: ['Console'],
       body: InvitationRead,
       errors: ['NOT_FOUND', 'RATE_LIMITED'],

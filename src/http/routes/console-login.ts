@@ -15,8 +15,8 @@ export const consoleLogin = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
     schema: {
       summary: 'Sign in',
       description:
-        'Sets the session’s cookie. TOTP_REQUIRED asks for the code of the second factor beside the same password; ' +
-        'any other mistake is UNAUTHORIZED, whatever it was.',
+        'Sets the session cookie. TOTP_REQUIRED: send the code of the second factor with the same ' +
+        'password. Every other error is UNAUTHORIZED, whichever field is wrong.',
       tags: ['Console'],
       body: LoginBody,
       errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'RATE_LIMITED'],

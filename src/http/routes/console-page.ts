@@ -33,7 +33,7 @@ export const consoleAssets = ({ consoleFiles }: Deps) =>
     url: '/assets/*',
     auth: { public: true },
     page: true,
-    schema: { ...PAGE, summary: 'Load a part of the console' },
+    schema: { ...PAGE, summary: 'Load a file of the console' },
     async handler(request, reply) {
       const file = await consoleFiles.find(pathOf(request.url))
       if (!file) throw new Problem('NOT_FOUND')

@@ -14,7 +14,7 @@ export const consolePassword = (deps: { ownLogin: OwnLogin; cookies: SessionCook
     audit: { action: 'login.password' },
     schema: {
       summary: 'Change your password',
-      description: 'Ends every other session, and gives this one a new cookie.',
+      description: 'Ends all other sessions and gives this one a new cookie.',
       tags: ['Console'],
       body: PasswordChange,
       errors: ['RATE_LIMITED'],

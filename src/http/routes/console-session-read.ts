@@ -10,8 +10,8 @@ export const consoleSessionRead = (deps: { sessions: Sessions }) =>
     url: '/api/console/session',
     auth: { session: true },
     schema: {
-      summary: 'Read who is signed in',
-      description: 'With the token that every request but a GET has to bring as `X-CSRF-Token`.',
+      summary: 'Read the signed-in person',
+      description: 'Includes the token that every request except GET must carry as `X-CSRF-Token`.',
       tags: ['Console'],
       response: { 200: success(SessionView) },
     },

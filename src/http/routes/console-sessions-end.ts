@@ -11,8 +11,8 @@ export const consoleSessionsEnd = (deps: { sessions: Sessions }) =>
     auth: { session: true },
     audit: { action: 'login.session_end' },
     schema: {
-      summary: 'Sign out somewhere',
-      description: 'It ends on every node within a second.',
+      summary: 'End one of your sessions',
+      description: 'The session ends on every node within a second.',
       tags: ['Console'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(Type.Object({ id: Type.String(), ended: Type.Literal(true) })) },

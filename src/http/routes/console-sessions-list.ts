@@ -11,7 +11,7 @@ export const consoleSessionsList = (deps: { sessions: Sessions }) =>
     url: '/api/console/sessions',
     auth: { session: true },
     schema: {
-      summary: 'List where you are signed in',
+      summary: 'List your sessions',
       tags: ['Console'],
       response: { 200: success(Type.Array(SessionRow)) },
     },

@@ -11,7 +11,7 @@ export const consoleSetupRead = (deps: { wayIn: WayIn }) =>
     url: '/api/console/setup',
     auth: { public: true },
     schema: {
-      summary: 'See whether a first login is needed',
+      summary: 'Check whether the first login is needed',
       tags: ['Console'],
       response: { 200: success(SetupState) },
     },

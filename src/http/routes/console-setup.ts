@@ -13,10 +13,10 @@ export const consoleSetup = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
     auth: { public: true, sameSite: true },
     audit: { action: 'login.setup', keeps: ['email', 'name'] },
     schema: {
-      summary: 'Make the first login',
+      summary: 'Create the first login',
       description:
-        'Of several who try at once one succeeds: the others get 409. It is the operator’s, and an owner’s of the ' +
-        'account that the first start made.',
+        'The login is an operator, and an owner of the account that the first start created. If several ' +
+        'requests compete, one succeeds; the others get 409.',
       tags: ['Console'],
       body: SetupBody,
       errors: ['UNAUTHORIZED', 'CONFLICT', 'RATE_LIMITED'],

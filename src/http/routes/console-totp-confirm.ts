@@ -14,7 +14,7 @@ export const consoleTotpConfirm = (deps: { ownLogin: OwnLogin; cookies: SessionC
     audit: { action: 'login.totp_on' },
     schema: {
       summary: 'Turn the second factor on',
-      description: 'The recovery codes are in this answer alone. Every other session ends.',
+      description: 'Only this response contains the recovery codes. All other sessions end.',
       tags: ['Console'],
       body: TotpConfirm,
       errors: ['CONFLICT', 'RATE_LIMITED'],

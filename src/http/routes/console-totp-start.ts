@@ -10,8 +10,8 @@ export const consoleTotpStart = (deps: { ownLogin: OwnLogin }) =>
     url: '/api/console/totp',
     auth: { session: true },
     schema: {
-      summary: 'Begin a second factor',
-      description: 'Nothing is asked for at the login before it was confirmed with a code.',
+      summary: 'Start setting up the second factor',
+      description: 'Logins do not ask for it until it is confirmed with a code.',
       tags: ['Console'],
       body: PasswordProof,
       errors: ['CONFLICT', 'RATE_LIMITED'],

@@ -13,7 +13,7 @@ export const openApiRead = (deps: { routes: () => readonly Route[]; info: OpenAp
     url: '/openapi.json',
     auth: { public: true },
     schema: {
-      summary: 'Read this description',
+      summary: 'Read the OpenAPI document',
       tags: TAGS,
       response: { 200: Type.Object({}, { additionalProperties: true, description: 'OpenAPI 3.1.' }) },
     },
@@ -62,7 +62,7 @@ export const docsPage = () =>
     url: '/docs',
     auth: { public: true },
     page: true,
-    schema: { summary: 'Read the reference', tags: TAGS, response: { 200: Type.String() } },
+    schema: { summary: 'Open the API reference', tags: TAGS, response: { 200: Type.String() } },
     handler(_request, reply) {
       reply.header('Content-Type', 'text/html; charset=utf-8')
       return PAGE
@@ -76,7 +76,7 @@ export const docsStart = () =>
     url: '/docs/start.js',
     auth: { public: true },
     page: true,
-    schema: { summary: 'Start the reference', tags: TAGS, response: { 200: Type.String() } },
+    schema: { summary: 'Load the script of the API reference', tags: TAGS, response: { 200: Type.String() } },
     handler(_request, reply) {
       reply.header('Content-Type', 'text/javascript; charset=utf-8')
       return START
@@ -90,7 +90,7 @@ export const docsScript = () =>
     url: '/docs/scalar.js',
     auth: { public: true },
     page: true,
-    schema: { summary: 'Load the viewer', tags: TAGS, response: { 200: Type.String() } },
+    schema: { summary: 'Load the viewer of the API reference', tags: TAGS, response: { 200: Type.String() } },
     handler(_request, reply) {
       const file = new URL('./js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))
       reply.header('Content-Type', 'text/javascript; charset=utf-8')

@@ -8,7 +8,7 @@ export const healthLive = () =>
     url: '/healthz',
     auth: { public: true },
     schema: {
-      summary: 'See whether the process lives',
+      summary: 'Check that the process is alive',
       tags: ['Operations'],
       response: { 200: Type.Object({ status: Type.Literal('ok') }) },
     },

@@ -10,7 +10,7 @@ export const healthReady = (deps: { readiness: Readiness }) =>
     url: '/readyz',
     auth: { public: true },
     schema: {
-      summary: 'See whether the service can take requests',
+      summary: 'Check whether the service accepts requests',
       tags: ['Operations'],
       response: { 200: Type.Object({ status: Type.Literal('ready') }) },
       errors: ['SERVICE_UNAVAILABLE'],

@@ -11,13 +11,14 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     url: '/api/v2/inbound/:inboundId/media/:index',
     auth: { permission: 'messages:read' },
     schema: {
-      summary: 'Read a file of an inbound message',
+      summary: 'Download a file of an inbound message',
       description:
-        'The bytes as the provider has them now: nothing is kept here, and providers forget files after days or weeks.',
+        'The bytes come from the provider: they are not stored here, and providers delete files after ' +
+        'days or weeks.',
       tags: ['Messages'],
       params: Type.Object({
         inboundId: Type.String(),
-        index: Type.String({ pattern: '^[0-9]$', description: 'Which of the message’s media, from 0' }),
+        index: Type.String({ pattern: '^[0-9]$', description: "Index in the message's `media`, from 0" }),
       }),
       response: {
         200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),

@@ -10,10 +10,10 @@ export const ledgerList = (deps: { ledger: Ledger }) =>
     url: '/api/v2/wallet/ledger',
     auth: {},
     schema: {
-      summary: 'List the movements of the wallet',
+      summary: 'List the ledger entries of the wallet',
       description:
-        'By the time of the message or credit, the newest first; of a message its capture or release, then its ' +
-        'hold. A page may be shorter than `limit` and still have a next one.',
+        'Newest first, by the time of the message or credit; for one message, its capture or release ' +
+        'before its hold. A page may have fewer than `limit` entries and still have a `nextCursor`.',
       tags: ['Wallet'],
       querystring: LedgerQuery,
       response: { 200: page(LedgerEntry) },

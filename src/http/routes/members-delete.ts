@@ -14,8 +14,9 @@ export const membersDelete = (deps: { members: Members }) =>
     schema: {
       summary: 'Remove a member',
       description:
-        'They may act for this account no more, on any node, within a second; their login stays. Their invitations end. ' +
-        'Keys that they made belong to the account and go on: `apiKeys` names them.',
+        'The person can no longer act for this account, on any node within a second. The login stays. ' +
+        "The person's invitations end. API keys that the person created belong to the account and stay " +
+        'valid; `apiKeys` lists them.',
       tags: ['Members'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -12,8 +12,8 @@ export const membersInvitationsCreate = (deps: { members: Members }) =>
     auth: { ownersOnly: true },
     audit: { action: 'invitation.create', keeps: ['email', 'role', 'permissions'] },
     schema: {
-      summary: 'Invite somebody',
-      description: 'The link works for seven days, once. An earlier invitation of the same address ends.',
+      summary: 'Invite a person',
+      description: 'The link works once, for seven days. An earlier invitation of the same address ends.',
       tags: ['Members'],
       body: InvitationCreate,
       errors: ['CONFLICT'],

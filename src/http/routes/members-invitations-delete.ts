@@ -11,7 +11,7 @@ export const membersInvitationsDelete = (deps: { members: Members }) =>
     auth: { ownersOnly: true },
     audit: { action: 'invitation.delete' },
     schema: {
-      summary: 'Take an invitation back',
+      summary: 'Withdraw an invitation',
       tags: ['Members'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

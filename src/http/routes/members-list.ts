@@ -11,7 +11,9 @@ export const membersList = (deps: { members: Members }) =>
     auth: { ownersOnly: true },
     schema: {
       summary: 'List members',
-      description: 'Who acts for the account, by the console. By owners alone, like all of this.',
+      description:
+        'The people who act for the account in the console. All operations on members are for owners ' +
+        'only.',
       tags: ['Members'],
       querystring: pageQuery({}),
       response: { 200: page(Member) },

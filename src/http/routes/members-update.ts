@@ -12,8 +12,8 @@ export const membersUpdate = (deps: { members: Members }) =>
     auth: { ownersOnly: true },
     audit: { action: 'member.update', keeps: ['role', 'permissions'] },
     schema: {
-      summary: 'Change what a member may do',
-      description: 'It holds on every node within a second. The last owner stays one: 409.',
+      summary: 'Change the role and permissions of a member',
+      description: 'Every node applies it within a second. The last owner must stay one: 409.',
       tags: ['Members'],
       params: Type.Object({ id: Type.String() }),
       body: MemberUpdate,

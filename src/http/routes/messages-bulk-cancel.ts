@@ -12,7 +12,7 @@ export const messagesBulkCancel = (deps: { bulkJobs: BulkJobs }) =>
     audit: { action: 'bulk_job.cancel' },
     schema: {
       summary: 'Cancel a bulk job',
-      description: 'What has not been sent yet is cancelled; what is on its way goes on.',
+      description: 'Cancels the rows that were not sent yet. Rows that are being sent are finished.',
       tags: ['Bulk'],
       params: JobPath,
       response: { 200: BulkAnswer },

@@ -26,9 +26,10 @@ export const messagesBulkCreate = (deps: {
     schema: {
       summary: 'Queue many messages',
       description:
-        'Each item of `messages` is a send to one recipient. The body is read as it comes: any number of rows. ' +
-        'Nothing is sent until every row has passed; follow the job to see how far it is. The same key with the same ' +
-        'body gives the same job, marked `Idempotency-Replayed: true`.',
+        'Each item of `messages` is a send to one recipient. The body is processed as a stream, with any ' +
+        'number of rows. Nothing is sent until every row has been validated; read the job to see its ' +
+        'progress. The same key with the same body returns the same job, with `Idempotency-Replayed: ' +
+        'true`.',
       tags: ['Bulk'],
       headers: Type.Object({
         // Optional to the schema: its absence has a code of its own.

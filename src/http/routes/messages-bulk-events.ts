@@ -19,9 +19,9 @@ export const messagesBulkEvents = (deps: {
     schema: {
       summary: 'Follow a bulk job',
       description:
-        'Server-sent events: `event: job` with the job as its data, now and at each change, until it has ended ' +
-        'and, where it was cancelled, what was on its way is settled. ' +
-        'A comment line now and then keeps the connection open.',
+        'Server-sent events. `event: job` carries the job, at the start and at each change, until the ' +
+        'job has ended and, if it was cancelled, the rows that were being sent are settled. Comment ' +
+        'lines keep the connection alive.',
       tags: ['Bulk'],
       params: JobPath,
       response: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },

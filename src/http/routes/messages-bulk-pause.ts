@@ -12,7 +12,7 @@ export const messagesBulkPause = (deps: { bulkJobs: BulkJobs }) =>
     audit: { action: 'bulk_job.pause' },
     schema: {
       summary: 'Pause a bulk job',
-      description: 'What is on its way goes on; nothing more is handed over until a resume.',
+      description: 'Rows that are being sent are finished; no others are sent until the job is resumed.',
       tags: ['Bulk'],
       params: JobPath,
       response: { 200: BulkAnswer },

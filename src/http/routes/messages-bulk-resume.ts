@@ -12,7 +12,7 @@ export const messagesBulkResume = (deps: { bulkJobs: BulkJobs }) =>
     audit: { action: 'bulk_job.resume' },
     schema: {
       summary: 'Resume a bulk job',
-      description: 'Lifts any pause.',
+      description: 'Ends a pause of any reason.',
       tags: ['Bulk'],
       params: JobPath,
       response: { 200: BulkAnswer },

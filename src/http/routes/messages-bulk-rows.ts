@@ -11,7 +11,8 @@ export const messagesBulkRows = (deps: { bulkJobs: BulkJobs }) =>
     auth: { permission: 'messages:read' },
     schema: {
       summary: 'List the rows of a bulk job',
-      description: 'In their order. `invalid` are the rows for which a job was rejected, all of them.',
+      description:
+        'In order. The rows with status `invalid` are all the rows for which the job was rejected.',
       tags: ['Bulk'],
       params: JobPath,
       querystring: BulkRowQuery,

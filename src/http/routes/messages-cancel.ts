@@ -12,7 +12,7 @@ export const messagesCancel = (deps: { messages: Messages }) =>
     auth: { permission: 'messages:create' },
     schema: {
       summary: 'Cancel a message',
-      description: 'Scheduled or queued ones alone; the money that was held goes back.',
+      description: 'Only scheduled and queued messages can be cancelled. The held money is released.',
       tags: ['Messages'],
       params: Type.Object({ messageId: Type.String() }),
       response: { 200: success(MessageWithTimeline) },

@@ -14,8 +14,7 @@ export const messagesEstimate = (deps: { estimate: EstimateSend }) =>
     bodyLimit: SEND_BODY_LIMIT_BYTES,
     schema: {
       summary: 'Estimate a send',
-      description:
-        'Sends nothing and charges nothing. Takes the very steps of a send, and tells what came of them.',
+      description: 'Takes the same steps as a send and returns their result. Nothing is sent or charged.',
       tags: ['Messages'],
       body: SingleSendBody,
       response: { 200: success(Estimate) },

@@ -18,14 +18,17 @@ export const messagesEvents = (deps: {
     schema: {
       summary: 'Follow messages',
       description:
-        'Server-sent events: `event: message` with a message as its data, as the list shows it, when it is ' +
-        'accepted and at each change, for those that fit the filters then; of several steps within a second ' +
-        'the last. `event: reset` says that more has happened than is told: read the list. It comes first, ' +
-        'unless `Last-Event-ID` is at most a minute old: then everything since follows, some of it again. ' +
-        'A comment line now and then keeps the connection open. An account may have 50 streams open on a node.',
+        'Server-sent events. `event: message` carries a message that matches the filters, in the form of ' +
+        'the list, when it is accepted and at each change; of several changes within a second, the last. ' +
+        '`event: reset` means that some changes are not in the stream: read the list. A stream begins ' +
+        'with `reset` unless `Last-Event-ID` is at most a minute old; in that case it continues from ' +
+        'there and may repeat some events. Comment lines keep the connection alive. An account may have ' +
+        '50 streams open per node.',
       tags: ['Messages'],
       headers: Type.Object({
-        'Last-Event-ID': Type.Optional(Type.String({ description: 'Where an earlier stream broke off.' })),
+        'Last-Event-ID': Type.Optional(
+          Type.String({ description: 'The id of the last event received, to continue an earlier stream.' }),
+        ),
       }),
       querystring: MessageFilters,
       response: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },

@@ -13,9 +13,10 @@ export const messagesRead = (deps: { messages: Messages }) =>
     schema: {
       summary: 'Read a message',
       description:
-        'With `timeline`: every attempt with what the provider said, and every status with its time. The statuses in it ' +
-        'only go forward. A message that an attempt did not take waits as `queued` again and can be cancelled; that ' +
-        'attempt stands among the attempts, and `sending` before the one that decided.',
+        "`timeline` lists every attempt with the provider's response, and every status with its time. " +
+        'Its statuses only move forward. If an attempt was not accepted and the message is retried, the ' +
+        'message has the status `queued` again and can be cancelled; the timeline shows that attempt, ' +
+        'and `sending` only for the attempt that decided.',
       tags: ['Messages'],
       params: Type.Object({ messageId: Type.String() }),
       response: { 200: success(MessageWithTimeline) },

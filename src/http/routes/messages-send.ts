@@ -22,14 +22,16 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
     schema: {
       summary: 'Send a message',
       description:
-        'Waits for the provider for a moment: `sent` when it took the message by then, `queued` when not yet. ' +
-        'With an idempotency key the same answer is given for 24 hours, marked `Idempotency-Replayed: true`. ' +
-        'As a form it brings the file of a template’s header in `headerMedia`; fields that are objects are JSON.',
+        'Waits a short time for the provider: the status is `sent` if the provider has accepted the ' +
+        'message by then, else `queued`. With an idempotency key, the same response is returned for 24 ' +
+        'hours, with `Idempotency-Replayed: true`. As a form, `headerMedia` is the file of the ' +
+        "template's header, and fields that are objects are JSON.",
       tags: ['Messages'],
       headers: Type.Object({
         'Idempotency-Key': Type.Optional(
           Type.String({
-            description: '1 to 200 characters; before idempotencyKey and options.idempotencyKey',
+            description:
+              '1 to 200 characters; takes precedence over idempotencyKey and options.idempotencyKey',
           }),
         ),
       }),

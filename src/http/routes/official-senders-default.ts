@@ -13,7 +13,7 @@ export const officialSendersDefault = (deps: { officialSenders: OfficialSenders 
     audit: { action: 'official_sender.default' },
     schema: {
       summary: 'Make an official sender the default',
-      description: 'By its id, or `platform`: used from then on where a send names none.',
+      description: 'By its id, or `platform`. Used for sends that name no official sender.',
       tags: ['Official senders'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -12,7 +12,8 @@ export const officialSendersList = (deps: { officialSenders: OfficialSenders }) 
     schema: {
       summary: 'List the official senders',
       description:
-        'The account’s own numbers on the official chat-app channel, then the platform’s, with what the provider says of each. Without `limit` all of them.',
+        "The account's own numbers on the official chat-app channel, then the platform's number, with " +
+        'their state at the provider. Without `limit`, all of them.',
       tags: ['Official senders'],
       querystring: OfficialSenderQuery,
       response: { 200: page(OfficialSender) },

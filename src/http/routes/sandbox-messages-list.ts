@@ -9,10 +9,11 @@ export const sandboxMessagesList = (deps: { sandboxMessages: SandboxMessages }) 
     url: '/api/v2/sandbox/messages',
     auth: {},
     schema: {
-      summary: 'Read what the sandbox took',
+      summary: 'List the messages in the sandbox',
       description:
-        'Messages of the account that the sandbox took from test and live keys, newest first, one-time codes ' +
-        'included; hence for test keys alone. Kept for seven days, and at most 10,000 of an account.',
+        "The account's messages that the sandbox accepted from test and live keys, newest first. " +
+        'One-time codes are not masked, so only test keys may read them. Stored for seven days, at most ' +
+        '10,000 per account.',
       tags: ['Sandbox'],
       querystring: SandboxQuery,
       response: { 200: SandboxPage },

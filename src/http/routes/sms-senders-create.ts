@@ -12,7 +12,7 @@ export const smsSendersCreate = (deps: { ownSenders: OwnSenders }) =>
     audit: { action: 'sms_sender.create', keeps: ['name', 'webhookUrl'] },
     schema: {
       summary: 'Request an SMS sender name',
-      description: 'By owners alone. The name is pending until the operator has reviewed it.',
+      description: 'For owners only. The name is pending until the operator has reviewed it.',
       tags: ['SMS senders'],
       body: SmsSenderRequest,
       errors: ['CONFLICT'],

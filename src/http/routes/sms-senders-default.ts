@@ -13,7 +13,7 @@ export const smsSendersDefault = (deps: { ownSenders: OwnSenders }) =>
     audit: { action: 'sms_sender.default' },
     schema: {
       summary: 'Make an SMS sender name the default',
-      description: 'An approved one alone; it takes the place of the default before.',
+      description: 'The name must be approved. It replaces the previous default.',
       tags: ['SMS senders'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -11,7 +11,7 @@ export const smsSendersList = (deps: { ownSenders: OwnSenders }) =>
     auth: { permission: 'messages:create' },
     schema: {
       summary: 'List the SMS sender names',
-      description: 'The account’s own, the newest first.',
+      description: "The account's own names, newest first.",
       tags: ['SMS senders'],
       querystring: pageQuery({}),
       response: { 200: page(SmsSenderView) },

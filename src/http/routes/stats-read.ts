@@ -10,10 +10,11 @@ export const statsRead = (deps: { messageTotals: MessageTotals }) =>
     url: '/api/v2/stats',
     auth: {},
     schema: {
-      summary: 'Read how messages fare',
+      summary: 'Read message statistics',
       description:
-        'Totals by the hour or the day in which things happened: what was taken, delivered, refused and paid. Kept, not ' +
-        'counted: they cost the same however many messages there are, and are exact at every moment.',
+        'Totals per hour or day, by the time at which messages were accepted by a provider, delivered, ' +
+        'rejected or paid. They are exact at every moment, and cost the same to read for any number of ' +
+        'messages.',
       tags: ['Messages'],
       querystring: MessageStatsQuery,
       response: { 200: success(MessageStats) },

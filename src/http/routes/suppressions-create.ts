@@ -14,7 +14,8 @@ export const suppressionsCreate = (deps: { suppressions: Suppressions }) =>
     schema: {
       summary: 'Suppress a recipient',
       description:
-        'From now on marketing to them is refused, on one channel or on all. One that is there already is answered as it is.',
+        'Marketing messages to this recipient are refused from now on, on one channel or on all. An ' +
+        'existing suppression is returned unchanged.',
       tags: ['Suppressions'],
       body: SuppressionCreate,
       errors: ['CONFLICT'],

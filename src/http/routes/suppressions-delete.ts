@@ -11,8 +11,8 @@ export const suppressionsDelete = (deps: { suppressions: Suppressions }) =>
     auth: { permission: 'messages:create' },
     audit: { action: 'suppression.delete' },
     schema: {
-      summary: 'End a suppression',
-      description: 'One that the recipient made is ended too: be sure that they want it.',
+      summary: 'Delete a suppression',
+      description: 'Also deletes one that the recipient created: make sure that the recipient agrees.',
       tags: ['Suppressions'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

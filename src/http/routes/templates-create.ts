@@ -16,8 +16,8 @@ export const templatesCreate = (deps: { templates: Templates }) =>
     schema: {
       summary: 'Create a template',
       description:
-        'An official one is put before its provider first: where that is unavailable the answer is 503, ' +
-        'nothing was stored, and the same request may be sent again.',
+        'An official template is first submitted to its provider. If the provider is unavailable, the ' +
+        'response is 503 and nothing is stored; the same request can be repeated.',
       tags: ['Templates'],
       body: TemplateCreate,
       response: {

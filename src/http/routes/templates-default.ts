@@ -14,7 +14,8 @@ export const templatesDefault = (deps: { templates: Templates }) =>
     schema: {
       summary: 'Make a template the default',
       description:
-        'Of its category and sub type: used where a send names none, as for `content.otpCode`. One of the platform’s may be chosen too.',
+        'For its category and sub type: used when a send names no template, for example with ' +
+        '`content.otpCode`. It may be a template of the platform.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(TemplateView) },

@@ -13,8 +13,9 @@ export const templatesDelete = (deps: { templates: Templates }) =>
     schema: {
       summary: 'Delete a template',
       description:
-        'An official one is deleted at its provider first; one that was bound by its id stays there. A test key ' +
-        'deletes none that stands anywhere but in the sandbox: 403. Messages that were accepted go out as they were accepted.',
+        'An official template is first deleted at its provider, unless it was bound by its id. A test ' +
+        'key can only delete templates in the sandbox: 403 for others. Accepted messages are sent as ' +
+        'accepted.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },

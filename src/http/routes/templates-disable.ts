@@ -13,7 +13,7 @@ export const templatesDisable = (deps: { templates: Templates }) =>
     audit: { action: 'template.disable' },
     schema: {
       summary: 'Disable a template',
-      description: 'A local one alone: nothing is sent by it until it is enabled again.',
+      description: 'Only for local templates. Sends with the template are refused until it is enabled again.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(TemplateView) },

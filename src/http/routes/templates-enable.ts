@@ -13,7 +13,7 @@ export const templatesEnable = (deps: { templates: Templates }) =>
     audit: { action: 'template.enable' },
     schema: {
       summary: 'Enable a template',
-      description: 'A local one alone: of official ones the provider says whether they may be used.',
+      description: 'Only for local templates. The provider decides whether an official template may be used.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(TemplateView) },

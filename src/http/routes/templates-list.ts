@@ -11,7 +11,8 @@ export const templatesList = (deps: { templates: Templates }) =>
     schema: {
       summary: 'List templates',
       description:
-        'The newest first; `active` and `approved` ones unless `status` says otherwise. Without `limit` all of them.',
+        'Newest first, by default those with status `active` or `approved`. Without `limit`, all of ' +
+        'them.',
       tags: ['Templates'],
       querystring: TemplateQuery,
       response: {

@@ -18,14 +18,14 @@ export const templatesMediaContent = (deps: { media: Media }) =>
     auth: { public: true },
     schema: {
       summary: 'Preview an uploaded file',
-      description: 'At `previewUrl` alone, which opens it for a day or so. Answers a Range.',
+      description: 'The URL in `previewUrl`, which is valid for about a day. Supports `Range`.',
       tags: ['Media'],
       params: Type.Object({ assetId: Type.String() }),
       querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
       response: {
         200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),
-        206: Type.String({ contentMediaType: '*/*', description: 'A part of it.' }),
-        304: Type.Null({ description: 'It is what `If-None-Match` names.' }),
+        206: Type.String({ contentMediaType: '*/*', description: 'The requested range of the file.' }),
+        304: Type.Null({ description: 'The file is unchanged: `If-None-Match` names its current `ETag`.' }),
       },
       errors: ['RANGE_NOT_SATISFIABLE', 'SERVICE_UNAVAILABLE'],
     },

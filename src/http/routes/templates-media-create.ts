@@ -14,8 +14,9 @@ export const templatesMediaCreate = (deps: { media: Media }) =>
     schema: {
       summary: 'Upload a file',
       description:
-        'For `headerAssetId` and `attachment.assetId`. The type is read from the bytes, and must agree with the ' +
-        'one declared. At most 16 MB as an image, video or audio, 100 MB as a document.',
+        'For `headerAssetId` and `attachment.assetId`. The type is detected from the bytes and must ' +
+        'match the declared type. At most 16 MB for an image, video or audio file, 100 MB for a ' +
+        'document.',
       tags: ['Media'],
       errors: ['CONFLICT'],
       response: { 201: success(Type.Object({ asset: MediaAsset })) },

@@ -12,8 +12,8 @@ export const templatesMediaDelete = (deps: { media: Media }) =>
     schema: {
       summary: 'Delete an uploaded file',
       description:
-        'Not while a template shows it, or a message that waits is to carry it. ' +
-        'What nobody needs goes by itself some time after its last use.',
+        'Refused while a template uses the file or a waiting message carries it. Unused files are ' +
+        'deleted automatically some time after their last use.',
       tags: ['Media'],
       params: Type.Object({ assetId: Type.String() }),
       response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },

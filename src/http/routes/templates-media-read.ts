@@ -12,7 +12,7 @@ export const templatesMediaRead = (deps: { media: Media }) =>
     auth: {},
     schema: {
       summary: 'Read an uploaded file',
-      description: 'What it is, and the address of its preview; the bytes are there.',
+      description: 'Its metadata, and the URL of its preview, which returns the bytes.',
       tags: ['Media'],
       params: Type.Object({ assetId: Type.String() }),
       response: { 200: success(MediaAsset) },

@@ -13,7 +13,9 @@ export const templatesPreview = (deps: { templates: Templates }) =>
     bodyOptional: true,
     schema: {
       summary: 'Preview a template',
-      description: 'Rendered as a send would. Where no values are given, its examples stand in.',
+      description:
+        'Renders the template as a send would. For values that are not given, its example values are ' +
+        'used.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       body: TemplatePreviewBody,

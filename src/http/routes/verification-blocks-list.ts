@@ -12,8 +12,8 @@ export const verificationBlocksList = (deps: { verificationBlocks: Blocks }) =>
     schema: {
       summary: 'List blocked verifications',
       description:
-        'What the fraud guard refused, and what it would have refused where a rule only watches; the newest first. ' +
-        'Kept for 90 days.',
+        'The sends that the fraud guard refused, and those that it would have refused if the rule were ' +
+        'not in monitor mode, newest first. Stored for 90 days.',
       tags: ['Verification'],
       querystring: BlockQuery,
       response: { 200: page(BlockView) },

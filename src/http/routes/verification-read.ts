@@ -12,7 +12,9 @@ export const verificationRead = (deps: { verifications: Verifications }) =>
     auth: {},
     schema: {
       summary: 'Read a verification',
-      description: 'How it stands; never its code. Superseded ones can be read, for 30 days at least.',
+      description:
+        'Its current state, without the code. Superseded verifications can be read too, for at least 30 ' +
+        'days.',
       tags: ['Verification'],
       params: Type.Object({ verificationId: Type.String() }),
       response: { 200: success(VerificationView) },

@@ -13,8 +13,8 @@ export const verificationResend = (deps: { resendVerification: ResendVerificatio
     schema: {
       summary: 'Resend a verification code',
       description:
-        'Makes a new code and voids the one before, at most five times: the first after 60 seconds, then after ' +
-        '60, 120, 240 and 300. Wrong tries are not given back.',
+        'Sends a new code and voids the previous one, at most five times: after 60 seconds, then after ' +
+        '60, 120, 240 and 300. Wrong tries stay counted.',
       tags: ['Verification'],
       body: VerificationResend,
       answerHeaders: ['X-Sandbox'],

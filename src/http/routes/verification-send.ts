@@ -16,12 +16,13 @@ export const verificationSend = (deps: { startVerification: StartVerification })
     schema: {
       summary: 'Send a verification code',
       description:
-        'Supersedes the recipient’s earlier code. Waits for the provider for a moment, as a send does; the cost is ' +
-        'that of a message of type `otp`. With an idempotency key the same answer is given for 24 hours.',
+        "Supersedes the recipient's earlier code. Waits a short time for the provider, as a send does. " +
+        'The price is that of a message of type `otp`. With an idempotency key, the same response is ' +
+        'returned for 24 hours.',
       tags: ['Verification'],
       headers: Type.Object({
         'Idempotency-Key': Type.Optional(
-          Type.String({ description: '1 to 200 characters; before idempotencyKey' }),
+          Type.String({ description: '1 to 200 characters; takes precedence over idempotencyKey' }),
         ),
       }),
       body: VerificationSend,

@@ -10,10 +10,11 @@ export const verificationStats = (deps: { verificationTotals: Totals }) =>
     url: '/api/v2/verification/stats',
     auth: {},
     schema: {
-      summary: 'Read how verifications fare',
+      summary: 'Read verification statistics',
       description:
-        "Totals of the key's own mode, live or test, by the UTC day on which verifications began. The newest 2,000 " +
-        'verifications are in them as they are now, others as they were when they were looked at.',
+        'Totals for the mode of the key, live or test, by the UTC day on which the verifications began. ' +
+        'The newest 2,000 verifications are counted as they are now, older ones as of their last ' +
+        'periodic update.',
       tags: ['Verification'],
       querystring: StatsQuery,
       response: { 200: page(StatsRow) },

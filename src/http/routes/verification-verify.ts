@@ -11,8 +11,8 @@ export const verificationVerify = (deps: { checks: Checks }) =>
     schema: {
       summary: 'Check a verification code',
       description:
-        'A code is right once. Five wrong ones end the attempt, resends included; what is not 4 to 8 digits is ' +
-        'refused without costing a try.',
+        'A code is accepted once. Five wrong codes end the attempt, also across resends. Input that is ' +
+        'not 4 to 8 digits is refused and does not count as a try.',
       tags: ['Verification'],
       body: VerificationCheck,
       response: { 200: Verified },

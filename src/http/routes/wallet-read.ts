@@ -11,7 +11,7 @@ export const walletRead = (deps: { wallets: Wallets }) =>
     auth: {},
     schema: {
       summary: 'Read the wallet',
-      description: 'At every instant `balance + held + captured = credited`.',
+      description: 'At every moment `balance + held + captured = credited`.',
       tags: ['Wallet'],
       response: { 200: success(WalletWithThreshold) },
     },

@@ -11,8 +11,10 @@ export const walletUpdate = (deps: { wallets: Wallets }) =>
     auth: { permission: 'messages:create', ownersOnly: true },
     audit: { action: 'wallet.update', keeps: ['lowBalance'] },
     schema: {
-      summary: 'Say when the wallet is low',
-      description: 'By owners alone. Webhook endpoints are told of it by `wallet.low`.',
+      summary: 'Set the low-balance threshold',
+      description:
+        'For owners only. When the balance falls below the threshold, webhook endpoints get ' +
+        '`wallet.low`.',
       tags: ['Wallet'],
       body: WalletUpdate,
       response: { 200: success(WalletWithThreshold) },

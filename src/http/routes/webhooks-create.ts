@@ -13,7 +13,9 @@ export const webhooksCreate = (deps: { webhooks: Webhooks }) =>
     audit: { action: 'webhook.create', keeps: ['url', 'description', 'eventTypes'] },
     schema: {
       summary: 'Create a webhook endpoint',
-      description: 'Its secret is in this answer alone. Without `eventTypes` it hears of everything.',
+      description:
+        'Only this response contains the secret. Without `eventTypes`, the endpoint receives every ' +
+        'event.',
       tags: ['Webhooks'],
       body: WebhookCreate,
       errors: ['CONFLICT'],

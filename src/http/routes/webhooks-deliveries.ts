@@ -11,8 +11,8 @@ export const webhooksDeliveries = (deps: { webhookDeliveries: WebhookDeliveries 
     url: '/api/v2/webhooks/:id/deliveries',
     auth: { permission: 'messages:create' },
     schema: {
-      summary: 'List what was sent to a webhook endpoint',
-      description: 'The newest first.',
+      summary: 'List the deliveries of a webhook endpoint',
+      description: 'Newest first.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
       querystring: DeliveryQuery,

@@ -11,7 +11,7 @@ export const webhooksDeliveryRead = (deps: { webhookDeliveries: WebhookDeliverie
     url: '/api/v2/webhooks/:id/deliveries/:deliveryId',
     auth: { permission: 'messages:create' },
     schema: {
-      summary: 'Read a delivery with what is sent',
+      summary: 'Read a delivery with its payload',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String(), deliveryId: Type.String() }),
       errors: ['NOT_FOUND'],

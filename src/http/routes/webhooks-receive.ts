@@ -29,7 +29,9 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
     schema: {
       summary: 'Receive a call from a provider',
       description:
-        'Delivery receipts in the provider’s own form, proved by its own signature; updates of a bot, at `/webhooks/botapp/{botId}`. Answered once they are stored.',
+        "Delivery receipts and inbound messages in the provider's own format, authenticated by its own " +
+        'signature; updates of a bot at `/webhooks/botapp/{botId}`. The response is sent once they are ' +
+        'stored.',
       tags: ['Providers'],
       params: Type.Object({ provider: Type.String(), connectionId: Type.String() }),
       errors: [
@@ -43,7 +45,7 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
       response: {
         200: Type.String({
           contentMediaType: '*/*',
-          description: 'Stored. Where its connection says so, in another status and type.',
+          description: 'Stored. Some connections use another status and content type.',
         }),
       },
     },

@@ -11,8 +11,8 @@ export const webhooksReplayOne = (deps: { webhookDeliveries: WebhookDeliveries }
     url: '/api/v2/webhooks/:id/deliveries/:deliveryId/replay',
     auth: { permission: 'messages:create' },
     schema: {
-      summary: 'Send one event once more',
-      description: 'With the same `webhook-id`, whatever became of it before.',
+      summary: 'Send one event again',
+      description: 'With the same `webhook-id`, whatever the result of the earlier delivery.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String(), deliveryId: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],

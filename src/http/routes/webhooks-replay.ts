@@ -11,10 +11,11 @@ export const webhooksReplay = (deps: { webhookDeliveries: WebhookDeliveries }) =
     auth: { permission: 'messages:create' },
     audit: { action: 'webhook.replay', keeps: ['from', 'to'] },
     schema: {
-      summary: 'Send the events of a time once more',
+      summary: 'Send the events of a time range again',
       description:
-        'From `from` on and before `to`, of the types that the endpoint listens to unless `types` says otherwise, each with its own `webhook-id`. ' +
-        'A request queues at most 5,000; where there are more, `nextCursor` goes on. Only events exist to which somebody listened when they happened.',
+        "The events from `from` to before `to`, of the endpoint's event types unless `types` is given, " +
+        'each with its own `webhook-id`. One request queues at most 5,000; if there are more, pass ' +
+        '`nextCursor` to continue. Only events that an endpoint subscribed to at the time are stored.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
       body: WebhookReplay,

@@ -13,7 +13,9 @@ export const webhooksRotate = (deps: { webhooks: Webhooks }) =>
     audit: { action: 'webhook.rotate' },
     schema: {
       summary: 'Give a webhook endpoint a new secret',
-      description: 'In this answer alone. For 24 hours the secret before signs beside it.',
+      description:
+        'Only this response contains the new secret. For 24 hours, deliveries are signed with the old ' +
+        'secret too.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],

@@ -13,7 +13,8 @@ export const webhooksTest = (deps: { webhooks: Webhooks }) =>
     schema: {
       summary: 'Send a test event to a webhook endpoint',
       description:
-        'A `webhook.test`, now, the way that every event goes; the deliveries tell what became of it.',
+        'Sends a `webhook.test` event now, in the same way as every event; the list of deliveries shows ' +
+        'the result.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],

@@ -14,7 +14,8 @@ export const webhooksUpdate = (deps: { webhooks: Webhooks }) =>
     schema: {
       summary: 'Change a webhook endpoint',
       description:
-        'Disabling it cancels what still waits for it; enabling it again lets new events through, and a replay the old ones.',
+        'Disabling the endpoint cancels its waiting deliveries. Once enabled again, it receives new ' +
+        'events; a replay sends the missed ones.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
       body: WebhookUpdate,
