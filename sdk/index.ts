@@ -125,7 +125,11 @@ function toError(response: Response, body: unknown): Error {
 }
 
 function somethingElse(status: number, cause?: unknown): PosthornUnreachable {
-  return new PosthornUnreachable(`Something else answered, with status ${status}.`, status, cause)
+  return new PosthornUnreachable(
+    `The response with status ${status} is not from a Posthorn server.`,
+    status,
+    cause,
+  )
 }
 
 /** In a browser, a redirect has no other properties than its type. */
@@ -136,7 +140,7 @@ function isRedirect({ type, status }: Response): boolean {
 function elsewhere({ status, headers }: Response): PosthornUnreachable {
   const to = headers.get('location') ?? 'somewhere else'
   return new PosthornUnreachable(
-    `The server redirects to ${to}: give its address as baseUrl.`,
+    `The server redirects to ${to}: use that address as baseUrl.`,
     status || null,
   )
 }

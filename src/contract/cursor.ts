@@ -17,7 +17,7 @@ export function writeCursor(...words: readonly string[]): string {
 export function readCursor(cursor: string, fits: (words: string[]) => boolean): string[] {
   const words = Buffer.from(cursor, 'base64url').toString().split(' ')
   const storable = words.every(word => !word.includes('\0'))
-  if (!storable || !fits(words)) throw invalid('cursor', 'not a cursor of this list')
+  if (!storable || !fits(words)) throw invalid('cursor', 'is not a cursor of this list')
   return words
 }
 

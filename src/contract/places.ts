@@ -5,10 +5,10 @@ const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 
 export function checkCountry(country: string, path: string, faults: Faults): void {
   if (!isSupportedCountry(country)) {
-    faults.add(path, 'must be a country by ISO 3166-1 alpha-2, such as US')
+    faults.add(path, 'must be an ISO 3166-1 alpha-2 country code, such as US')
   }
 }
 
 export function checkCurrency(currency: string, path: string, faults: Faults): void {
-  if (!CURRENCIES.has(currency)) faults.add(path, 'must be a currency by ISO 4217, such as USD')
+  if (!CURRENCIES.has(currency)) faults.add(path, 'must be an ISO 4217 currency code, such as USD')
 }

@@ -34,10 +34,7 @@ export const SmsSenderRequest = Type.Object({
   webhookSecret: Type.Optional(
     Type.String({
       // Sent in a header: visible ASCII, spaces only inside.
-      ...inForm(
-        '^[!-~](?:[ -~]*[!-~])?$',
-        'must be letters, digits and signs of ASCII, without a space at either end',
-      ),
+      ...inForm('^[!-~](?:[ -~]*[!-~])?$', 'must be printable ASCII, without a space at either end'),
       maxLength: 256,
       description: 'Required with `webhookUrl`; never returned',
     }),

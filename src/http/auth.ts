@@ -85,9 +85,10 @@ export function requireActive({ account }: Caller): void {
 async function authenticateMember(request: FastifyRequest, people: PeopleAccess): Promise<Caller> {
   const who = await authenticatePerson(request, people)
   const accountId = request.headers['x-posthorn-account']
-  if (typeof accountId !== 'string') throw invalid(ACCOUNT_HEADER, 'names the account, as in acc_…')
+  if (typeof accountId !== 'string')
+    throw invalid(ACCOUNT_HEADER, 'must be the id of an account, such as acc_…')
   const caller = await people.callerFor(who, accountId, readMode(request.headers['x-posthorn-mode']))
-  if (!caller) throw new Problem('FORBIDDEN', 'You do not act for this account.')
+  if (!caller) throw new Problem('FORBIDDEN', 'You are not a member of this account.')
   return caller
 }
 
@@ -104,7 +105,7 @@ function readMode(text: string | string[] | undefined): KeyMode {
 export async function authenticatePerson(request: FastifyRequest, people: PeopleAccess): Promise<SignedIn> {
   const token = people.cookies.read(request.headers.cookie)
   const who = token === null ? null : await people.lookup(token)
-  if (!who) throw new Problem('UNAUTHORIZED', 'You are not signed in, or no longer.')
+  if (!who) throw new Problem('UNAUTHORIZED', 'You are not signed in, or the session has ended.')
   if (!SAFE_METHODS.has(request.method)) {
     requireSameSite(request, people)
     requireToken(request.headers['x-csrf-token'], who)
@@ -128,7 +129,7 @@ export function requireSameSite({ headers }: FastifyRequest, { publicOrigin }: P
 
 function requireToken(given: string | string[] | undefined, who: SignedIn): void {
   if (typeof given === 'string' && timingSafeEqual(hashToken(given), hashToken(who.csrfToken))) return
-  throw new Problem('FORBIDDEN', 'X-CSRF-Token is missing, or not that of this session.')
+  throw new Problem('FORBIDDEN', 'X-CSRF-Token is missing, or does not belong to this session.')
 }
 
 /** A key with this permission, of an account with a verified phone; throws FORBIDDEN. */
@@ -144,7 +145,7 @@ export function requirePermission(caller: Caller, permission: Permission): void 
 
 /** An owner's key; throws FORBIDDEN. */
 export function requireOwner(caller: Caller): void {
-  if (caller.role !== 'owner') throw new Problem('FORBIDDEN', 'Only the owner of the account may do that.')
+  if (caller.role !== 'owner') throw new Problem('FORBIDDEN', 'Only an owner of the account may do this.')
 }
 
 /** What the server knows of the operator's token. */
@@ -178,7 +179,7 @@ export function authenticateOperator(
     return requireOperatorToken(request, operatorToken, attempts)
   }
   return authenticatePerson(request, people).then(who => {
-    if (!who.operator) throw new Problem('FORBIDDEN', 'Only the operator may do that.')
+    if (!who.operator) throw new Problem('FORBIDDEN', 'Only the operator may do this.')
   })
 }
 

@@ -113,7 +113,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 function packed(): Problem {
-  return unsupported('Content-Encoding', 'must be absent: compressed bodies are not understood')
+  return unsupported('Content-Encoding', 'must be absent: compressed bodies are not supported')
 }
 
 /** What names a field was read well enough to say so. */

@@ -148,7 +148,7 @@ function count(payload: RequestPayload, limitBytes: number, share: Share): void 
 }
 
 function full(): Problem {
-  return new Problem('SERVICE_UNAVAILABLE', 'Too many large requests are coming in at once.', {
+  return new Problem('SERVICE_UNAVAILABLE', 'Too many large requests are being received at the same time.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 }

@@ -109,7 +109,7 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
       if (over) stream.resume()
     })
     parser.on('partsLimit', () => fail(invalid('', `The form must have at most ${MOST_PARTS} parts.`)))
-    parser.on('error', () => fail(unreadable('', 'The form is broken: it is not multipart, or has no end.')))
+    parser.on('error', () => fail(unreadable('', 'The form is not valid multipart, or is incomplete.')))
     parser.on('finish', () => guard(resolve))
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
@@ -174,7 +174,8 @@ function createFields(fileFields: readonly string[]) {
       if (fileFields.includes(name)) throw invalid(name, 'must be a file')
       reserve(name)
       bytes += Buffer.byteLength(value)
-      if (truncated || bytes > MOST_TEXT_BYTES) throw tooLarge(name, 'must fit 1 MB with all other text')
+      if (truncated || bytes > MOST_TEXT_BYTES)
+        throw tooLarge(name, 'must not exceed 1 MB together with the other text fields')
       if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
       if (value.includes(UNREAD) || !value.isWellFormed()) throw invalid(name, 'must be text in UTF-8')
       all.set(name, value)
@@ -190,7 +191,7 @@ function checkName(name: string | undefined): asserts name is string {
 
 function checkFile({ field }: FilePart, another: boolean, fileFields: readonly string[]): void {
   checkName(field)
-  if (!fileFields.includes(field)) throw invalid(field, 'takes no file')
+  if (!fileFields.includes(field)) throw invalid(field, 'must not be a file')
   if (another) throw invalid(field, 'must be the only file')
 }
 

@@ -21,7 +21,7 @@ export function responseCompiler(check: boolean): FastifySerializerCompiler<unkn
       if (!validator.Check(sent)) {
         const [, faults] = validator.Errors(sent)
         const list = faults.map(fault => `${fault.instancePath || '/'} ${fault.message}`).join('; ')
-        throw new Error(`${method} ${url} ${httpStatus} does not fit its own schema: ${list}`)
+        throw new Error(`${method} ${url} ${httpStatus} does not match its own schema: ${list}`)
       }
       return text
     }
@@ -45,7 +45,7 @@ export function checkRefusals(app: FastifyInstance, routes: readonly Route[]): v
     const { code } = JSON.parse(payload) as { code?: string }
     // Without a code it is Fastify's own, which says what was thrown here.
     if (code === undefined || codes.has(code)) done(null, payload)
-    else done(new Error(`${route} answers ${code}, which its description does not list`))
+    else done(new Error(`${route} responds with ${code}, which its schema does not list`))
   })
 }
 

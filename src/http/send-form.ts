@@ -58,10 +58,10 @@ function refuseHeaderMedia({ template }: SendBody, { asset }: Upload): Problem |
   if (!template) return invalid('template', `is required with ${FILE_FIELD}`)
   const { headerAssetId, headerMediaUrl, header, headerMediaType } = template
   if (headerAssetId !== undefined || headerMediaUrl !== undefined || header !== undefined) {
-    return invalid(FILE_FIELD, 'or another file in template, not both')
+    return invalid(FILE_FIELD, 'must not be combined with another header file in template')
   }
   if (headerMediaType !== undefined && headerMediaType !== asset.mediaType) {
-    return invalid(FILE_FIELD, `must be of type ${headerMediaType}; it is of type ${asset.mediaType}`)
+    return invalid(FILE_FIELD, `must be of type ${headerMediaType}; the file is of type ${asset.mediaType}`)
   }
   return null
 }

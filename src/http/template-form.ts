@@ -27,11 +27,14 @@ export function withHeaderFile(body: TemplateCreate, upload: Upload | null): Tem
   if (!upload) return body
   const { field, asset } = upload
   if (body.headerAssetId !== undefined || body.headerMediaUrl !== undefined) {
-    throw invalid(field, 'or headerAssetId or headerMediaUrl, not both')
+    throw invalid(field, 'must not be combined with headerAssetId or headerMediaUrl')
   }
   if (asset.mediaType === 'audio') throw invalid(field, 'must be an image, a video or a document')
   if (body.headerType !== undefined && body.headerType !== asset.mediaType) {
-    throw invalid(field, `must be of the headerType ${body.headerType}; it is of type ${asset.mediaType}`)
+    throw invalid(
+      field,
+      `must be of the headerType ${body.headerType}; the file is of type ${asset.mediaType}`,
+    )
   }
   return { ...body, headerType: asset.mediaType, headerAssetId: asset.id }
 }

@@ -118,7 +118,7 @@ export function createCheck(schema: object, toPath = joinPath): Check {
     if (validator.Check(value)) return null
     const [, faults] = validator.Errors(cut(value))
     const details = explain(faults as SchemaFault[], value, schema).slice(0, MAX_DETAILS)
-    if (details.length === 0) return [{ path: '', message: 'does not fit the schema' }]
+    if (details.length === 0) return [{ path: '', message: 'does not match the schema' }]
     return details.map(({ steps, message }) => ({ path: toPath(steps), message }))
   }
 }

@@ -99,11 +99,11 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
 
   async function recover(): Promise<void> {
     for (let tries = 0; !stopping; tries++) {
-      log.error({ tries }, 'the embedded PostgreSQL went away; bringing it back')
+      log.error({ tries }, 'the embedded PostgreSQL stopped; restarting it')
       try {
         held = await bringUp(site, options)
         watch()
-        log.info({ pid: held.postmaster.pid }, 'the embedded PostgreSQL is back')
+        log.info({ pid: held.postmaster.pid }, 'the embedded PostgreSQL is running again')
         return
       } catch (error) {
         if (error instanceof InUse) {
@@ -111,7 +111,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
           options.onLost?.(error)
           return
         }
-        log.error({ err: error }, 'the embedded PostgreSQL does not come back')
+        log.error({ err: error }, 'the embedded PostgreSQL could not be restarted')
         await pause(clock, BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!)
       }
     }
@@ -216,7 +216,7 @@ async function connectWhenReady(
 
 function heldElsewhere({ dataDir }: Site): Refusal {
   return new Refusal(
-    `A PostgreSQL that cannot be seen from here, as in another container, works on ${dataDir}: stop that Posthorn first, or give this one its own POSTHORN_DATA_DIR.`,
+    `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first, or set another POSTHORN_DATA_DIR for this one.`,
   )
 }
 

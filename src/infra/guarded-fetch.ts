@@ -106,7 +106,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const addresses = await unlessAborted(resolve(target.host, signal), signal)
     if (addresses.length === 0) throw unresolvable(null)
     if (target.allowed || addresses.every(isPublicAddress)) return addresses
-    throw new GuardedFetchError('blocked', 'The URL must lead to a public address.', { retryable: false })
+    throw new GuardedFetchError('blocked', 'The URL must point to a public address.', { retryable: false })
   }
 
   return {
@@ -133,8 +133,8 @@ function startWhole(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whol
   const controller = new AbortController()
   const give = (text: string) => () =>
     controller.abort(new GuardedFetchError('timeout', text, { retryable: true }))
-  const stopped = give('The request was given up.')
-  const cancel = clock.after(timeoutMs, give('The answer did not come in time.'))
+  const stopped = give('The request was aborted.')
+  const cancel = clock.after(timeoutMs, give('The response did not arrive in time.'))
   caller?.addEventListener('abort', stopped, { once: true })
   if (caller?.aborted) stopped()
   return {
@@ -179,7 +179,7 @@ function nextUrl(from: URL, location: string, method: string, hops: number): str
   const safe = method === 'GET' || method === 'HEAD'
   const next = safe && location !== '' && hops < MOST_REDIRECTS ? URL.parse(location, from.href) : null
   if (next === null || next.origin !== from.origin) {
-    throw new GuardedFetchError('redirect', 'The URL leads elsewhere.', { retryable: false })
+    throw new GuardedFetchError('redirect', 'The URL redirects to another place.', { retryable: false })
   }
   next.hash = ''
   return next.href
@@ -235,7 +235,7 @@ function boundedBody(response: IncomingMessage, maxBytes: number, whole: Whole):
 }
 
 function tooLarge(maxBytes: number): GuardedFetchError {
-  return new GuardedFetchError('too_large', `The answer is larger than ${maxBytes} bytes.`, {
+  return new GuardedFetchError('too_large', `The response is larger than ${maxBytes} bytes.`, {
     retryable: false,
   })
 }

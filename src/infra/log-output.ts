@@ -41,7 +41,7 @@ export function createOutput(): ReturnType<typeof destination> {
 
 function lostLine(lost: number): string {
   const time = toIso(systemClock.now())
-  const message = 'lines of this log are lost: nobody read them in time'
+  const message = 'log lines were dropped: the output was not read in time'
   return `${JSON.stringify({ level: 'warn', time, lost, message })}\n`
 }
 

@@ -59,58 +59,58 @@ export function createMetrics(): Metrics {
 
   const requests = new Counter({
     name: `${PREFIX}http_requests_total`,
-    help: 'Requests answered.',
+    help: 'HTTP requests that got a response.',
     labelNames: ['method', 'route', 'status'] as const,
     registers,
   })
   const durations = new Histogram({
     name: `${PREFIX}http_request_duration_seconds`,
-    help: 'From the request head to the last byte of the answer.',
+    help: 'Time from the request head to the last byte of the response.',
     labelNames: ['method', 'route'] as const,
     buckets: SECONDS,
     registers,
   })
   const attempts = new Counter({
     name: `${PREFIX}attempts_total`,
-    help: 'Attempts to hand a message to a provider, by what came of them.',
+    help: 'Attempts to submit a message to a provider, by outcome.',
     labelNames: ['channel', 'provider', 'outcome'] as const,
     registers,
   })
   const settleSeconds = new Histogram({
     name: `${PREFIX}settle_duration_seconds`,
-    help: 'From accepting a message to knowing what became of it.',
+    help: 'Time from the acceptance of a message to its outcome.',
     labelNames: ['channel'] as const,
     buckets: SETTLE_SECONDS,
     registers,
   })
   const batchItems = new Histogram({
     name: `${PREFIX}batch_items`,
-    help: 'Items that one coalesced call to the database carried.',
+    help: 'Items per coalesced call to the database.',
     labelNames: ['batch'] as const,
     buckets: ITEMS,
     registers,
   })
   const receipts = new Counter({
     name: `${PREFIX}receipts_total`,
-    help: 'Delivery reports taken from providers, by what was done with them.',
+    help: 'Delivery reports from providers, by result.',
     labelNames: ['status', 'fate'] as const,
     registers,
   })
   const callbacks = new Counter({
     name: `${PREFIX}callbacks_total`,
-    help: 'Attempts to tell a webhook endpoint or a sender callback, by what came of them.',
+    help: 'Attempts to call a webhook endpoint or a sender callback, by outcome.',
     labelNames: ['kind', 'outcome'] as const,
     registers,
   })
   const lookups = new Counter({
     name: `${PREFIX}lookups_total`,
-    help: 'Questions to providers about messages whose outcome nobody knows, by the answer.',
+    help: 'Queries to providers for the outcome of unknown messages, by result.',
     labelNames: ['provider', 'outcome'] as const,
     registers,
   })
   const verificationBlocks = new Counter({
     name: `${PREFIX}verification_blocks_total`,
-    help: 'Verification codes that the fraud guard stopped, or would have, by the rule.',
+    help: 'Verification codes that the fraud guard blocked, or would have blocked in monitor mode, by rule.',
     labelNames: ['rule', 'action'] as const,
     registers,
   })
@@ -162,14 +162,18 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
         }
       },
     })
-  laneGauge('lane_up', 'Whether the connection to the provider stands.', lane => Number(lane.up))
+  laneGauge('lane_up', 'Whether the connection to the provider is up.', lane => Number(lane.up))
   laneGauge(
     'circuit_open',
-    'Whether the connection is offered last: 1 while its circuit is open, 0.5 while a message may try it.',
+    'State of the circuit breaker: 1 open, 0.5 half open (one message tests it), 0 closed.',
     lane => CIRCUIT_VALUE[lane.circuit],
   )
-  laneGauge('lane_in_flight', 'Messages that the provider has not answered yet.', lane => lane.inFlight)
-  laneGauge('lane_waiting', 'Messages that wait for room in the lane.', lane => lane.waiting)
+  laneGauge(
+    'lane_in_flight',
+    'Messages submitted to the provider that have no response yet.',
+    lane => lane.inFlight,
+  )
+  laneGauge('lane_waiting', 'Messages that wait for a free slot in the lane.', lane => lane.waiting)
 
   const depthGauge = (name: string, help: string, read: () => Promise<number | undefined>) =>
     new Gauge({
@@ -186,15 +190,15 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
   const outbox = shared(async () => held.outbox?.())
   depthGauge(
     'outbox_depth',
-    'Messages that are due and taken by no node.',
+    'Messages that are due and not claimed by any node.',
     async () => (await outbox())?.waiting,
   )
   depthGauge(
     'unknown_messages',
-    'Messages whose outcome nobody knows yet.',
+    'Messages whose outcome is still unknown.',
     async () => (await outbox())?.unknown,
   )
-  depthGauge('callbacks_waiting', 'Callbacks that wait for their time or for room.', async () =>
+  depthGauge('callbacks_waiting', 'Callbacks that wait for their time or for a free slot.', async () =>
     held.callbacksWaiting?.(),
   )
 

@@ -46,7 +46,7 @@ export function readFunctionFiles(directory: string): SqlFile[] {
     .sort()
   return names.map(name => {
     if (!FILE_NAME.test(name))
-      throw new Error(`A function's file is named as the function is; ${name} is not.`)
+      throw new Error(`A function file must have the name of its function; ${name} does not.`)
     return readSqlFile(directory, name)
   })
 }
@@ -101,7 +101,7 @@ async function inTransaction(client: Client, work: () => Promise<void>): Promise
 async function named(file: SqlFile, work: () => Promise<void>): Promise<void> {
   await work().catch(cause => {
     throw new Refusal(
-      `The migration functions/${file.name} failed and was undone: ${(cause as Error).message}`,
+      `The migration functions/${file.name} failed and was rolled back: ${(cause as Error).message}`,
       {
         cause,
       },
@@ -124,7 +124,7 @@ async function check(client: Client, file: SqlFile): Promise<void> {
       WHERE p.proname = $1 AND p.pronamespace = current_schema()::regnamespace`,
     [file.name.slice(0, -'.sql'.length)],
   )
-  if (rows.length !== 1) throw new Error('it must make the one function that it is named after')
+  if (rows.length !== 1) throw new Error('the file must create exactly the function that it is named after')
   const { oid, language } = rows[0]!
   await client.query(`SELECT ${language === 'plpgsql' ? 'plpgsql_validator' : 'fmgr_sql_validator'}($1)`, [
     oid,

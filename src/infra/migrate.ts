@@ -73,7 +73,7 @@ export function readMigrations(directory: string): SqlFile[] {
     .sort()
   return names.map((name, at) => {
     if (!FILE_NAME.test(name) || Number(name.slice(0, 4)) !== at + 1) {
-      throw new Error(`Migrations are numbered without a gap, as in 0001_name.sql; ${name} is not.`)
+      throw new Error(`Migrations must be numbered without a gap, such as 0001_name.sql; ${name} is not.`)
     }
     return readSqlFile(directory, name)
   })
@@ -95,7 +95,7 @@ async function checkServer(client: Client): Promise<void> {
   // bytes unchanged, and ours are UTF-8.
   if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new Refusal(
-      `The database of DATABASE_URL has the encoding ${encoding}; Posthorn needs UTF8: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+      `The database of DATABASE_URL has the encoding ${encoding}; Posthorn needs UTF8: create one with ENCODING 'UTF8' TEMPLATE template0.`,
     )
   }
 }
@@ -113,7 +113,7 @@ async function checkSession(client: Client, database: Database): Promise<void> {
     const [first, second, third, fourth] = asked
     if (first === second || first !== third || second !== fourth) {
       throw new Refusal(
-        'A proxy between Posthorn and the database of DATABASE_URL deals connections out by transaction: name the server itself, or a port of the proxy that pools by session.',
+        'A proxy between Posthorn and the database of DATABASE_URL uses transaction pooling, which Posthorn does not support: set DATABASE_URL to the server itself, or to a port of the proxy with session pooling.',
       )
     }
   } finally {
@@ -128,7 +128,7 @@ async function checkSession(client: Client, database: Database): Promise<void> {
   const { missing } = rows[0]!
   if (missing !== null) {
     throw new Refusal(
-      `A proxy between Posthorn and the database of DATABASE_URL drops the settings that Posthorn brings: give them to the role: ${missing}.`,
+      `A proxy between Posthorn and the database of DATABASE_URL discards the connection settings that Posthorn needs: set them on the role: ${missing}.`,
     )
   }
 }
@@ -198,7 +198,7 @@ function compare(migrations: SqlFile[], applied: Applied[]): SqlFile[] {
     }
     if (ours.checksum !== row.checksum) {
       throw new Refusal(
-        `The migration ${row.name} differs from the one that made this database: an applied migration never changes, so restore the file.`,
+        `The migration ${row.name} differs from the one that was applied to this database: restore the original file.`,
       )
     }
   }
@@ -216,8 +216,11 @@ async function apply(client: Client, migration: SqlFile): Promise<void> {
     await client.query('COMMIT')
   } catch (cause) {
     await client.query('ROLLBACK').catch(() => {})
-    throw new Refusal(`The migration ${migration.name} failed and was undone: ${(cause as Error).message}`, {
-      cause,
-    })
+    throw new Refusal(
+      `The migration ${migration.name} failed and was rolled back: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    )
   }
 }

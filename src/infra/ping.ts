@@ -10,5 +10,5 @@ export async function ping(db: Db): Promise<void> {
     name: 'ping',
     text: `select current_setting('transaction_read_only') = 'on' as "readOnly"`,
   })
-  if (rows[0]?.readOnly) throw new Error('the database only reads')
+  if (rows[0]?.readOnly) throw new Error('the database is read-only')
 }

@@ -76,7 +76,7 @@ export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer)
   function masterOf(sealed: Buffer): MasterKey {
     if (sealed.length < TEXT_AT + TAG_BYTES || sealed[0] !== VERSION) throw new SealBroken('unknown format')
     const master = masters.find(({ id }) => id.equals(sealed.subarray(KEY_ID_AT, SALT_AT)))
-    if (!master) throw new SealBroken('another master key sealed it')
+    if (!master) throw new SealBroken('it was sealed under another master key')
     return master
   }
 
@@ -128,7 +128,7 @@ export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer)
 }
 
 function unfold(masterKey: Buffer): MasterKey {
-  if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
+  if (masterKey.length !== 32) throw new RangeError('A master key must have 32 bytes.')
   return {
     sealKey: derive(masterKey, 'posthorn/seal/1'),
     hashKey: derive(masterKey, 'posthorn/hash/1'),

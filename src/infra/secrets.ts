@@ -58,7 +58,7 @@ function keep(dataDir: string, name: string, shape: RegExp, random: Random, crea
   const kept = readKept(file) ?? publish(file, create(), random)
   if (shape.test(kept)) return kept
   throw new Refusal(
-    `${file} does not hold what Posthorn wrote there: restore it from a backup (without the old key nothing sealed can be opened).`,
+    `${file} does not contain a secret in Posthorn's format: restore it from a backup (without the old key, encrypted data cannot be decrypted).`,
   )
 }
 

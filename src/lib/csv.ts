@@ -49,15 +49,15 @@ export async function* readCsv(
 
   function take(letter: string): void {
     if (letter === '"') {
-      if (state === 'bare') throw new CsvFault(line, 'a quote within a field that is not quoted')
+      if (state === 'bare') throw new CsvFault(line, 'a quote inside an unquoted field')
       if (state === 'closed') field += '"'
       state = state === 'quoted' ? 'closed' : 'quoted'
-    } else if (state === 'closed') throw new CsvFault(line, 'text behind a closing quote')
+    } else if (state === 'closed') throw new CsvFault(line, 'text after a closing quote')
     else {
       field += letter
       if (state === 'begin') state = 'bare'
       if (field.length > MOST_FIELD_CHARACTERS)
-        throw new CsvFault(begun, 'a field that is too long, or a quote without an end')
+        throw new CsvFault(begun, 'a field that is too long, or an unclosed quote')
     }
   }
 
@@ -79,7 +79,7 @@ export async function* readCsv(
     }
     first = false
   }
-  if (state === 'quoted') throw new CsvFault(begun, 'a quote without an end')
+  if (state === 'quoted') throw new CsvFault(begun, 'an unclosed quote')
   const last = endRecord()
   if (last) yield last
 }

@@ -199,7 +199,7 @@ test.each([
   ],
   ['variables of no template', 'to,text,variable1\n+12025552001,hi,a\n', 'no column "template"'],
   ['too few fields', 'to,text\n+12025552001\n', 'line 2'],
-  ['a quote without an end', 'to,text\n+12025552001,"hi\n', 'quote'],
+  ['an unclosed quote', 'to,text\n+12025552001,"hi\n', 'quote'],
 ])('a file with %s is refused before anything is sent', async (name, text, words) => {
   const sent = await posthorn('send', file(`${name}.csv`, text), '--rate', '1')
   expect(sent).toMatchObject({ code: 2, err: expect.stringContaining(words) })

@@ -77,7 +77,7 @@ describe('who PostgreSQL runs as', () => {
     ],
     ['we may become nobody', machine(0, {}), /user namespaces are forbidden here/],
     ['the programs do not run here', machine(1000, { self: 'binaries-unreachable' }), /needs glibc/],
-    ['the data cannot be entered', machine(1000, { self: 'data-unreachable' }), /cannot be entered/],
+    ['the data cannot be entered', machine(1000, { self: 'data-unreachable' }), /is not accessible/],
   ])('is refused in one line where %s', (_where, probe, message) => {
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(message)
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(/^[^\n]+$/)
@@ -151,11 +151,11 @@ describe('the socket directory', () => {
     const directory = claimSocketDir('/srv/data', owner, parent)
     rmSync(directory, { recursive: true })
     mkdirSync(directory, { mode: 0o755 })
-    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a directory of ours that is closed/)
+    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a private directory of this user/)
     rmSync(directory, { recursive: true })
     mkdirSync(join(parent, 'elsewhere'), { mode: 0o700 })
     symlinkSync(join(parent, 'elsewhere'), directory)
-    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a directory of ours that is closed/)
+    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a private directory of this user/)
   })
 })
 

@@ -210,7 +210,7 @@ describe('the embedded server', () => {
     const settings = join(dataDir, 'postgres', 'postgresql.conf')
     const left = [readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]
     await expect(start()).rejects.toThrow(
-      `A PostgreSQL that cannot be seen from here, as in another container, works on ${dataDir}: stop that Posthorn first`,
+      `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first`,
     )
     expect([readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]).toEqual(left)
     expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
@@ -261,7 +261,7 @@ describe('the embedded server', () => {
   it('is brought back when it dies, with everything that was committed', async () => {
     bringData()
     const told = Promise.withResolvers<void>()
-    const stream = { write: (line: string) => void (line.includes('is back') && told.resolve()) }
+    const stream = { write: (line: string) => void (line.includes('is running again') && told.resolve()) }
     const embedded = await start({ log: createLog({ level: 'info', stream }) })
     await ask(embedded.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     const pid = embedded.pid()
@@ -309,7 +309,9 @@ describe('the embedded server', () => {
   it('refuses data of another major version', async () => {
     bringData()
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
-    await expect(start()).rejects.toThrow(/made by PostgreSQL 17, and this Posthorn brings PostgreSQL 18/)
+    await expect(start()).rejects.toThrow(
+      /created by PostgreSQL 17, but this Posthorn includes PostgreSQL 18/,
+    )
   })
 
   it('says why it does not start', async () => {
@@ -374,7 +376,7 @@ describe.runIf(isRoot)('the embedded server, for root where user namespaces are 
   it('refuses below a directory that only root may enter, and says what to do', async () => {
     chmodSync(parent, 0o700)
     const refused = start({ probe: forbidding })
-    await expect(refused).rejects.toThrow(/no unprivileged user can enter .*: set POSTHORN_DATA_DIR/)
+    await expect(refused).rejects.toThrow(/no unprivileged user can access .*: set POSTHORN_DATA_DIR/)
     await expect(refused).rejects.toThrow(/or set DATABASE_URL/)
   })
 })

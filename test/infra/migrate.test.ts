@@ -86,7 +86,9 @@ describe('migrate', () => {
     shared.end = async () => {}
     const refused = migrate({ ...store.db, dedicated: async () => shared }, { directory })
     await expect(refused).rejects.toThrow(Refusal)
-    await expect(refused).rejects.toThrow(/deals connections out by transaction: name the server itself/)
+    await expect(refused).rejects.toThrow(
+      /uses transaction pooling, which Posthorn does not support: set DATABASE_URL to the server itself/,
+    )
     expect(await tables(store.db)).toEqual([])
     await end()
   })
@@ -192,7 +194,7 @@ describe('migrate', () => {
     write('0003_third.sql', 'CREATE TABLE third (); SELECT 1 / 0')
     const refused = migrate(store.db, { directory })
     await expect(refused).rejects.toThrow(Refusal)
-    await expect(refused).rejects.toThrow(/0003_third\.sql failed and was undone: division by zero/)
+    await expect(refused).rejects.toThrow(/0003_third\.sql failed and was rolled back: division by zero/)
     expect(await tables(store.db)).toEqual(['first', 'migrations', 'second'])
     write('0003_third.sql', 'CREATE TABLE third ()')
     expect(await migrate(store.db, { directory })).toEqual(['0003_third.sql'])
@@ -263,7 +265,7 @@ describe('functions', () => {
     const refused = migrate(store.db, { directory })
     await expect(refused).rejects.toThrow(Refusal)
     await expect(refused).rejects.toThrow(
-      /functions\/two\.sql failed and was undone: .*"nowhere" does not exist/,
+      /functions\/two\.sql failed and was rolled back: .*"nowhere" does not exist/,
     )
     expect([await call('one'), await call('two')]).toEqual([1, 2])
   })
@@ -283,7 +285,7 @@ describe('functions', () => {
   it('stand in a file of their name', async () => {
     write('functions/four.sql', 'create function five() returns integer language sql as $$ select 5 $$')
     await expect(migrate(store.db, { directory })).rejects.toThrow(
-      /functions\/four\.sql failed and was undone: it must make the one function/,
+      /functions\/four\.sql failed and was rolled back: the file must create exactly the function/,
     )
   })
 })

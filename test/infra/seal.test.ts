@@ -41,7 +41,7 @@ describe('seal', () => {
     expect(() => seal.open(seal.seal('secret', 'connection:1'), 'connection:2')).toThrow(/another place/)
   })
 
-  it('says so when another master key sealed it', () => {
+  it('says so when it was sealed under another master key', () => {
     const other = createSeal(Buffer.alloc(32, 8), createRandom())
     expect(() => other.open(seal.seal('secret', 'here'), 'here')).toThrow(/another master key/)
   })

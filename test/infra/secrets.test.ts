@@ -86,7 +86,7 @@ describe('the secrets', () => {
   it.each(['operator-token', 'master-key'])('are not replaced when %s is damaged', name => {
     ensure()
     writeFileSync(join(dataDir, name), '')
-    expect(() => ensure()).toThrow(new RegExp(`${name} does not hold what Posthorn wrote`))
+    expect(() => ensure()).toThrow(new RegExp(`${name} does not contain a secret in Posthorn's format`))
     expect(readFileSync(join(dataDir, name), 'utf8')).toBe('')
   })
 })

@@ -65,8 +65,8 @@ test('says in which line a record begins', async () => {
 describe('refuses', () => {
   test.each([
     ['a\nb"c', 'line 2'],
-    ['"a"b', 'behind a closing quote'],
-    ['a\n"b', 'line 2: a quote without an end'],
+    ['"a"b', 'after a closing quote'],
+    ['a\n"b', 'line 2: an unclosed quote'],
     [`"${'x'.repeat(1_000_002)}"`, 'too long'],
   ])('%#', async (text, words) => {
     await expect(read(text)).rejects.toThrow(CsvFault)

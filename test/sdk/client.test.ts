@@ -94,7 +94,7 @@ describe('without an answer of ours, a call', () => {
     const posthorn = await client([page])
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
       name: 'PosthornUnreachable',
-      message: 'Something else answered, with status 200.',
+      message: 'The response with status 200 is not from a Posthorn server.',
       status: 200,
     })
   })
@@ -112,7 +112,7 @@ describe('without an answer of ours, a call', () => {
           : posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k1' })
       await expect(called).rejects.toMatchObject({
         name: 'PosthornUnreachable',
-        message: `The server redirects to ${other.url}/api/v2/wallet: give its address as baseUrl.`,
+        message: `The server redirects to ${other.url}/api/v2/wallet: use that address as baseUrl.`,
         status: 302,
       })
       expect(other.requests).toEqual([])
@@ -125,7 +125,7 @@ describe('without an answer of ours, a call', () => {
     const hidden = Object.defineProperties(Response.error(), { type: { value: 'opaqueredirect' } })
     const posthorn = await client([wallet], { fetch: async () => hidden })
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
-      message: 'The server redirects to somewhere else: give its address as baseUrl.',
+      message: 'The server redirects to somewhere else: use that address as baseUrl.',
       status: null,
     })
   })

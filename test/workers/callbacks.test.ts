@@ -628,7 +628,7 @@ describe('an endpoint', () => {
     await something()
     await node.turn()
     expect(await list(id)).toMatchObject([
-      { status: 'pending', attempts: 1, lastError: 'The URL must lead to a public address.' },
+      { status: 'pending', attempts: 1, lastError: 'The URL must point to a public address.' },
     ])
   })
 })

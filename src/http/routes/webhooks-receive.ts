@@ -57,11 +57,11 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
         case 'unknown':
           throw new Problem('NOT_FOUND')
         case 'unauthorized':
-          throw new Problem('UNAUTHORIZED', 'The call does not prove that it is from the provider.')
+          throw new Problem('UNAUTHORIZED', 'The call is not authenticated as one of the provider.')
         case 'forbidden':
-          throw new Problem('FORBIDDEN', 'The verify token is another than the connection’s.')
+          throw new Problem('FORBIDDEN', 'The verify token differs from that of the connection.')
         case 'malformed':
-          throw new Problem('VALIDATION_ERROR', `The call cannot be read: ${answer.detail}.`)
+          throw new Problem('VALIDATION_ERROR', `The call is malformed: ${answer.detail}.`)
         case 'stored':
           return thank(reply, answer.reply ?? THANKS)
       }

@@ -89,7 +89,7 @@ export function copyBinaries(binaries: Binaries, parent: string): Binaries {
       verbatimSymlinks: true,
       filter: source => !source.endsWith('.a') && basename(source) !== 'pkgconfig',
     })
-    if (!linkLibraries(join(making, 'native'))) throw new Error('a symlink could not be made')
+    if (!linkLibraries(join(making, 'native'))) throw new Error('a symlink could not be created')
     renameSync(making, root)
   } catch (cause) {
     rmSync(making, { recursive: true, force: true })

@@ -79,8 +79,8 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
   const major = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (major === String(binaries.major)) return
   throw new Refusal(
-    `${clusterDir} was made by PostgreSQL ${major}, and this Posthorn brings PostgreSQL ${binaries.major}: ` +
-      'dump it with the Posthorn that made it and restore it here, or serve it by its own PostgreSQL and set DATABASE_URL.',
+    `${clusterDir} was created by PostgreSQL ${major}, but this Posthorn includes PostgreSQL ${binaries.major}: ` +
+      'dump it with the Posthorn version that created it and restore it here, or run it with its own PostgreSQL and set DATABASE_URL.',
   )
 }
 
@@ -107,7 +107,7 @@ function refuseFullDisk(clusterDir: string): void {
   const { bavail, bsize } = statfsSync(join(clusterDir, '..'))
   if (bavail * bsize >= NEEDED_BYTES) return
   throw new Refusal(
-    `The disk with ${clusterDir} is full: a new database needs ${NEEDED_BYTES / 1024 / 1024} MB. Free some or set POSTHORN_DATA_DIR.`,
+    `The disk with ${clusterDir} is full: a new database needs ${NEEDED_BYTES / 1024 / 1024} MB. Free some space or set POSTHORN_DATA_DIR.`,
   )
 }
 
@@ -161,7 +161,7 @@ function initFailure(directory: string, errors: string): Refusal {
   if (/No space left/i.test(errors)) return new Refusal(`The disk with ${directory} is full.`)
   const reason =
     errors.split('\n').find(line => /(error|fatal):/i.test(line)) ?? errors.trim().split('\n').at(-1)
-  return new Refusal(`The embedded database could not be created: ${reason || 'initdb said nothing'}`)
+  return new Refusal(`The embedded database could not be created: ${reason || 'initdb gave no reason'}`)
 }
 
 /** Writes the server's settings at every start: they belong to the program, not to the data. */

@@ -46,8 +46,8 @@ export function chooseIdentity(probe: Probe, dataDir: string, home: string): Cho
   }
   if (second) return { identity: second, copyBinaries: true }
   throw new Refusal(
-    `PostgreSQL does not run as root, user namespaces are forbidden here, and no unprivileged user can enter ${dataDir}: ` +
-      'set POSTHORN_DATA_DIR to a directory below one that every user may enter (such as /var/lib/posthorn), ' +
+    `PostgreSQL does not run as root, user namespaces are forbidden here, and no unprivileged user can access ${dataDir}: ` +
+      'set POSTHORN_DATA_DIR to a directory that every user can reach (such as /var/lib/posthorn), ' +
       'start Posthorn as another user, or set DATABASE_URL.',
   )
 }
@@ -58,7 +58,7 @@ function asSelf(probe: Probe, dataDir: string, home: string): Choice {
   if (trial === 'works') return { identity, copyBinaries: false }
   if (trial === 'data-unreachable') {
     throw new Refusal(
-      `The data directory ${dataDir} cannot be entered: check its permissions or set POSTHORN_DATA_DIR.`,
+      `The data directory ${dataDir} is not accessible: check its permissions or set POSTHORN_DATA_DIR.`,
     )
   }
   throw new Refusal(

@@ -24,7 +24,9 @@ export function claimSocketDir(
     mkdirSync(directory, { mode: 0o700 })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new Refusal(`No socket directory can be made in ${base}: ${(cause as Error).message}.`, { cause })
+      throw new Refusal(`No socket directory can be created in ${base}: ${(cause as Error).message}.`, {
+        cause,
+      })
     }
   }
   adopt(directory, owner)
@@ -47,7 +49,7 @@ function adopt(directory: string, owner: { uid: number; gid: number }): void {
     return
   }
   throw new Refusal(
-    `${directory} exists and is not a directory of ours that is closed to others: remove it, or set TMPDIR to another place.`,
+    `${directory} exists, but is not a private directory of this user: remove it, or set TMPDIR to another directory.`,
   )
 }
 

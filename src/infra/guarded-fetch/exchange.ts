@@ -42,7 +42,9 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
       if (outgoing.destroyed) return
       cancelTimer = exchange.clock.after(exchange.connectMs, () =>
         outgoing.destroy(
-          new GuardedFetchError('timeout', 'The connection was not made in time.', { retryable: true }),
+          new GuardedFetchError('timeout', 'The connection was not established in time.', {
+            retryable: true,
+          }),
         ),
       )
     }

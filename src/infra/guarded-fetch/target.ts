@@ -29,7 +29,7 @@ export function readTarget(text: string, allowed: readonly AllowedHost[]): Targe
   if (url.protocol !== 'https:') return 'The URL must begin with https.'
   if (host === '') return 'The URL is not valid.'
   if (isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host))) {
-    return 'The URL must lead to a public address.'
+    return 'The URL must point to a public address.'
   }
   return { url, host, port, allowed: false }
 }
@@ -68,7 +68,7 @@ export function parseAllowedHost(entry: string): AllowedHost {
   const [, name, digits] = isIPv6(text) ? [text, `[${text}]`] : (/^(.+?)(?::(\d{1,5}))?$/.exec(text) ?? [])
   const plain = name !== undefined && !/[\s/?#@*\\]/.test(name)
   if (!plain || !URL.canParse(`http://${name}/`) || Number(digits ?? 1) > 65_535) {
-    throw new Error(`"${entry}" is not a host, an address or one of these with a port`)
+    throw new Error(`"${entry}" is not a host name or an IP address, with or without a port`)
   }
   return {
     host: bareHost(new URL(`http://${name}/`).hostname),

@@ -133,7 +133,7 @@ describe('what goes wrong inside', () => {
   it('tells a test of a refusal that the route does not list', async () => {
     const answer = await frame.call('GET', '/demo/fails/unlisted')
     expect(answer.body['message']).toBe(
-      'GET /demo/fails/:how answers CONFLICT, which its description does not list',
+      'GET /demo/fails/:how responds with CONFLICT, which its schema does not list',
     )
   })
 

@@ -98,7 +98,7 @@ describe('large bodies', () => {
     expect(refused.body).toMatchObject({
       success: false,
       code: 'SERVICE_UNAVAILABLE',
-      error: 'Too many large requests are coming in at once.',
+      error: 'Too many large requests are being received at the same time.',
       retryAfterSeconds: 5,
     })
     expect([await statusOf(KEY, 60_000), await statusOf(KEY, 7 * MB)]).toEqual([200, 200])

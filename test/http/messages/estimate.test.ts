@@ -101,7 +101,7 @@ test('says to a test key what a live one would pay with, though nothing is paid'
   expect((await estimate(body, pooled.testKey)).billing?.source).toBe('pool')
 })
 
-test('refuses a body that does not fit the schema', async () => {
+test('refuses a body that does not match the schema', async () => {
   const answer = await app.call('/api/v2/messages/estimate', {
     method: 'POST',
     key: account.liveKey,
