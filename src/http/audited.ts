@@ -4,15 +4,15 @@ import { type AccountId, isId, type RequestId } from '../lib/ids.ts'
 import type { Route } from './route.ts'
 import { actorOf } from './visit.ts'
 
-/** Takes what was changed, by whom; never refuses. */
+/** Stores audit entries; never rejects. */
 export type AuditTrail = { note(entry: AuditNote): Promise<void> }
 
-/** As the filters of the log call it. */
+/** The platform's name in the filters of the audit log. */
 const PLATFORM_NAME = 'platform'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** Wraps a handler so that its success is in the audit log before it is answered: nowhere else is one noted. */
+/** Wraps a handler: a success is recorded in the audit log before its response. Nothing else writes audit entries. */
 export function audited(route: Route, handler: Handler, trail: AuditTrail): Handler {
   return async (request, reply) => {
     const answer = await handler(request, reply)
@@ -37,7 +37,7 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
   }
 }
 
-/** Null for what belongs to the platform. */
+/** Null for a change of the platform. */
 function accountOf(route: Route, request: FastifyRequest, answer: unknown): AccountId | null {
   if (request.caller) return request.caller.account.id
   if (request.joined) return request.joined
@@ -53,7 +53,7 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null
 }
 
-/** The id of what a create made; else the path's last parameter, unless the route names another field. */
+/** The field that the route names; else the id of what was created, else the last path parameter. */
 function targetOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): string {
   const params = request.params as Record<string, string>
   const { target } = route.audit!
@@ -69,13 +69,13 @@ function wordIn(answer: unknown, field: string): string | null {
   return (word as string | undefined) ?? null
 }
 
-/** The target where nothing is named: the caller's account, one's own login, or `platform`, as for the prices. */
+/** The default target: the caller's account, the person's own login, or `platform`, for example for prices. */
 function ownerOf({ caller, signedIn, url }: FastifyRequest): string {
   if (caller) return caller.account.id
   return signedIn && url.startsWith('/api/console/') ? signedIn.userId : PLATFORM_NAME
 }
 
-/** `data` of an answer, and the objects that stand in it by name: `{key: {id}, apiKey}`. */
+/** `data` of a response, and the objects in it, such as `key` in `{key: {id}, apiKey}`. */
 function namesOf(answer: unknown): Record<string, unknown>[] {
   const { data } = (answer ?? {}) as { data?: unknown }
   if (!isRecord(data)) return []

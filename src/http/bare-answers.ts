@@ -3,24 +3,24 @@ import type { FastifyInstance } from 'fastify'
 import { invalid } from '../contract/errors.ts'
 
 /**
- * Takes over what Node would answer by itself, without a body and an id. It must have been told not to ask
- * for a Host (`requireHostHeader`).
+ * Makes the checks of the Host and Expect headers that Node would do itself, with responses that have no body
+ * and no request id. Node's own check of the Host must be off (`requireHostHeader`).
  */
 export function takeBareAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const fault = faultOfHost(raw)
     done(fault === null ? undefined : invalid('Host', fault))
   })
-  // RFC 9110, 10.1.1: an expectation that nobody knows may be passed over, where Node says 417.
+  // RFC 9110, 10.1.1: an unknown expectation may be ignored; Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** A name or an address, and a port, as RFC 3986 spells them; a request may also name nobody. */
+/** A host name or address, with an optional port (RFC 3986); it may be empty. */
 const HOST = /^(?:\[[\w.:%~-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/
 
 /**
- * RFC 9112, 3.2: HTTP/1.1 without a Host is a 400, and so is any request with two, or with one that is none.
- * A proxy in front may go by the other one, and links are made of it.
+ * RFC 9112, 3.2: HTTP/1.1 without a Host is a 400, and so is any request with two, or with an invalid one. A
+ * proxy might use the other one, and links are built from it.
  */
 function faultOfHost({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
   const { host } = headers
@@ -29,7 +29,7 @@ function faultOfHost({ headers, httpVersion, rawHeaders }: IncomingMessage): str
   return isRepeated(rawHeaders) ? 'must be given once only' : null
 }
 
-/** Names and values in turns, as they came; of several Node keeps the first. */
+/** `rawHeaders` alternates names and values; of a repeated header, Node's `headers` has the first. */
 function isRepeated(rawHeaders: readonly string[]): boolean {
   let found = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -3,18 +3,17 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 
-/** How long requests under way may take once the server closes; the rest of the stop needs time too. */
+/** Time for running requests after the server closes; the rest of the shutdown needs time too. */
 const DRAIN_TIMEOUT_MS = 5_000
 
 /**
- * Makes `close()` end: Node itself waits for connections that never sent a
- * request, for those that fall idle after it looked, and for streams that never
- * finish. The first two are closed at once, the last after `DRAIN_TIMEOUT_MS`.
- * What is answered meanwhile says that the connection ends with it, so that nobody
- * sends the next request into its end.
+ * Makes `close()` end. Node itself waits for connections that never sent a request, for those that become idle
+ * later, and for streams that never finish. The first two are closed at once, the last after
+ * `DRAIN_TIMEOUT_MS`. Responses in the meantime carry `Connection: close`, so that clients do not send another
+ * request on a closing connection.
  */
 export function addDrain(app: FastifyInstance, clock: Clock): void {
-  /** Each connection's last answer, or null where nothing was asked. */
+  /** The last response of each connection, or null if it had no request. */
   const answers = new Map<Socket, ServerResponse | null>()
   let closing = false
   app.server.on('connection', socket => {

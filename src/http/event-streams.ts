@@ -5,11 +5,11 @@ import type { ListNews } from '../infra/list-news.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Keys, mayStill, type PeopleAccess } from './auth.ts'
 
-/** Answers that go on: server-sent events. */
+/** Responses with server-sent events. */
 export type EventStreams = {
   /**
-   * Answers with what `follow` yields, as `say` writes it, until that ends, the client is gone or
-   * reads nothing any more, or whoever asked no longer may. What `follow` throws is answered as ever.
+   * Sends the events of `follow`, formatted by `say`, until they end, the client disconnects or stops reading,
+   * or the caller loses access. An error that `follow` throws gets the usual error response.
    */
   answer<Event>(
     request: FastifyRequest,
@@ -19,7 +19,7 @@ export type EventStreams = {
 }
 
 export type EventStream<Event> = {
-  /** What it takes to read it, now and later. */
+  /** The permission that the caller needs during the whole stream. */
   permission: Permission
   follow(gone: AbortSignal): AsyncGenerator<Event> | Promise<AsyncGenerator<Event>>
   say(event: Event): string
@@ -27,15 +27,15 @@ export type EventStream<Event> = {
 
 export type EventStreamsDeps = { clock: Clock; keys: Keys; people: PeopleAccess }
 
-/** How soon a stream ends whose key, session or permission has ended, in ms. */
+/** How often a stream checks the key, session and permission of its caller, in ms. */
 const LOOK_AT_ACCESS_EVERY_MS = 1_000
-/** A client that reads nothing for this long is cut off, in ms. */
+/** A client that reads nothing for this long is disconnected, in ms. */
 const STALLED_MS = 30_000
 
 /** A heartbeat: a comment, which clients of event streams ignore. */
 export const STILL_HERE = ': still here\n\n'
 
-/** The news of a list, as an event with the id behind which an answer can go on. */
+/** Formats an event of a list; its id is where another stream can continue. */
 export function sayListNews<Item>(news: ListNews<Item>): string {
   const id = `id: ${news.mark}\n`
   switch (news.kind) {
@@ -49,7 +49,7 @@ export function sayListNews<Item>(news: ListNews<Item>): string {
 }
 
 export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
-  /** Calls `end` once whoever asked may no longer; stops to look when they are `gone`. */
+  /** Calls `end` when the caller has lost access; stops checking when `gone` aborts. */
   function guard(request: FastifyRequest, permission: Permission, gone: AbortSignal, end: () => void): void {
     const lookLater = () => {
       const cancel = clock.after(LOOK_AT_ACCESS_EVERY_MS, async () => {
@@ -62,7 +62,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
     lookLater()
   }
 
-  /** Asks for the next event once this one has been written out. */
+  /** Requests the next event only after this one was written. */
   async function* write<Event>(
     events: AsyncGenerator<Event>,
     say: (event: Event) => string,
@@ -88,7 +88,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
       reply.headers({
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
-        // A proxy that gathers answers would hold the news back.
+        // A proxy that buffers responses would delay the events.
         'X-Accel-Buffering': 'no',
       })
       const text = write(events, say, () => reply.raw.destroy())

@@ -12,20 +12,20 @@ import type { FormSpec, Route, Upload } from './route.ts'
 
 export type FormMedia = Pick<Media, 'take' | 'discard'>
 
-/** The largest file, and the text beside it. */
+/** The largest file plus the text fields. */
 const FORM_LIMIT_BYTES = 102 * 1024 * 1024
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     form?: FormSpec
-    /** What the text fields of the form are read by. */
+    /** The schema by which the text fields are parsed. */
     formSchema?: TObject
   }
 }
 
 /**
- * Forms, beside what the scope takes already. A form that is refused counts as a
- * body that was read: its connection lives on, and its refusal can be stored.
+ * Accepts forms in addition to the scope's other bodies. A form with an error counts as a body that was read: its
+ * connection stays open, and the error response can be stored.
  */
 export function acceptForms(scope: FastifyInstance, media: FormMedia): void {
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
@@ -50,7 +50,7 @@ function bodyOf(fields: ReadonlyMap<string, string>, form: FormSpec, schema: TOb
   return schema && toBody(fields, schema)
 }
 
-/** Whoever calls is known: keys are checked before a byte of a body is read. The operator's files are the platform's. */
+/** The caller is known, since keys are checked before a body is read. The operator's files belong to the platform. */
 function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Asset> {
   const owner = request.caller?.account.id ?? PLATFORM
   return {
@@ -64,7 +64,7 @@ function uploadOf({ file }: Form<Asset>): Upload | null {
   return file && { field: file.field, asset: file.taken }
 }
 
-/** Two different forms that are refused alike under one key need not be told apart. */
+/** Two different forms with the same error under one idempotency key need not be distinguished. */
 function unreadable(error: unknown, fields: ReadonlyMap<string, string>): UnreadableBody {
   const problem = toProblem(error)
   if (problem.status >= 500) throw error
@@ -74,7 +74,7 @@ function unreadable(error: unknown, fields: ReadonlyMap<string, string>): Unread
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** Around the handler of a route that takes forms: whatever becomes of the request, its file does not stay for nothing. */
+/** Wraps the handler of a route with forms, so that the file is discarded if nothing uses it. */
 export function withForm(form: FormSpec, route: Route, handler: Handler, media: FormMedia): Handler {
   function answer(request: FastifyRequest, reply: FastifyReply): unknown {
     if (request.validationError && route.faults !== 'handed over') throw request.validationError

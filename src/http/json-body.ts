@@ -9,7 +9,7 @@ import { type JsonFault, parseJson } from '../lib/json-source.ts'
  */
 export class UnreadableBody {
   readonly problem: Problem
-  /** SHA-256 of the bytes: two of them under one idempotency key are told apart by it. */
+  /** SHA-256 of the bytes: distinguishes different bodies under one idempotency key. */
   readonly digest: string
   constructor(problem: Problem, bytes: Buffer) {
     this.problem = problem
@@ -19,7 +19,7 @@ export class UnreadableBody {
 
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-/** JSON is the only body that is understood; anything else is a 415. */
+/** Accepts only JSON bodies; anything else is a 415. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
@@ -27,13 +27,13 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** Any body as its bytes: what is signed must be read as it came. */
+/** Accepts any body as raw bytes, since signatures cover the bytes. */
 export function acceptAnyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-/** No body is read: the handler does that, and judges its type. */
+/** Leaves the body unread: the handler reads it and checks its type. */
 export function leaveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -51,7 +51,7 @@ export function refusePacked(headers: FastifyRequest['headers']): void {
   if (isPacked(headers)) throw packed()
 }
 
-/** Where no body is asked for, none is held against a schema; one that cannot be read is refused all the same. */
+/** For routes without a body schema: refuses a body that cannot be read. */
 export function refuseUnreadable(
   { body }: FastifyRequest,
   _reply: FastifyReply,
@@ -60,13 +60,13 @@ export function refuseUnreadable(
   done(body instanceof UnreadableBody ? body.problem : undefined)
 }
 
-/** What has no bytes has no type either: `curl -d ''` and others name one all the same. */
+/** Removes the content type of an empty body: `curl -d ''` and other clients send one. */
 export function untypeEmpty({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (headers['content-length'] === '0') delete headers['content-type']
   done()
 }
 
-/** The same for one that comes in pieces: that there are none is known only when it is through, or the first is there. */
+/** The same for a chunked body, which is known to be empty only at its end. */
 export function untypeEmptyChunked(
   { headers }: FastifyRequest,
   _reply: FastifyReply,
@@ -91,7 +91,7 @@ export function untypeEmptyChunked(
 
 const SOMETHING_CAME = ['readable', 'error', 'close'] as const
 
-/** No body says as much as an empty one. */
+/** An absent body is treated as an empty object. */
 export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   request.body ??= {}
   done()
@@ -116,15 +116,15 @@ function packed(): Problem {
   return unsupported('Content-Encoding', 'must be absent: compressed bodies are not supported')
 }
 
-/** What names a field was read well enough to say so. */
+/** The error of a field is an ordinary validation error; other errors mean that the body could not be read. */
 function refusal({ path, message }: JsonFault): Problem {
   return path === '' ? unreadable('', `The body ${message}.`, message) : invalid(path, message)
 }
 
-/** JSON of its own kind: the user's, stored as it came, and a provider's, where null clears a field. */
+/** Fields whose nulls stay: the user's own JSON, and a provider's configuration, where null clears a field. */
 const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 
-/** Fields that `null` ends, while absence leaves them as they are. */
+/** Fields in which null removes the value, while absence leaves it unchanged. */
 const ENDED_BY_NULL: ReadonlySet<string> = new Set([
   'quietHours',
   'verification',
@@ -133,7 +133,7 @@ const ENDED_BY_NULL: ReadonlySet<string> = new Set([
   'countries',
 ])
 
-/** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
+/** Removes fields that are null, which means absent; nulls in arrays stay. The parser bounds the depth. */
 export function dropNulls(value: unknown): void {
   if (Array.isArray(value)) value.forEach(dropNulls)
   else if (typeof value === 'object' && value !== null) {

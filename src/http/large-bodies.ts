@@ -4,39 +4,39 @@ import { MOST_DISCARDED_BYTES } from './errors.ts'
 import { MOST_TEXT_BYTES } from './multipart.ts'
 import { discardRest } from './rest-of-body.ts'
 
-/** Memory for large bodies, which are held whole while they come in and while they are answered: so much at once. */
+/** Limits the memory of large bodies, which are in memory while they are received and processed. */
 export type LargeBodies = {
-  /** Before the first byte of a body is read; throws SERVICE_UNAVAILABLE where there is no room for it. */
+  /** Reserves memory before the body is read; fails with SERVICE_UNAVAILABLE if the limit is reached. */
   admit(limitBytes: number): preParsingHookHandler
-  /** Wraps a handler: the body counts until it is through, also when the client has gone away. */
+  /** Wraps a handler: the body counts until the handler is done, even if the client has disconnected. */
   hold(handler: Handler): Handler
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** What one request has of the room. */
+/** The memory that one request has reserved. */
 type Share = {
-  /** So much from here on; false where there is no room for it. */
+  /** Changes the reservation to `bytes`; false if the limit is reached. */
   raise(bytes: number): boolean
   giveBack(): void
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Settles when the handler of a large body is through; null for a small one. */
+    /** Settles when the handler of a large body is done; null for a small body. */
     largeBody: { through: Promise<unknown> } | null
   }
 }
 
-/** Of all large bodies on this node, and of those of one account; requests without an account count as one. */
+/** For all large bodies of this node, and of one account; requests without an account share one limit. */
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_OF_AN_ACCOUNT_BYTES = 128 * 1024 * 1024
-/** What is smaller is not counted. */
+/** Smaller bodies are not counted. */
 const SMALL_BYTES = 64 * 1024
-/** A large body comes in and is answered in about that time over a good line. */
+/** About the time in which a large body is received and processed over a fast connection. */
 const RETRY_AFTER_SECONDS = 5
 
-/** `fileBytes`: how much of a form's file is in memory at most while it streams to its store. */
+/** `fileBytes`: most bytes of a form's file in memory while it is streamed to its store. */
 export function createLargeBodies(fileBytes = 0): LargeBodies {
   const room = createRoom()
   const mostOfForm = MOST_TEXT_BYTES + fileBytes
@@ -45,18 +45,18 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
     return (request, reply, payload, done) => {
       const isForm = isFormBody(request)
       const bytes = Math.min(expectedBytes(request), isForm ? mostOfForm : UNKNOWN)
-      // What declares more than its limit is refused unread, elsewhere. Of a form `bytes` is not the length.
+      // A body that declares more than its limit is refused unread by Fastify. For a form, `bytes` is not the length.
       const tooLarge = !isForm && bytes > limitBytes && bytes !== UNKNOWN
       if (bytes <= SMALL_BYTES || tooLarge) return done(null, payload)
-      // The client is gone: no `close` would give the share back.
+      // The client has disconnected: no `close` event would release the memory.
       if (request.raw.destroyed) return done(null, payload)
       const share = room.open(request.caller?.account.id ?? '')
       if (!share.raise(bytes === UNKNOWN ? 0 : bytes)) return done(full())
       const largeBody = { through: Promise.resolve<unknown>(null) }
       request.largeBody = largeBody
       const end = () => void largeBody.through.finally(share.giveBack)
-      // By whichever closes first: a pipelined answer never does where the connection is cut, and the body of
-      // a refused request may still be coming.
+      // On whichever closes first: a pipelined response does not close if the connection is cut, and the body of
+      // a refused request may still be arriving.
       request.raw.once('close', end)
       reply.raw.once('close', end)
       if (bytes === UNKNOWN) count(payload, limitBytes, share)
@@ -128,12 +128,12 @@ function expectedBytes({ headers }: FastifyRequest): number {
   return declared === undefined ? UNKNOWN : Number(declared)
 }
 
-/** A form's text is in memory as a whole; its file is not, since it streams to its store. */
+/** A form's text is in memory; its file is not, since it is streamed to its store. */
 function isFormBody({ headers, routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.form !== undefined && /^multipart\//i.test(headers['content-type'] ?? '')
 }
 
-/** A body of unknown length is counted as it comes, by a listener before that of its reader. */
+/** Counts a body of unknown length while it is received, by a listener that runs before that of its reader. */
 function count(payload: RequestPayload, limitBytes: number, share: Share): void {
   let bytes = 0
   payload.on('data', function counted(chunk: Buffer) {
@@ -142,7 +142,7 @@ function count(payload: RequestPayload, limitBytes: number, share: Share): void 
     if (isRead && bytes <= limitBytes && (bytes <= SMALL_BYTES || share.raise(bytes))) return
     payload.off('data', counted)
     if (!isRead) discardRest(payload as FastifyRequest['raw'], MOST_DISCARDED_BYTES)
-    // Its reader stops at the error, and it is answered.
+    // The reader stops at the error, and the request gets its response.
     else if (bytes <= limitBytes) payload.emit('error', full())
   })
 }

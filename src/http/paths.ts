@@ -1,8 +1,8 @@
 import type { Route } from './route.ts'
 
 /**
- * The methods that `url`'s path answers, HEAD beside each GET; none when nothing
- * is there. A path of its own is not also an id of its parent's.
+ * The methods that the path of `url` supports, with HEAD for each GET; none for an unknown path. A fixed path,
+ * such as `/messages/send`, is not also an id of its parent path.
  */
 export function allowedMethods(routes: readonly Route[], url: string): string[] {
   const path = pathOf(url)
@@ -14,8 +14,8 @@ export function allowedMethods(routes: readonly Route[], url: string): string[] 
 }
 
 /**
- * Paths of their own that the router would give to `route` for a method that
- * they do not answer: `GET /messages/send` is no read of a message called "send".
+ * Fixed paths that the router would match to `route` for a method that they do not support: `GET
+ * /messages/send` does not read a message with the id "send".
  */
 export function swallowedPaths(routes: readonly Route[], route: Route): ReadonlySet<string> {
   if (!hasParams(route)) return new Set()

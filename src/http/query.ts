@@ -1,14 +1,13 @@
 import type { Detail } from '../contract/errors.ts'
 
-/** Where a query that cannot be read leaves word for the validation. */
+/** The key under which a malformed query passes its error to the validation. */
 const FAULT = Symbol('fault')
 
 type Query = Record<string, string | string[]> & { [FAULT]?: Detail }
 
 /**
- * Reads a query string strictly: percent signs must encode UTF-8, and NUL is
- * refused, since no store can hold it. A repeated name gives an array. The plus of
- * a phone number or of a time stays one, encoded or not.
+ * Parses a query string strictly: percent signs must encode UTF-8, and NUL is refused, since the database cannot
+ * store it. A repeated name gives an array. The plus of a phone number or a time stays, encoded or not.
  */
 export function parseQuery(text: string): Query {
   const query: Query = Object.create(null)
@@ -25,12 +24,12 @@ export function parseQuery(text: string): Query {
   return query
 }
 
-/** What was wrong with the query, if anything. */
+/** The error of a malformed query, if any. */
 export function queryFault(query: unknown): Detail | undefined {
   return (query as Query)[FAULT]
 }
 
-/** A plus stands for a space, but where nobody writes one: before a phone number, and in a time's offset. */
+/** A plus means a space, except before a phone number and in the offset of a time. */
 const PLUS_ITSELF = /^\+(?=\d)|(?<=T[\d:.]+)\+(?=\d\d:?\d\d$)/g
 
 function decode(text: string): string | null {

@@ -1,10 +1,10 @@
 import { type Clock, withinMs } from '../lib/clock.ts'
 
-/** Whether this node should be sent requests. */
+/** Whether this node should get requests. */
 export type Readiness = {
-  /** Why it should not, in a few public words; null when it should. */
+  /** Why it is not ready, as a public text; null if it is ready. */
   obstacle(): Promise<string | null>
-  /** Turns readiness off for good, while requests under way finish. */
+  /** Makes it not ready permanently, while running requests finish. */
   drain(): void
 }
 
@@ -12,8 +12,8 @@ export type Readiness = {
 const CHECK_TIMEOUT_MS = 2_000
 
 /**
- * Ready is when every check resolves in time. `checks` maps what is checked,
- * in public words, to the check: `{ 'the database': () => … }`.
+ * The node is ready if every check resolves in time. `checks` maps a public name to each check:
+ * `{ 'the database': () => … }`.
  */
 export function createReadiness(deps: {
   clock: Clock

@@ -1,20 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** What http needs of a log; pino fits. */
+/** The part of a logger that http uses; pino has it. */
 export type HttpLog = {
   info(fields: object, text: string): void
   error(fields: object, text: string): void
 }
 
-/** Told of every answer that went out whole. */
+/** Receives the metrics of every complete response. */
 export type HttpMeter = {
   httpRequest(method: string, route: string, status: number, seconds: number): void
 }
 
 /**
- * Gives every answer its request id, and every request one log line and one
- * measurement. The line names who called and what came of it; never a body, a
- * header or a query, for these hold keys, numbers and codes.
+ * Gives every response its request id, and logs and measures every request. The log line has the account and
+ * the status, but never a body, a header or a query, which contain keys, phone numbers and codes.
  */
 export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: HttpMeter): void {
   app.decorateRequest('caller', null)
@@ -46,7 +45,7 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
   })
 }
 
-/** Sets what every answer carries; also for answers that no hook sees. */
+/** Sets the headers of every response; also called for responses without hooks. */
 export function nameAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('X-Request-Id', request.id)
   reply.header('X-Content-Type-Options', 'nosniff')

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * What is left of a refused body is read and thrown away, `mostBytes` of it at
- * most: cut off in the middle of it, most clients never hear the answer. Behind
- * its end the connection is as good as before. Does nothing where somebody reads it
- * already, by a bound of their own.
+ * Discards the rest of a refused body, at most `mostBytes`: most clients do not read a response whose connection
+ * is cut while they send. Afterwards the connection can be reused. Does nothing if the body already has a
+ * reader, which has its own limit.
  */
 export function discardRest(request: IncomingMessage, mostBytes: number): void {
   if (request.complete || request.destroyed || request.listenerCount('data') > 0) return
@@ -14,6 +13,6 @@ export function discardRest(request: IncomingMessage, mostBytes: number): void {
     bytes += chunk.length
     if (bytes > mostBytes) request.destroy()
   })
-  // Whoever read it before may have left it standing.
+  // An earlier reader may have paused it.
   request.resume()
 }

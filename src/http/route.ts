@@ -22,38 +22,40 @@ import type { AccountId, RequestId } from '../lib/ids.ts'
  *         handler: async request => ({ success: true, data: await deps.accounts.read(request.caller) }),
  *       })
  *
- * `routes.ts` lists them all. What is declared here is also what is validated
- * and what `/openapi.json` says; error answers are added there by themselves.
- * A handler returns its body, or throws a `Problem`; another status is set with
- * `reply.code(201)`. A string or Buffer is sent as it stands, so a handler that
- * has its JSON already sets the content type and returns it.
+ * `routes.ts` lists them all. The schemas declared here validate the requests, and are in `/openapi.json`,
+ * where the error responses are added automatically. A handler returns its body, or throws a `Problem`. It sets
+ * another status by `reply.code(201)`. A string or Buffer is sent unchanged, so a handler whose body is
+ * already JSON sets the content type itself.
  */
 export function defineRoute<S extends RouteSchema, A extends RouteAuth>(spec: RouteSpec<S, A>): Route {
   return spec as unknown as Route
 }
 
-/** Who may come in. */
+/** Who may call a route. */
 export type RouteAuth =
-  /** Anybody; with `sameSite`, no other site's page in somebody's browser. */
+  /** Anyone; with `sameSite`, not from pages of other sites in a browser. */
   | { public: true; sameSite?: true }
-  /** Whoever is signed in to the console. */
+  /** A person who is signed in to the console. */
   | { session: true }
   /** The operator's token, or an operator who is signed in. */
   | { operator: true }
-  /** A valid key, or whoever is signed in and names an account; with `permission`, one that has it on an account whose phone is verified. */
+  /**
+   * A valid key, or a signed-in person who names an account. With `permission`, the caller must have it, and the
+   * account's phone must be verified.
+   */
   | { permission?: Permission; ownersOnly?: boolean }
 
-/** How a change is noted; who asked, from where and for which account is known by itself. */
+/** How the audit log records a change. The caller, the address and the account are added automatically. */
 export type AuditSpec = {
-  /** A noun and what was done to it, as in `api_key.create`. */
+  /** A noun and a verb, such as `api_key.create`. */
   action: string
-  /** The fields of the body that are told; nothing else of it is. */
+  /** The fields of the body that are recorded. */
   keeps?: readonly string[]
-  /** The fields of the answer’s `data` that are told beside them. */
+  /** The fields of the response's `data` that are recorded too. */
   tells?: readonly string[]
   /**
-   * The path parameter, or the field of the answer, that names what was changed. By default what a create
-   * made, else the last parameter; where there is neither, whose it is: the login, the account, the platform.
+   * The path parameter, or the field of the response, that identifies what was changed. By default the id of
+   * what was created, else the last path parameter, else the owner: the login, the account or the platform.
    */
   target?: string
 }
@@ -67,18 +69,18 @@ export type RouteSchema = {
   /** Markdown. */
   description?: string
   tags: readonly string[]
-  /** Path parameters, all of them strings; one that does not fit is a 404. */
+  /** Path parameters, all strings; an invalid one is a 404. */
   params?: TObject
   /** Strings, integers, numbers, booleans; converted from text, with their defaults filled in. */
   querystring?: TObject
-  /** Request headers besides the key, named as on the wire. */
+  /** Request headers other than the key. */
   headers?: TObject
   body?: TSchema
   /** Success bodies by status. A binary answer declares a string with `contentMediaType`. */
   response: Readonly<Record<number, TSchema>>
-  /** Headers of its answers besides those that every answer has. */
+  /** Response headers in addition to those of every response. */
   answerHeaders?: readonly ('Idempotency-Replayed' | 'X-Sandbox')[]
-  /** Codes besides those that access, validation and limits bring. */
+  /** Error codes in addition to those of access, validation and limits. */
   errors?: readonly ErrorCode[]
 }
 
@@ -87,7 +89,7 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   /** With `:name` for parameters. */
   url: string
   auth: A
-  /** Noted in the audit log when it was done: every change that is no send. */
+  /** Recorded in the audit log on success; for every change except sends. */
   audit?: AuditSpec
   /** `api` when absent; only for routes that take a key. */
   rateGroup?: RateGroup
@@ -95,43 +97,41 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   /** Largest body, in bytes; 1 MB when absent. */
   bodyLimit?: number
   /**
-   * `refused` (when absent): a request that does not fit the schema never
-   * reaches the handler. `handed over`: it does, with `request.fault` set, for
-   * operations that must store the refusal before they answer it.
+   * `refused` (the default): an invalid request does not reach the handler. `handed over`: it does, with
+   * `request.fault` set, for operations that must store the error response under an idempotency key.
    */
   faults?: 'refused' | 'handed over'
   /** All fields of the body may be absent, and so may the body. */
   bodyOptional?: boolean
   /**
-   * Takes a body of any type, and hands over its bytes as they came: for what is signed. What nobody awaits
-   * is a 404 before a byte of it is read: its sender is anybody.
+   * Accepts a body of any type, and passes its raw bytes to the handler, for signed calls. A call that is not
+   * expected is a 404 before its body is read, since anyone can send it.
    */
   rawBody?: { isAwaited(params: Readonly<Record<string, string>>): Promise<boolean> }
-  /** Takes a JSON body of this schema, which the handler reads itself, as it comes in. */
+  /** Accepts a JSON body of this schema; the handler reads it as a stream. */
   streamed?: { body: TSchema }
-  /** Takes multipart/form-data too, or alone. */
+  /** Accepts multipart/form-data too, or only that. */
   form?: FormSpec
-  /** For browsers: sent under the pages' security policy, and left out of the OpenAPI document. */
+  /** A page for browsers: it has the security headers of pages, and is not in the OpenAPI document. */
   page?: boolean
   handler(request: RouteRequest<S, A>, reply: FastifyReply): unknown
 }
 
 /**
- * How a route takes a form. Its text fields become a body that is held against
- * the route's schema like any other; its file is an asset by the time the handler
- * is called, in `request.upload`, and is taken back afterwards unless somebody
- * needs it: a template, or a message on its way.
+ * How a route accepts a form. Its text fields become a body, which is validated against the route's schema. Its
+ * file is stored as an asset, in `request.upload`, before the handler is called. It is discarded afterwards,
+ * unless a template or a waiting message uses it.
  */
 export type FormSpec = {
-  /** Fields that carry a file; one of them, once. */
+  /** The names of the file's field; a form has one file. */
   files: readonly string[]
-  /** No JSON body: the form must come, and have its file. */
+  /** JSON is not accepted: the request must be a form with a file. */
   only?: true
-  /** The file stays although nobody needs it yet. */
+  /** The file is kept although nothing uses it yet. */
   keeps?: true
-  /** Text fields besides the body's, for the documentation. */
+  /** Text fields in addition to the body's, for the documentation. */
   fields?: Readonly<Record<string, TSchema>>
-  /** The body that the text fields stand for; by the route's schema where absent. */
+  /** Converts the text fields to a body; by default according to the route's schema. */
   toBody?(fields: ReadonlyMap<string, string>): unknown
 }
 
@@ -149,7 +149,7 @@ export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth>
   signedIn: A extends { session: true } ? SignedIn : SignedIn | null
 }
 
-/** A route of any schema, as the server and the documentation take it. */
+/** A route with any schema, for the server and the documentation. */
 export type Route = RouteSpec<RouteSchema, RouteAuth>
 
 export type Upload = { field: string; asset: Asset }
@@ -158,13 +158,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the handler of a route that takes a key. */
     caller: Caller | null
-    /** Who asks, where it is a person in the console. */
+    /** The signed-in person, for requests of the console. */
     signedIn: SignedIn | null
-    /** The account that somebody began to act for by a route that needs no key. */
+    /** The account that a person joined by this request, on routes without a key. */
     joined: AccountId | null
-    /** What does not fit the schema, on routes that have faults handed over. */
+    /** The validation error, on routes with `faults: 'handed over'`. */
     fault: Problem | null
-    /** The file of a form, and the field that it was in. */
+    /** The file of a form, and its field. */
     upload: Upload | null
   }
 }

@@ -1,6 +1,6 @@
 import { PATTERN_FAULT } from '../contract/form.ts'
 
-/** One fault as the validator reports it: where in the value, and where in the schema. */
+/** A fault as the validator reports it, with its place in the value and in the schema. */
 export type SchemaFault = {
   keyword: string
   /** JSON pointers. */
@@ -13,9 +13,8 @@ export type SchemaFault = {
 export type Explained = { steps: (string | number)[]; message: string }
 
 /**
- * What the faults of one value mean to whoever sent it: one message a place,
- * the alternatives of a union told as one ("must be a string or an array"), and
- * a pattern in the words that `schema` has for it.
+ * Explains the faults of a value to its sender: one message per place, the alternatives of a union merged
+ * ("must be a string or an array"), and for patterns the text that `schema` has for them.
  */
 export function explain(faults: readonly SchemaFault[], value: unknown, schema: object): Explained[] {
   const told = new Map<string, Explained>()
@@ -25,7 +24,7 @@ export function explain(faults: readonly SchemaFault[], value: unknown, schema: 
   return [...told.values()]
 }
 
-/** The outermost unions come last of their faults, so they are taken from the end. What is told of one stands in its place. */
+/** Replaces the faults of each union by its message, from the end, where the outermost unions are. */
 function withoutUnions(faults: readonly SchemaFault[]): SchemaFault[] {
   const union = faults.findLast(fault => fault.keyword === 'anyOf' || fault.keyword === 'oneOf')
   if (!union) return [...faults]
@@ -40,14 +39,14 @@ function withoutUnions(faults: readonly SchemaFault[]): SchemaFault[] {
   return [...withoutUnions(before), ...chooseBranch(union, inside, prefix), ...after]
 }
 
-/** The alternative whose type fits is the one that was meant; where none fits, all are told. */
+/** Chooses the alternative whose type matches; if none matches, all are listed. */
 function chooseBranch(union: SchemaFault, inside: readonly SchemaFault[], prefix: string): SchemaFault[] {
   const branches = [...Map.groupBy(inside, fault => branchOf(fault, prefix)).values()]
   const meant = branches.find(branch => !branch.some(fault => refusesWhole(fault, union)))
   if (meant) return withoutUnions(meant)
   const whole = inside.filter(fault => refusesWhole(fault, union))
   const values = whole.flatMap(allowedValues)
-  // A value of the right type that is none of the listed ones: the list says it all.
+  // The type is right, but the value is not in the list of allowed values.
   const keyword = values.length > 0 ? 'enum' : 'type'
   const types = whole.flatMap(fault => (fault.keyword === 'type' ? [fault.params['type']].flat() : []))
   return [{ ...union, keyword, params: { allowedValues: values, type: [...new Set(types)] } }]
@@ -66,7 +65,7 @@ function allowedValues(fault: SchemaFault): unknown[] {
   return fault.keyword === 'enum' ? (fault.params['allowedValues'] as unknown[]) : []
 }
 
-/** One fault may stand for several places: each missing property is one. */
+/** One fault may cover several places: one for each missing property. */
 function describe(fault: SchemaFault, schema: object): { pointer: string; message: string }[] {
   if (fault.keyword === 'required') {
     const names = fault.params['requiredProperties'] as string[]
@@ -120,7 +119,7 @@ function messageOf({ keyword, params, message, schemaPath }: SchemaFault, schema
   }
 }
 
-/** What the part of a schema at `path`, a pointer with its `#`, says of its pattern; null where it says nothing. */
+/** The error text for the pattern at `path`, a pointer with its `#`, in a schema; null if it has none. */
 function wordsAt(schema: object, path: string): string | null {
   let at: unknown = schema
   for (const part of path.split('/').slice(1))
@@ -150,7 +149,7 @@ function withArticle(type: unknown): string {
   return ARTICLES[String(type)] ?? String(type)
 }
 
-/** A JSON pointer's steps through `value`: numbers where they lead into an array. */
+/** The steps of a JSON pointer through `value`; numbers for indexes of arrays. */
 function stepsOf(pointer: string, value: unknown): (string | number)[] {
   let at = value
   const steps: (string | number)[] = []

@@ -7,28 +7,27 @@ import { UnreadableBody } from './json-body.ts'
 import { queryFault } from './query.ts'
 import { explain, type SchemaFault } from './schema-faults.ts'
 
-/** Most faults that one answer names. */
+/** Most faults in one response. */
 const MAX_DETAILS = 20
-/** Explaining a fault walks all of a value: beyond this many items or letters it looks no further. */
+/** Explaining a fault reads the whole value, up to this many items and characters. */
 const MAX_EXPLAINED_ITEMS = 20_001
-/** More than any schema's longest list and text, or what is too long would be cut to fit. */
+/** More than the longest text of any schema, so that a text that is too long is still found to be so. */
 const MAX_EXPLAINED_LENGTH = 600_000
 
-// Alternatives of a union count singly before they are merged into one detail.
+// Each alternative of a union counts, before they are merged into one detail.
 Settings.Set({ maxErrors: 5 * MAX_DETAILS })
 
 type Part = 'body' | 'querystring' | 'params' | 'headers'
 type JsonSchema = {
   properties?: Record<string, { type?: string; default?: unknown }>
-  /** Of path parameters: what is said of one that can be no id; NOT_FOUND by default. */
+  /** The error code for invalid path parameters; NOT_FOUND by default. */
   notFound?: ErrorCode
 }
 type Checked = { value: unknown } | { error: Problem }
 
 /**
- * What Fastify asks for a validator of each part of a route. Nothing is coerced
- * in a body and nothing removed; unknown fields pass. Compiled at first use, so
- * that a start does not pay for routes that nobody calls.
+ * Fastify's compiler for the validator of each part of a route. Values of a body are not converted, and
+ * unknown fields are ignored. Compiled at first use, which makes the start faster.
  */
 export const validatorCompiler: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   const name = (httpPart ?? 'body') as Part
@@ -70,12 +69,12 @@ function checkQuery(query: unknown, schema: JsonSchema, check: Check): Checked {
   return details === null ? { value: values } : refused(details)
 }
 
-/** A name of a query is told as it is written, a dot in it included. */
+/** A query name is shown unchanged, with its dots. */
 function queryPath([name, ...steps]: readonly (string | number)[]): string {
   return `${name ?? ''}${steps.map(pathStep).join('')}`
 }
 
-/** Text that is not of the declared type stays text, and fails the check. */
+/** A text that does not match the declared type stays a text, and fails the check. */
 function fromText(text: string | string[], type: string | undefined): unknown {
   if (typeof text !== 'string') return text
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
@@ -84,7 +83,7 @@ function fromText(text: string | string[], type: string | undefined): unknown {
   return text
 }
 
-/** A parameter that cannot be an id names nothing. */
+/** An invalid parameter is an id that does not exist. */
 function checkParams(params: unknown, { notFound = 'NOT_FOUND' }: JsonSchema, check: Check): Checked {
   const texts = Object.values(params as Record<string, string>)
   const storable = texts.every(text => text.isWellFormed() && !text.includes('\0'))
@@ -108,10 +107,10 @@ function refused(details: readonly Detail[]): { error: Problem } {
   return { error: new Problem('VALIDATION_ERROR', text, { details }) }
 }
 
-/** Null where the value fits; otherwise what does not, never empty. */
+/** Null for a valid value; otherwise its faults, at least one. */
 type Check = (value: unknown) => readonly Detail[] | null
 
-/** What of a value does not fit a schema, as whoever sent it understands it. */
+/** Checks values against a schema, and explains the faults to the sender. */
 export function createCheck(schema: object, toPath = joinPath): Check {
   const validator = Compile(schema)
   return value => {
@@ -131,7 +130,7 @@ function lazily(create: () => Check): Check {
   }
 }
 
-/** The value without what would take long to explain; depth is bounded by the reader of the body. */
+/** The value with long texts and lists truncated; the parser bounds the depth. */
 function cut(value: unknown): unknown {
   if (typeof value === 'string') return value.slice(0, MAX_EXPLAINED_LENGTH)
   if (Array.isArray(value)) return value.slice(0, MAX_EXPLAINED_ITEMS).map(cut)
