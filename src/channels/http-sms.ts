@@ -1,16 +1,16 @@
 import type { InboundRequest } from '../contract/inbound.ts'
-import { laneOf } from './http/config.ts'
+import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
+import { laneSettings } from './http/config.ts'
 import { UNAUTHORIZED, withToken } from './http/inbound.ts'
-import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import { explainStatus } from './http/verdict.ts'
 import { createAnswerReader } from './http-sms/answer.ts'
 import { type HttpSmsConfig, httpSmsConfig } from './http-sms/config.ts'
-import { bringsMessages, readMessages } from './http-sms/inbound.ts'
+import { isInboundCall, readMessages } from './http-sms/inbound.ts'
 import { readReceipts } from './http-sms/receipts.ts'
-import { createRequestMaker } from './http-sms/request.ts'
-import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { createRequestBuilder } from './http-sms/request.ts'
+import type { InboundResult, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { rejected } from './shared/outcome.ts'
-import { SMS_POLICY, spareId, unsendable } from './shared/sms.ts'
+import { randomEventId, rejectUnsendable, SMS_POLICY } from './shared/sms.ts'
 
 /**
  * SMS over any gateway that takes one message per HTTP request. The connection's configuration says how to write the request,
@@ -23,50 +23,50 @@ export const httpSmsProvider: Provider<HttpSmsConfig> = {
   config: httpSmsConfig,
   secrets: ['secrets'],
   dedupes: false,
-  callsBack: true,
+  usesWebhooks: true,
   // The gateway's codes are explained in the connection's configuration, and their meaning is in the outcome already.
   explain: explainStatus,
   open: async (config, io) => openLink(config, io),
 }
 
 function openLink(config: HttpSmsConfig, io: Io): Link {
-  const { concurrency, ...rate } = laneOf(config)
+  const { concurrency, ...rate } = laneSettings(config)
   const { receipts, inbound, secrets = {} } = config
-  const maker = createRequestMaker(config)
+  const requests = createRequestBuilder(config)
   const readAnswer = createAnswerReader(config.answer, Object.values(secrets))
   const receiptUrl = receiptUrlOf(config, io)
   const origin = new URL(new URL(config.request.url.replaceAll(/\{\{.*?\}\}/g, 'x')).origin)
-  const line = openLine({ name: 'http-sms', origin, connections: concurrency, tlsCa: config.tlsCa, io })
+  const api = openHttpApi({ name: 'http-sms', origin, connections: concurrency, tlsCa: config.tlsCa, io })
   if (receipts) warnOfNoReceipts('http-sms', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const refused = unsendable(message)
+    const refused = rejectUnsendable(message)
     if (refused) return refused
-    const request = maker.forMessage(message, receiptUrl)
-    if (request === null) return UNWRITABLE
-    return line.submit(request, answer => readAnswer(answer, message, io.clock.now()), signal)
+    const request = requests.forMessage(message, receiptUrl)
+    if (request === null) return INVALID_REQUEST
+    return api.submit(request, answer => readAnswer(answer, message, io.clock.now()), signal)
   }
 
   /** Receipts and inbound messages come to the same URL. */
-  async function receive(request: InboundRequest): Promise<InboundAnswer> {
-    if (inbound && (!receipts || bringsMessages(request))) {
-      return readMessages(request, inbound, secrets, io.receiptToken, () => spareId(io.random))
+  async function receive(request: InboundRequest): Promise<InboundResult> {
+    if (inbound && (!receipts || isInboundCall(request))) {
+      return readMessages(request, inbound, secrets, io.receiptToken, () => randomEventId(io.random))
     }
     return receipts ? readReceipts(request, receipts, secrets, io.receiptToken) : UNAUTHORIZED
   }
 
-  const { probe } = maker
+  const { probe } = requests
   return {
     concurrency,
     ...rate,
     send,
     ...((receipts || inbound) && { receive }),
-    ...(probe && { test: async signal => checkOf(await line.exchange(probe, signal)) }),
-    close: line.close,
+    ...(probe && { test: async signal => testResultOf(await api.exchange(probe, signal)) }),
+    close: api.close,
   }
 }
 
-const UNWRITABLE = rejected(
+const INVALID_REQUEST = rejected(
   'MESSAGE_REJECTED',
   'The request cannot be built: the URL needs a value that the message does not have, or a value is not allowed in a header, the URL or XML.',
 )

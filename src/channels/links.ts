@@ -16,14 +16,14 @@ export type LinkSpec = {
   retryPolicy: { maxAttempts: number; backoffMs: number }
 }
 
-export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState; uses: Uses }
+export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState; calls: CallCounter }
 
 /** Counts the calls in progress on a link. */
-export type Uses = {
+export type CallCounter = {
   begin(): void
   end(): void
   /** Resolves when there is none. */
-  ended(): Promise<void>
+  idle(): Promise<void>
 }
 
 export type LinksDeps = {
@@ -42,12 +42,12 @@ export type Links = {
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
   /** The link that reads a connection's webhook calls; there is one for a disabled connection, too. */
-  hearing(id: ConnectionId): OpenLink | undefined
+  webhookLink(id: ConnectionId): OpenLink | undefined
   /**
    * Adds a link that the caller opened and keeps ownership of, such as a web session that is open on this node. It carries
    * messages until the function that is returned is called.
    */
-  attach(open: Omit<OpenLink, 'uses'>): () => void
+  attach(open: Omit<OpenLink, 'calls'>): () => void
   /** Opens new connections, reopens changed ones, closes removed ones. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the provider whether the configuration works. */
@@ -64,26 +64,26 @@ export function createLinks(deps: LinksDeps): Links {
   /** Including those of disabled connections, which only read webhook calls. */
   const links = new Map<ConnectionId, OpenLink>()
   /** Links that were attached. */
-  const guests = new Map<ConnectionId, OpenLink>()
-  let turn: Promise<void> = Promise.resolve()
+  const attached = new Map<ConnectionId, OpenLink>()
+  let syncing: Promise<void> = Promise.resolve()
   /** Replaced links that still wait for answers to what was sent over them. */
   const closing = new Set<Promise<void>>()
   let closed = false
   let pauseMs = FIRST_PAUSE_MS
-  let cancelAgain = (): void => {}
+  let cancelRetry = (): void => {}
 
   function sync(specs: readonly LinkSpec[]): Promise<void> {
-    turn = turn
-      .then(() => bring(specs))
+    syncing = syncing
+      .then(() => reconcile(specs))
       .catch(error =>
         deps.log.warn({ err: error }, 'the links could not be brought in line with the connections'),
       )
-    return turn
+    return syncing
   }
 
-  async function bring(specs: readonly LinkSpec[]): Promise<void> {
+  async function reconcile(specs: readonly LinkSpec[]): Promise<void> {
     if (closed) return
-    cancelAgain()
+    cancelRetry()
     const wanted = new Map(specs.filter(isWanted).map(spec => [spec.id, spec]))
     const stale = [...links.values()].filter(open => wanted.get(open.id)?.revision !== open.revision)
     for (const open of stale) links.delete(open.id)
@@ -91,31 +91,31 @@ export function createLinks(deps: LinksDeps): Links {
     for (const spec of wanted.values()) if (!links.has(spec.id)) unread = !(await open(spec)) || unread
     deps.changed()
     for (const open of stale) retire(open)
-    if (unread && !closed) tryAgain(specs)
+    if (unread && !closed) scheduleRetry(specs)
     else pauseMs = FIRST_PAUSE_MS
   }
 
   /** Retries by a timer: no change notification arrives when the database is available again. */
-  function tryAgain(specs: readonly LinkSpec[]): void {
-    cancelAgain = deps.clock.after(pauseMs, () => void sync(specs))
+  function scheduleRetry(specs: readonly LinkSpec[]): void {
+    cancelRetry = deps.clock.after(pauseMs, () => void sync(specs))
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
   function retire(open: OpenLink): void {
-    const end = open.uses
-      .ended()
+    const end = open.calls
+      .idle()
       .then(() => open.link.close())
       .catch(error => deps.log.warn({ err: error, connectionId: open.id }, 'a link did not close'))
       .finally(() => {
         closing.delete(end)
-        links.get(open.id)?.link.urge?.()
+        links.get(open.id)?.link.retryNow?.()
       })
     closing.add(end)
   }
 
   function isWanted(spec: LinkSpec): boolean {
     const supplier = deps.providers.get(spec.provider)
-    return supplier !== undefined && (carries(spec) || supplier.callsBack === true)
+    return supplier !== undefined && (carriesMessages(spec) || supplier.usesWebhooks === true)
   }
 
   /** False where the configuration could not be read, which is tried again. One that is read and does not open waits for a change. */
@@ -125,7 +125,7 @@ export function createLinks(deps: LinksDeps): Links {
       if (config) await openWith(spec, config)
       return true
     } catch (error) {
-      complain(spec, error)
+      logOpenFailure(spec, error)
       return false
     }
   }
@@ -140,38 +140,38 @@ export function createLinks(deps: LinksDeps): Links {
           state = next
         }),
       )
-      links.set(spec.id, { ...spec, link, supplier, state: () => state, uses: createUses() })
+      links.set(spec.id, { ...spec, link, supplier, state: () => state, calls: createCallCounter() })
     } catch (error) {
-      complain(spec, error)
+      logOpenFailure(spec, error)
     }
   }
 
-  function complain({ id, provider }: LinkSpec, error: unknown): void {
+  function logOpenFailure({ id, provider }: LinkSpec, error: unknown): void {
     deps.log.warn({ err: error, connectionId: id, provider }, 'a connection could not be opened')
   }
 
-  function carrying(id: ConnectionId): OpenLink | undefined {
+  function carryingLink(id: ConnectionId): OpenLink | undefined {
     const open = links.get(id)
-    return open && carries(open) ? open : undefined
+    return open && carriesMessages(open) ? open : undefined
   }
 
   return {
-    get: id => carrying(id) ?? guests.get(id),
-    all: () => [...[...links.values()].filter(carries), ...guests.values()],
-    hearing: id => links.get(id),
+    get: id => carryingLink(id) ?? attached.get(id),
+    all: () => [...[...links.values()].filter(carriesMessages), ...attached.values()],
+    webhookLink: id => links.get(id),
     attach(given) {
-      const open = { ...given, uses: createUses() }
-      guests.set(open.id, open)
+      const open = { ...given, calls: createCallCounter() }
+      attached.set(open.id, open)
       deps.changed()
       return () => {
-        if (guests.get(open.id) !== open) return
-        guests.delete(open.id)
+        if (attached.get(open.id) !== open) return
+        attached.delete(open.id)
         deps.changed()
       }
     },
     sync,
     async test(id, signal) {
-      const open = carrying(id)
+      const open = carryingLink(id)
       if (!open)
         return {
           ok: false,
@@ -183,8 +183,8 @@ export function createLinks(deps: LinksDeps): Links {
     },
     async close() {
       closed = true
-      cancelAgain()
-      await turn
+      cancelRetry()
+      await syncing
       const open = [...links.values()]
       links.clear()
       await Promise.allSettled([...open.map(each => each.link.close()), ...closing])
@@ -192,25 +192,25 @@ export function createLinks(deps: LinksDeps): Links {
   }
 }
 
-function createUses(): Uses {
+function createCallCounter(): CallCounter {
   let count = 0
-  let ended = (): void => {}
+  let onIdle = (): void => {}
   return {
     begin() {
       count++
     },
     end() {
-      if (--count === 0) ended()
+      if (--count === 0) onIdle()
     },
-    ended: () =>
+    idle: () =>
       new Promise(resolve => {
         if (count === 0) resolve()
-        else ended = resolve
+        else onIdle = resolve
       }),
   }
 }
 
 /** The sandbox carries test keys even where live keys may not use it. */
-function carries({ enabled, provider }: LinkSpec): boolean {
+function carriesMessages({ enabled, provider }: LinkSpec): boolean {
   return enabled || provider === SANDBOX
 }

@@ -27,7 +27,7 @@ export type RejectCode = (typeof REJECT_CODES)[number]
 /** What became of one attempt. Failure is a value; a throw counts as `unknown`. */
 export type Outcome =
   /** The provider took it: the hold is captured. */
-  | { kind: 'accepted'; providerId: string; parts?: number; code?: string; pieces?: Pieces }
+  | { kind: 'accepted'; providerId: string; parts?: number; code?: string; pieces?: PartIds }
   /** Refused for good: the hold is released, the next connection may be tried. */
   | {
       kind: 'rejected'
@@ -51,13 +51,13 @@ export type Outcome =
       providerCode?: string
     }
   /** Perhaps taken: the hold stays, and the message is not sent again. */
-  | { kind: 'unknown'; detail: string; providerCode?: string; pieces?: Pieces }
+  | { kind: 'unknown'; detail: string; providerCode?: string; pieces?: PartIds }
 
 /**
  * The provider's ids of the parts of a message, where each part has receipts of its own: the message is
  * delivered when `total` parts are, and undelivered as soon as one part is.
  */
-export type Pieces = {
+export type PartIds = {
   /** The `providerId` of the whole message, which is no part's id. */
   whole: string
   ids: readonly string[]
@@ -292,10 +292,10 @@ export type InboundMediaRequest = { accountId: string; to: string; reference: st
 export type InboundPart = { reference: number; number: number; total: number }
 
 /** A change of a template that the provider reports by itself. */
-export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateWord }
+export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateChange }
 
 /** `status` is null where something else changed, and the status did not. */
-export type TemplateWord = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }
+export type TemplateChange = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }
 
 /** A change of an account's own sender, a bot, or of its chats, that the answer to a send revealed. */
 export type SenderUpdate = {
@@ -312,7 +312,7 @@ export type SenderUpdate = {
 export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate
 
 /** The result of reading a webhook call. Only for `taken` it is proved that the call comes from the provider. */
-export type InboundAnswer =
+export type InboundResult =
   | { kind: 'taken'; inbound: readonly Inbound[]; reply?: InboundReply }
   /** Not from the provider, or changed on the way. */
   | { kind: 'unauthorized' }
@@ -342,7 +342,7 @@ export type Io = {
   /** Resolves once stored. Only then may the provider's call be answered with success. */
   emit(inbound: readonly Inbound[]): Promise<void>
   /** Reports the outcome of an unknown attempt; ignored if it is known by now. Resolves once stored. */
-  tellLate(late: LateOutcome): Promise<void>
+  reportLateOutcome(late: LateOutcome): Promise<void>
   /** A change of the link's health. */
   report(state: LinkState): void
 }
@@ -376,7 +376,7 @@ export type Link = {
   /** The number or name that this connection sends as. Rejects when the provider cannot be asked. */
   identity?(signal: AbortSignal): Promise<OfficialIdentity>
   /** Verifies and reads a webhook call; stores nothing. */
-  receive?(request: InboundRequest): Promise<InboundAnswer>
+  receive?(request: InboundRequest): Promise<InboundResult>
   /**
    * Opens a file that came with a message. Rejects with `FileUnavailable`: retryable where a later try may
    * succeed, not retryable where the provider no longer has it. Must settle soon after `signal` aborts.
@@ -390,7 +390,7 @@ export type Link = {
    * Called when the link that this one replaces has closed. Until then a provider that limits the number of
    * connections may have refused ours: a link that waits to reconnect does so at once.
    */
-  urge?(): void
+  retryNow?(): void
   close(): Promise<void>
 }
 
@@ -408,7 +408,7 @@ export type Provider<C = Record<string, unknown>> = {
    * The provider reports by webhook, and opening a link makes no request. So the link of a disabled connection stays
    * open, for webhooks only.
    */
-  readonly callsBack?: true
+  readonly usesWebhooks?: true
   /** As a link's `openMedia`, but without a link: for files that the reference alone is enough to open, on any node. */
   openMedia?(
     request: InboundMediaRequest,

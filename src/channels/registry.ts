@@ -10,14 +10,14 @@ import { whatsAppCloudProvider } from './whatsapp-cloud.ts'
 import { whatsAppWebProvider } from './whatsapp-web.ts'
 
 /** A provider without the type of its configuration, which the schema checks before `open`. */
-type Sealed = Omit<Provider, 'open' | 'secrets'> & {
+type AnyProvider = Omit<Provider, 'open' | 'secrets'> & {
   secrets: readonly string[]
   open(config: never, io: never): unknown
 }
 
 /** Every provider that a connection may name, by key. The sandbox comes with its inbox. */
-export function createRegistry(sandbox: Sealed): ReadonlyMap<string, Provider> {
-  const providers: readonly Sealed[] = [
+export function createRegistry(sandbox: AnyProvider): ReadonlyMap<string, Provider> {
+  const providers: readonly AnyProvider[] = [
     smppProvider,
     smtpProvider,
     twilioProvider,

@@ -14,16 +14,16 @@ import type {
   OutgoingTemplate,
   Provider,
 } from './provider.ts'
+import { createCancellation } from './sandbox/cancellation.ts'
 import { type Prepared, readFiles } from './sandbox/files.ts'
-import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
-import { explainCode, NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
-import { createStops } from './sandbox/stops.ts'
+import { createReceiptEmitter, reasonOf, receiptOf } from './sandbox/receipts.ts'
+import { type Acceptance, explainCode, NOT_REGISTERED, type Refusal, scriptOf } from './sandbox/script.ts'
 import { createTemplateReview } from './sandbox/templates.ts'
 import { PLAIN_TEXT } from './shared/policy.ts'
 
 const CONCURRENCY = 200
 /** How long the lane of an account rests for the ending 0006. */
-const REST_MS = 5_000
+const THROTTLE_MS = 5_000
 /** Delay of the next try after a failure of the ending 0003. */
 const FAILURE_MS = 200
 /** How long the ending 0005 waits for its answer: longer than a single send waits. */
@@ -55,38 +55,43 @@ export function createSandboxProvider(options: { inbox: SandboxInbox }): Provide
 }
 
 /** Nothing was stored yet, so a repeat cannot store the message twice. */
-const STOPPED: Outcome = { kind: 'retry', detail: 'The sandbox was stopped before it accepted the message.' }
+const CANCELLED: Outcome = {
+  kind: 'retry',
+  detail: 'The sandbox was stopped before it accepted the message.',
+}
 const UNKNOWN: Outcome = {
   kind: 'unknown',
   detail: 'The sandbox may have accepted the message, but gave no answer.',
 }
 
 function openLink(inbox: SandboxInbox, io: Io): Link {
-  const teller = createReceiptTeller(inbox, io)
+  const emitter = createReceiptEmitter(inbox, io)
   const review = createTemplateReview(inbox, io)
-  const stops = createStops()
+  const cancellation = createCancellation()
   let closed = false
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    if (closed || signal.aborted) return STOPPED
+    if (closed || signal.aborted) return CANCELLED
     const script = scriptOf(message.channel, message.to)
     if (script.act === 'refuse') return rejection(script)
     if (message.attempt <= script.failures) return failure(message)
-    const prepared = await stops.race(prepare(message, script, signal), signal, STOPPED)
+    const prepared = await cancellation.race(prepare(message, script, signal), signal, CANCELLED)
     if ('kind' in prepared) return prepared
-    if (closed || signal.aborted) return STOPPED
-    return stops.race(submit(message, script, prepared.media), signal, UNKNOWN)
+    if (closed || signal.aborted) return CANCELLED
+    return cancellation.race(submit(message, script, prepared.media), signal, UNKNOWN)
   }
 
   async function prepare(
     message: Outgoing,
-    script: Taking,
+    script: Acceptance,
     signal: AbortSignal,
   ): Promise<Prepared | Outcome> {
-    return (script.rests ? await rest(message) : null) ?? (await readFiles(filesOf(message), signal))
+    return (
+      (script.throttles ? await checkThrottle(message) : null) ?? (await readFiles(filesOf(message), signal))
+    )
   }
 
-  async function rest(message: Outgoing): Promise<Outcome | null> {
+  async function checkThrottle(message: Outgoing): Promise<Outcome | null> {
     const nowMs = io.clock.now()
     try {
       const untilMs = await inbox.restUntil({
@@ -94,7 +99,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
         recipient: message.to,
         acceptedAtMs: timeOf(message.messageId as MessageId),
         nowMs,
-        restMs: REST_MS,
+        restMs: THROTTLE_MS,
       })
       return untilMs <= nowMs ? null : throttle(untilMs - nowMs)
     } catch (error) {
@@ -102,9 +107,9 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     }
   }
 
-  async function submit(message: Outgoing, script: Taking, media: Prepared['media']): Promise<Outcome> {
+  async function submit(message: Outgoing, script: Acceptance, media: Prepared['media']): Promise<Outcome> {
     const nowMs = io.clock.now()
-    const taken = takenOf(message, script, media, nowMs, io)
+    const taken = toTakenMessage(message, script, media, nowMs, io)
     try {
       await inbox.take(taken)
     } catch (error) {
@@ -130,7 +135,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
   /** A sandbox works when its inbox answers. */
   async function test(signal: AbortSignal): Promise<LinkTest> {
     const answers = inbox.nextReceiptAt(io.connectionId, io.clock.now()).then(() => true)
-    const ok = await stops.race(answers, signal, false)
+    const ok = await cancellation.race(answers, signal, false)
     return { ok, detail: ok ? 'The inbox answers.' : 'The inbox does not answer.' }
   }
 
@@ -146,8 +151,8 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     test,
     async close() {
       closed = true
-      stops.stopAll()
-      await Promise.all([teller.close(), review.close()])
+      cancellation.cancelAll()
+      await Promise.all([emitter.close(), review.close()])
     },
   }
 }
@@ -180,9 +185,9 @@ function filesOf({ files, template }: Outgoing): Outgoing['files'] {
   return header && header.type !== 'text' ? [header.file] : files
 }
 
-function takenOf(
+function toTakenMessage(
   message: Outgoing,
-  script: Taking,
+  script: Acceptance,
   media: Prepared['media'],
   nowMs: number,
   io: Io,
@@ -201,7 +206,7 @@ function takenOf(
       html: message.html ? message.text : null,
       // The file of a template's header is shown with the template.
       media: message.template === null ? media : null,
-      template: message.template && useOf(message.template, media?.[0] ?? null),
+      template: message.template && toSandboxTemplate(message.template, media?.[0] ?? null),
       attempts: message.attempt,
     },
     receipts: script.receipts.map(({ status, afterMs }) => ({
@@ -212,7 +217,7 @@ function takenOf(
   }
 }
 
-function useOf(template: OutgoingTemplate, media: SandboxMedia | null) {
+function toSandboxTemplate(template: OutgoingTemplate, media: SandboxMedia | null) {
   const { name, language, header, body, buttons } = template
   return {
     name,

@@ -1,10 +1,10 @@
 import type { InboundMessage, Io, Link, Outcome, Outgoing, Provider, Receipt } from './provider.ts'
-import { SMS_POLICY, spareId } from './shared/sms.ts'
+import { randomEventId, SMS_POLICY } from './shared/sms.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { readMessage } from './smpp/inbound.ts'
 import { createPool } from './smpp/pool.ts'
 import { createReceiptIds } from './smpp/receipt-ids.ts'
-import { isReceipt, type ReadReceipt, readReceipt } from './smpp/receipts.ts'
+import { isReceipt, type ParsedReceipt, readReceipt } from './smpp/receipts.ts'
 import { createSender } from './smpp/sender.ts'
 import type { Delivery } from './smpp/session.ts'
 import { explainStatus, STATUS } from './smpp/status.ts'
@@ -45,7 +45,7 @@ function openLink(config: SmppConfig, io: Io): Link {
   }
 
   function messageIn(delivery: Delivery): InboundMessage | null {
-    const message = readMessage(delivery, settings, () => spareId(io.random))
+    const message = readMessage(delivery, settings, () => randomEventId(io.random))
     if (!message) {
       const { dataCoding } = delivery.message
       io.log.warn({ dataCoding }, 'smpp: an inbound message that is not text was acknowledged and dropped')
@@ -54,8 +54,8 @@ function openLink(config: SmppConfig, io: Io): Link {
   }
 
   /** Reports the answer to a submit that had timed out, so that the unknown attempt gets its outcome. */
-  function tellLate({ accountId, attemptId }: Outgoing, outcome: Outcome): void {
-    io.tellLate({ accountId, attemptId, outcome }).catch(error => {
+  function reportLate({ accountId, attemptId }: Outgoing, outcome: Outcome): void {
+    io.reportLateOutcome({ accountId, attemptId, outcome }).catch(error => {
       io.log.warn({ err: error, attemptId }, 'smpp: the outcome of a late response could not be stored')
     })
   }
@@ -66,7 +66,7 @@ function openLink(config: SmppConfig, io: Io): Link {
     pool,
     clock: io.clock,
     ids,
-    onLate: tellLate,
+    onLateOutcome: reportLate,
     firstReference: io.random.bytes(1)[0]!,
   })
 
@@ -75,11 +75,11 @@ function openLink(config: SmppConfig, io: Io): Link {
     ...(settings.messagesPerSecond === undefined ? {} : { messagesPerSecond: settings.messagesPerSecond }),
     send: sender.send,
     test: pool.probe,
-    urge: pool.urge,
+    retryNow: pool.retryNow,
     close: pool.close,
   }
 }
 
-function toReceipt({ id, exact: _exact, ...said }: ReadReceipt, providerId: string): Receipt {
+function toReceipt({ id, exact: _exact, ...said }: ParsedReceipt, providerId: string): Receipt {
   return { kind: 'receipt', providerId, ...said }
 }

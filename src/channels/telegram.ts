@@ -1,6 +1,6 @@
-import { laneOf } from './http/config.ts'
+import { openHttpApi } from './http/api.ts'
+import { laneSettings } from './http/config.ts'
 import { openDownload } from './http/download.ts'
-import { openLine } from './http/line.ts'
 import { FileUnavailable, type Io, type Link, type LinkTest, type Provider } from './provider.ts'
 import { PLAIN_TEXT } from './shared/policy.ts'
 import { explainCode } from './telegram/codes.ts'
@@ -31,23 +31,27 @@ export const telegramProvider: Provider<TelegramConfig> = {
 }
 
 function openLink(config: TelegramConfig, io: Io): Link {
-  const lane = laneOf(config)
+  const lane = laneSettings(config)
   const { origin, root } = rootOf(config)
-  const line = openLine({ name: 'telegram', origin, connections: lane.concurrency, io })
+  const api = openHttpApi({ name: 'telegram', origin, connections: lane.concurrency, io })
   const platform = createPlatform({ origin, root, clock: io.clock })
-  const sender = createSender({ wire: { root, exchange: line.exchange }, io, conclude: line.conclude })
+  const sender = createSender({
+    botApi: { root, exchange: api.exchange },
+    io,
+    reportVerdict: api.reportVerdict,
+  })
 
   async function openMedia({ to, reference }: { to: string; reference: string }, signal: AbortSignal) {
     const token = await io.vault.read(to)
     if (token === null) throw new FileUnavailable('the bot is no longer registered', false)
-    const url = await platform.locate(token, reference, signal)
+    const url = await platform.fileUrl(token, reference, signal)
     return openDownload({ url, headers: {}, clock: io.clock }, signal)
   }
 
   /** Without a bot's token no method can be called: this only checks that a server answers at the address. */
   async function test(signal: AbortSignal): Promise<LinkTest> {
     const { pathname } = new URL(`${root}/`)
-    const asked = await line.exchange({ method: 'GET', path: pathname, headers: {} }, signal)
+    const asked = await api.exchange({ method: 'GET', path: pathname, headers: {} }, signal)
     if (asked.kind !== 'answer') return { ok: false, detail: `The Bot API was not reached (${asked.code}).` }
     const { status } = asked.answer
     const ok = status < 500
@@ -62,7 +66,7 @@ function openLink(config: TelegramConfig, io: Io): Link {
     test,
     async close() {
       platform.close()
-      await line.close()
+      await api.close()
     },
   }
 }

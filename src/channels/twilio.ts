@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../contract/form.ts'
+import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
-import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
-import { jsonOf } from './http/inbound.ts'
-import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
+import { BaseUrl, HTTP_FIELDS, laneSettings, pathOf, Secret, Sender } from './http/config.ts'
+import { parseJsonObject } from './http/inbound.ts'
+import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
-import { NO_SENDER, SMS_POLICY, unsendable, withPlus } from './shared/sms.ts'
+import { NO_SENDER, rejectUnsendable, SMS_POLICY, withPlus } from './shared/sms.ts'
 import { explainCode, SUBMIT_CODES } from './twilio/codes.ts'
 import { readCallback, withAttempt } from './twilio/receipts.ts'
 
@@ -37,7 +37,7 @@ const Config = Type.Object(
     ),
     from: Type.Optional(Sender),
     baseUrl: Type.Optional(BaseUrl(BASE_URL)),
-    ...LINE_FIELDS,
+    ...HTTP_FIELDS,
   },
   { additionalProperties: false },
 )
@@ -57,22 +57,22 @@ export const twilioProvider: Provider<TwilioConfig> = {
   config: Config,
   secrets: ['authToken', 'apiKeySecret'],
   dedupes: false,
-  callsBack: true,
+  usesWebhooks: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }
 
 function openLink(config: TwilioConfig, io: Io): Link {
-  const { concurrency, ...rate } = laneOf(config)
+  const { concurrency, ...rate } = laneSettings(config)
   const origin = new URL(config.baseUrl ?? BASE_URL)
   const account = `${pathOf(origin)}/2010-04-01/Accounts/${config.accountSid}`
   const headers = { Authorization: authorizationOf(config), Accept: 'application/json' }
   const secrets = [config.authToken, config.apiKeySecret ?? '']
-  const line = openLine({ name: 'twilio', origin, connections: concurrency, io })
+  const api = openHttpApi({ name: 'twilio', origin, connections: concurrency, io })
   warnOfNoReceipts('twilio', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const refused = unsendable(message)
+    const refused = rejectUnsendable(message)
     if (refused) return refused
     const sender = senderOf(message, config)
     if (sender === null) return NO_SENDER
@@ -84,7 +84,7 @@ function openLink(config: TwilioConfig, io: Io): Link {
       headers: { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
       body: body.toString(),
     }
-    return line.submit(request, answer => readAnswer(answer, message, secrets, io.clock.now()), signal)
+    return api.submit(request, answer => readAnswer(answer, message, secrets, io.clock.now()), signal)
   }
 
   return {
@@ -93,8 +93,8 @@ function openLink(config: TwilioConfig, io: Io): Link {
     send,
     receive: async request => readCallback(request, config.authToken),
     test: async signal =>
-      checkOf(await line.exchange({ method: 'GET', path: `${account}.json`, headers }, signal)),
-    close: line.close,
+      testResultOf(await api.exchange({ method: 'GET', path: `${account}.json`, headers }, signal)),
+    close: api.close,
   }
 }
 
@@ -112,13 +112,13 @@ function senderOf(message: Outgoing, config: TwilioConfig): Record<string, strin
 }
 
 function readAnswer(answer: Answer, message: Outgoing, secrets: readonly string[], nowMs: number): Verdict {
-  const said = jsonOf(answer.body)
+  const said = parseJsonObject(answer.body)
   if (answer.status >= 200 && answer.status < 300) return readCreated(answer, said, nowMs)
   const code = typeof said?.['code'] === 'number' ? String(said['code']) : undefined
   const meaning = code === undefined ? undefined : SUBMIT_CODES[code]
   // A 5xx stays unknown, whatever code its body has.
   if (meaning && code && answer.status < 500) return verdictOfMeaning(meaning, code, answer, nowMs)
-  return verdictOfStatus(answer, nowMs, code, quotable(said?.['message'], message, secrets))
+  return verdictOfStatus(answer, nowMs, code, quotableText(said?.['message'], message, secrets))
 }
 
 function readCreated(answer: Answer, said: Record<string, unknown> | null, nowMs: number): Verdict {

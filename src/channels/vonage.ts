@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../contract/form.ts'
 import { countSms } from '../lib/sms-parts.ts'
+import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
-import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
-import { jsonOf, withToken } from './http/inbound.ts'
-import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
+import { BaseUrl, HTTP_FIELDS, laneSettings, pathOf, Secret, Sender } from './http/config.ts'
+import { parseJsonObject, withToken } from './http/inbound.ts'
+import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
-import { fragmentOf, wholeOf } from './shared/pieces.ts'
-import { NO_SENDER, SMS_POLICY, unsendable, withoutPlus } from './shared/sms.ts'
+import { incompletePartIds, joinPartIds } from './shared/part-ids.ts'
+import { NO_SENDER, rejectUnsendable, SMS_POLICY, withoutPlus } from './shared/sms.ts'
 import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
 import { type Proof, readCallback, SIGNATURE_METHODS } from './vonage/receipts.ts'
 
@@ -34,7 +34,7 @@ const Config = Type.Object(
     ),
     from: Type.Optional(Sender),
     baseUrl: Type.Optional(BaseUrl(BASE_URL)),
-    ...LINE_FIELDS,
+    ...HTTP_FIELDS,
   },
   { additionalProperties: false },
 )
@@ -52,22 +52,22 @@ export const vonageProvider: Provider<VonageConfig> = {
   config: Config,
   secrets: ['apiSecret', 'signatureSecret'],
   dedupes: false,
-  callsBack: true,
+  usesWebhooks: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }
 
 function openLink(config: VonageConfig, io: Io): Link {
-  const { concurrency, ...rate } = laneOf(config)
+  const { concurrency, ...rate } = laneSettings(config)
   const origin = new URL(config.baseUrl ?? BASE_URL)
   const base = pathOf(origin)
   const proof = proofOf(config, io)
   const callback = callbackOf(proof, io)
-  const line = openLine({ name: 'vonage', origin, connections: concurrency, io })
+  const api = openHttpApi({ name: 'vonage', origin, connections: concurrency, io })
   warnOfNoReceipts('vonage', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const refused = unsendable(message)
+    const refused = rejectUnsendable(message)
     if (refused) return refused
     const from = message.from ?? config.from
     if (from === undefined) return NO_SENDER
@@ -77,7 +77,7 @@ function openLink(config: VonageConfig, io: Io): Link {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
       body: bodyOf(message, from, config, callback),
     }
-    return line.submit(request, answer => readAnswer(answer, message, config, io.clock.now()), signal)
+    return api.submit(request, answer => readAnswer(answer, message, config, io.clock.now()), signal)
   }
 
   const account = Buffer.from(`${config.apiKey}:${config.apiSecret}`).toString('base64')
@@ -92,8 +92,8 @@ function openLink(config: VonageConfig, io: Io): Link {
     ...rate,
     send,
     receive: async request => readCallback(request, proof),
-    test: async signal => checkOf(await line.exchange(balance, signal)),
-    close: line.close,
+    test: async signal => testResultOf(await api.exchange(balance, signal)),
+    close: api.close,
   }
 }
 
@@ -125,26 +125,26 @@ function bodyOf(message: Outgoing, from: string, config: VonageConfig, callback:
   return form.toString()
 }
 
-type Part = { status: string; id: string; words: unknown }
+type Part = { status: string; id: string; errorText: unknown }
 
 function readAnswer(answer: Answer, message: Outgoing, config: VonageConfig, nowMs: number): Verdict {
   const parts = answer.status === 200 ? partsOf(answer) : null
   if (parts === null) return verdictOfStatus(answer, nowMs)
   const taken = parts.filter(part => part.status === '0').map(part => part.id)
   const failed = parts.find(part => part.status !== '0')
-  if (!failed) return { outcome: { kind: 'accepted', ...wholeOf(taken), parts: parts.length } }
-  if (taken.length > 0) return partlyTaken(taken, parts.length, failed)
+  if (!failed) return { outcome: { kind: 'accepted', ...joinPartIds(taken), parts: parts.length } }
+  if (taken.length > 0) return partlyAccepted(taken, parts.length, failed)
   return refusal(answer, failed, message, config, nowMs)
 }
 
 /** The parts in an answer; null where it is not an answer of this API. */
 function partsOf({ body }: Answer): Part[] | null {
-  const messages = jsonOf(body)?.['messages']
+  const messages = parseJsonObject(body)?.['messages']
   if (!Array.isArray(messages) || messages.length === 0) return null
   const parts = messages.map((each: Record<string, unknown> | null) => ({
     status: String(each?.['status'] ?? ''),
     id: String(each?.['message-id'] ?? '').slice(0, 100),
-    words: each?.['error-text'],
+    errorText: each?.['error-text'],
   }))
   return parts.some(part => !/^\d{1,3}$/.test(part.status) || (part.status === '0' && part.id === ''))
     ? null
@@ -152,23 +152,23 @@ function partsOf({ body }: Answer): Part[] | null {
 }
 
 /** Unknown: "accepted" would hide the missing parts, and "rejected" would release the money for those that were taken. */
-function partlyTaken(taken: readonly string[], total: number, failed: Part): Verdict {
+function partlyAccepted(taken: readonly string[], total: number, failed: Part): Verdict {
   const why = SUBMIT_CODES[failed.status]?.text ?? `status ${failed.status}`
   const detail = `${taken.length} of ${total} parts were taken, then: ${why}`
-  const pieces = fragmentOf(taken, total)
+  const pieces = incompletePartIds(taken, total)
   return { outcome: { kind: 'unknown', detail, providerCode: failed.status, pieces } }
 }
 
 function refusal(
   answer: Answer,
-  { status, words }: Part,
+  { status, errorText }: Part,
   message: Outgoing,
   { apiSecret }: VonageConfig,
   nowMs: number,
 ): Verdict {
   const meaning = SUBMIT_CODES[status]
   if (meaning) return verdictOfMeaning(meaning, status, answer, nowMs)
-  const said = quotable(words, message, [apiSecret])
+  const said = quotableText(errorText, message, [apiSecret])
   const detail = `Vonage refuses the message with status ${status}${said ? `: ${said}` : '.'}`
   return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode: status } }
 }

@@ -1,16 +1,16 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
-import { laneOf } from './http/config.ts'
-import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
+import { laneSettings } from './http/config.ts'
+import type { InboundResult, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-cloud/codes.ts'
 import { Config, graphOf, type WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
 import { openMedia } from './whatsapp-cloud/download.ts'
 import { type Graph, graphRequest, readSubmit, type SendVerdict } from './whatsapp-cloud/graph.ts'
 import { readIdentity } from './whatsapp-cloud/identity.ts'
-import { placeMedia } from './whatsapp-cloud/media.ts'
-import { bodyOf, filesOf, unsendable } from './whatsapp-cloud/message.ts'
-import { createPairs } from './whatsapp-cloud/pairs.ts'
-import { createStoppedTemplates } from './whatsapp-cloud/stopped.ts'
+import { prepareMedia } from './whatsapp-cloud/media.ts'
+import { bodyOf, filesOf, rejectUnsendable } from './whatsapp-cloud/message.ts'
+import { createPairLimit } from './whatsapp-cloud/pair-limit.ts'
+import { createPausedTemplates } from './whatsapp-cloud/paused-templates.ts'
 import { createTemplates } from './whatsapp-cloud/templates.ts'
 import { readCall } from './whatsapp-cloud/webhooks.ts'
 
@@ -40,68 +40,72 @@ export const whatsAppCloudProvider: Provider<WhatsAppCloudConfig> = {
   config: Config,
   secrets: ['accessToken', 'appSecret', 'verifyToken'],
   dedupes: false,
-  callsBack: true,
+  usesWebhooks: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }
 
 function openLink(config: WhatsAppCloudConfig, io: Io): Link {
-  const { concurrency } = laneOf(config)
+  const { concurrency } = laneSettings(config)
   const { origin, base } = graphOf(config)
   const graph: Graph = {
-    line: openLine({ name: 'whatsapp-cloud', origin, connections: concurrency, io }),
+    api: openHttpApi({ name: 'whatsapp-cloud', origin, connections: concurrency, io }),
     base,
     headers: { Authorization: `Bearer ${config.accessToken}`, Accept: 'application/json' },
     secrets: [config.accessToken, config.appSecret, config.verifyToken],
   }
-  const pairs = createPairs(io.clock)
+  const pairLimit = createPairLimit(io.clock)
   const templates = createTemplates(graph, config.businessAccountId, config.appId ?? 'app')
-  const stopped = createStoppedTemplates(io)
+  const pausedTemplates = createPausedTemplates(io)
   warnOfNoReceipts('whatsapp-cloud', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const refused = unsendable(message)
+    const refused = rejectUnsendable(message)
     if (refused) return refused
-    const waitMs = pairs.take(message.to)
-    if (waitMs > 0) return tooSoon(waitMs)
-    stopped.remember(message)
+    const waitMs = pairLimit.acquire(message.to)
+    if (waitMs > 0) return pairThrottled(waitMs)
+    pausedTemplates.remember(message)
     const outcome = await submit(message, signal)
-    if (outcome.kind === 'accepted') pairs.taken(message.to)
-    else if (outcome.kind !== 'unknown') pairs.giveBack(message.to)
+    if (outcome.kind === 'accepted') pairLimit.recordAccepted(message.to)
+    else if (outcome.kind !== 'unknown') pairLimit.release(message.to)
     return outcome
   }
 
   async function submit(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const media = await placeMedia(filesOf(message), config.phoneNumberId, graph, signal)
+    const media = await prepareMedia(filesOf(message), config.phoneNumberId, graph, signal)
     if ('kind' in media) return media
     const body = bodyOf(message, media)
     const request = graphRequest(graph, `${config.phoneNumberId}/messages`, { body })
-    return graph.line.submit(
+    return graph.api.submit(
       request,
-      answer => heed(readSubmit(answer, message, graph, io.clock.now()), message),
+      answer => recordFindings(readSubmit(answer, message, graph, io.clock.now()), message),
       signal,
     )
   }
 
   /** A refusal may also show that a recipient gets messages too often, or that a template was paused: records both. */
-  function heed(verdict: SendVerdict, message: Outgoing): SendVerdict {
+  function recordFindings(verdict: SendVerdict, message: Outgoing): SendVerdict {
     const { outcome } = verdict
-    if (verdict.template && 'detail' in outcome) stopped.tell(message.attemptId, outcome.detail ?? null)
+    if (verdict.template && 'detail' in outcome)
+      pausedTemplates.report(message.attemptId, outcome.detail ?? null)
     if (!verdict.pair || outcome.kind !== 'throttled') return verdict
-    return { ...verdict, outcome: { ...outcome, afterMs: pairs.refused(message.to) } }
+    return { ...verdict, outcome: { ...outcome, afterMs: pairLimit.recordRefused(message.to) } }
   }
 
   /** Adds template updates: a status may also show that a template was paused or disabled. */
-  function withStopped(answer: InboundAnswer): InboundAnswer {
+  function withTemplateUpdates(answer: InboundResult): InboundResult {
     if (answer.kind !== 'taken') return answer
-    return { ...answer, inbound: answer.inbound.flatMap(each => [each, ...stopped.toldBy(each)]) }
+    return {
+      ...answer,
+      inbound: answer.inbound.flatMap(each => [each, ...pausedTemplates.updatesFrom(each)]),
+    }
   }
 
   return {
     concurrency,
     messagesPerSecond: config.messagesPerSecond ?? MESSAGES_PER_SECOND,
     send,
-    receive: async request => withStopped(readCall(request, config)),
+    receive: async request => withTemplateUpdates(readCall(request, config)),
     submitTemplate: templates.submit,
     readTemplate: templates.read,
     findTemplate: templates.find,
@@ -110,15 +114,17 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
       openMedia(graph, { origin, phoneNumberId: config.phoneNumberId, clock: io.clock }, reference, signal),
     identity: signal => readIdentity(graph, config.phoneNumberId, signal),
     test: async signal =>
-      checkOf(await graph.line.exchange(graphRequest(graph, `${config.phoneNumberId}?fields=id`), signal)),
-    close: graph.line.close,
+      testResultOf(
+        await graph.api.exchange(graphRequest(graph, `${config.phoneNumberId}?fields=id`), signal),
+      ),
+    close: graph.api.close,
   }
 }
 
 /** The default rate of a number at WhatsApp. */
 const MESSAGES_PER_SECOND = 80
 
-function tooSoon(afterMs: number): Outcome {
+function pairThrottled(afterMs: number): Outcome {
   const detail = 'Messages are sent to this recipient faster than WhatsApp allows; this one waits.'
   return { kind: 'throttled', scope: 'message', afterMs, detail, providerCode: '131056' }
 }

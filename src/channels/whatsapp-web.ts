@@ -3,7 +3,7 @@ import { PLAIN_TEXT } from './shared/policy.ts'
 import { explainCode } from './whatsapp-web/codes.ts'
 import { type WebConfig, webConfig, withWebDefaults } from './whatsapp-web/config.ts'
 import { isBaileysInstalled, loadBaileys, NOT_INSTALLED } from './whatsapp-web/library.ts'
-import { downloadBy, openMediaOf } from './whatsapp-web/media.ts'
+import { createDownload, openMediaOf } from './whatsapp-web/media.ts'
 import { reachServer } from './whatsapp-web/reach-server.ts'
 
 export const WHATSAPP_WEB = 'whatsapp-web'
@@ -28,7 +28,7 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   explain: explainCode,
   // A session's link is on one node; its files can be opened from any.
   openMedia: async ({ reference }, { log, clock }, signal) =>
-    openMediaOf(await loadBaileys(log), reference, downloadBy(clock), signal),
+    openMediaOf(await loadBaileys(log), reference, createDownload(clock), signal),
   async open(config): Promise<Link> {
     const settings = withWebDefaults(config)
     return {

@@ -123,7 +123,7 @@ function strangerIo({ clock, random, log, ids }: Foundation): Io {
     log,
     vault: { read: async () => null },
     emit: async () => {},
-    tellLate: async () => {},
+    reportLateOutcome: async () => {},
     report: () => {},
   }
 }

@@ -29,7 +29,7 @@ export function createIo(
     log,
     vault: { read: id => botTokens.read(spec.id, id) },
     emit: inbound => inbox.take(spec, inbound),
-    tellLate: late => inbox.takeLate(spec.id, late),
+    reportLateOutcome: late => inbox.takeLate(spec.id, late),
     report(state) {
       report(state)
       log.debug({ state: state.state, detail: state.detail }, 'link')
@@ -83,7 +83,7 @@ export function createInboundDoor(
   /** The open link of a connection; null if there is none. */
   async function findLink(provider: string, connectionId: string) {
     if (!isId('cnn', connectionId)) return null
-    const open = links.hearing(connectionId)
+    const open = links.webhookLink(connectionId)
     // This node has yet to open the link: a 503 makes the provider call again.
     if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
     return open?.provider === provider ? open : null

@@ -218,7 +218,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     reconciler,
     inbound: createInboundDoor(links, inbox, bots, async (provider, id) => {
       const row = await selectConnection(db, id)
-      return row?.provider === provider && (row.enabled || providers.get(provider)?.callsBack === true)
+      return row?.provider === provider && (row.enabled || providers.get(provider)?.usesWebhooks === true)
     }),
     inboundFiles: createInboundFileRoom(base, links, providers),
     send,

@@ -221,9 +221,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const open = lane?.open ?? links.get(item.connectionId)
     circuits.started(item.connectionId)
     item.leaving?.left(item.connectionId)
-    open?.uses.begin()
+    open?.calls.begin()
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
-    open?.uses.end()
+    open?.calls.end()
     item.leaving?.answered()
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')

@@ -4,7 +4,7 @@ import {
   type SessionIo,
   type SessionKeys,
   type SessionLink,
-  type SessionNews,
+  type SessionReport,
 } from '../channels/shared/session.ts'
 import type { HeldKeys } from '../core/sessions/keys.ts'
 import type { Standing, Standings } from '../core/sessions/standing.ts'
@@ -77,8 +77,8 @@ export function holdSession(
         pairedAtMs: row.pairedAtMs,
         keys,
         sentText: deps.sentText,
-        tell,
-        chats: chats => later(() => stillHeld(deps.standings.noteChats(hold, chats))),
+        reportState: tell,
+        reportChats: chats => later(() => stillHeld(deps.standings.noteChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
@@ -90,7 +90,7 @@ export function holdSession(
   }
 
   /** Messages go by what is true now; the store follows, one word after the other. */
-  function tell(news: SessionNews): void {
+  function tell(news: SessionReport): void {
     if (news.state === 'open') attach()
     else letOut()
     later(() => note(standingOf(news)))
@@ -149,7 +149,7 @@ export function holdSession(
   }
 }
 
-function standingOf(news: SessionNews): Standing {
+function standingOf(news: SessionReport): Standing {
   switch (news.state) {
     case 'qr':
       return { state: 'qr', pairing: { qr: news.text, untilMs: news.untilMs } }

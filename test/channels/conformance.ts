@@ -364,7 +364,7 @@ export function createIo(emitFails = false): ObservedIo {
       for (const one of waiting) if (emits >= one.count) one.resolve()
       return emitFails ? Promise.reject(new Error('the store is gone')) : Promise.resolve()
     },
-    tellLate: () => Promise.resolve(),
+    reportLateOutcome: () => Promise.resolve(),
     report: state => void reports.push(state),
     reports,
     logged,

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { MessageForm } from '../../src/channels/http-sms/config.ts'
-import { bringsMessages, readMessages } from '../../src/channels/http-sms/inbound.ts'
+import { isInboundCall, readMessages } from '../../src/channels/http-sms/inbound.ts'
 import { httpSmsProvider } from '../../src/channels/http-sms.ts'
 import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
 import { readCallback } from '../../src/channels/twilio/receipts.ts'
@@ -233,7 +233,7 @@ describe('a gateway known by a template', () => {
 
   test('a message in a query, answered in the gateway’s words', () => {
     const request = call({ method: 'GET', query: QUERY })
-    expect(bringsMessages(request)).toBe(true)
+    expect(isInboundCall(request)).toBe(true)
     expect(read(request)).toEqual({
       kind: 'taken',
       inbound: [

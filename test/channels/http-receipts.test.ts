@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type HttpSmsConfig, httpSmsConfig } from '../../src/channels/http-sms/config.ts'
 import { readReceipts } from '../../src/channels/http-sms/receipts.ts'
 import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
-import type { InboundAnswer } from '../../src/channels/provider.ts'
+import type { InboundResult } from '../../src/channels/provider.ts'
 import { readCallback } from '../../src/channels/twilio/receipts.ts'
 import { readCallback as readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
 import type { InboundRequest } from '../../src/contract/inbound.ts'
@@ -31,7 +31,7 @@ function call(more: Partial<Omit<InboundRequest, 'body'>> & { body?: string }): 
 }
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
-const receipts = (answer: InboundAnswer) => (answer.kind === 'taken' ? answer.inbound : answer.kind)
+const receipts = (answer: InboundResult) => (answer.kind === 'taken' ? answer.inbound : answer.kind)
 
 describe('twilio', () => {
   const TOKEN = '12345'

@@ -15,10 +15,10 @@ const CHAT_APPS: readonly Channel[] = ['official_chatapp', 'user_chatapp_session
 
 function summary(script: Script): string {
   if (script.act === 'refuse') return script.code
-  const { failures, rests, answers, receiptFirst, receipts } = script
+  const { failures, throttles, answers, receiptFirst, receipts } = script
   const flags = [
     failures > 0 && `${failures} failures`,
-    rests && 'rests',
+    throttles && 'rests',
     !answers && 'silent',
     receiptFirst && 'receipt first',
   ]

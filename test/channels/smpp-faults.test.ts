@@ -468,7 +468,7 @@ describe('an SMSC that tells and does not listen', () => {
       responseTimeoutMs: 10_000,
       enquireLinkMs: 30_000,
       onDelivery: async () => 0,
-      onRoom() {},
+      onWindowSpace() {},
       onClosing() {},
       onClosed: reason => closed.push(reason),
     })

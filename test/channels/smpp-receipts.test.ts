@@ -247,7 +247,7 @@ describe('the id of a receipt', () => {
 
   const idsBy = (format: Parameters<typeof createReceiptIds>[0], ...submitted: string[]) => {
     const ids = createReceiptIds(format)
-    for (const one of submitted) ids.submitted(one)
+    for (const one of submitted) ids.recordSubmitted(one)
     return ids
   }
 
@@ -326,7 +326,7 @@ describe('the id of a receipt', () => {
 
   it('remembers a bounded number, the latest ones', () => {
     const ids = createReceiptIds('auto')
-    for (let number = 1_000_000; number < 1_100_000; number++) ids.submitted(number.toString(16))
+    for (let number = 1_000_000; number < 1_100_000; number++) ids.recordSubmitted(number.toString(16))
     expect(ids.resolve(read('1099999'))).toBe((1_099_999).toString(16))
   })
 })

@@ -43,7 +43,7 @@ async function open(status: number, answers: boolean) {
         random: { ...createRandom(), fraction: () => 1 },
         log: { info() {}, warn() {}, debug() {} },
         emit: async () => {},
-        tellLate: async () => {},
+        reportLateOutcome: async () => {},
         report(state: LinkState) {
           states.push(state)
           report(state)
@@ -90,8 +90,8 @@ test.each([ALREADY_BOUND, BIND_FAILED])(
 test('the old one stays until its answer is there, and the new one follows at once', async () => {
   const { links, spec, link, refused } = await open(BIND_FAILED, false)
   const old = link()
-  old.uses.begin()
-  const sent = old.link.send(SMS, never()).finally(old.uses.end)
+  old.calls.begin()
+  const sent = old.link.send(SMS, never()).finally(old.calls.end)
   await smsc.submitted(1)
   await links.sync([spec(2)])
   await refused()

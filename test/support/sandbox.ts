@@ -54,7 +54,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           vault: { read: async () => null },
           log: { info() {}, warn() {}, debug() {} },
           report() {},
-          tellLate: () => Promise.resolve(),
+          reportLateOutcome: () => Promise.resolve(),
           async emit(items) {
             for (const item of receiptsOf(items)) told.push({ ...item, toldAtMs: clock.now() })
             verdicts.push(...items.filter(item => item.kind === 'template'))

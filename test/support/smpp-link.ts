@@ -56,7 +56,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
       signals.notify()
       await options.emit?.(items, nth)
     },
-    async tellLate(outcome) {
+    async reportLateOutcome(outcome) {
       late.push(outcome)
       signals.notify()
     },

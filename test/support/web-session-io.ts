@@ -1,4 +1,4 @@
-import type { SessionChat, SessionIo, SessionNews } from '../../src/channels/shared/session.ts'
+import type { SessionChat, SessionIo, SessionReport } from '../../src/channels/shared/session.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createIo, type ObservedIo } from '../channels/conformance.ts'
 import { createSignals } from './signals.ts'
@@ -6,11 +6,11 @@ import { createSignals } from './signals.ts'
 /** The dependencies of a session, with everything that it reports recorded, and its keys in memory. */
 export type ObservedSessionIo = SessionIo &
   ObservedIo & {
-    news: SessionNews[]
+    news: SessionReport[]
     known: Map<string, string>
     chatsTold: SessionChat[]
     /** Resolves once it has reported this state `times` times in total. */
-    said(state: SessionNews['state'], times?: number): Promise<SessionNews>
+    said(state: SessionReport['state'], times?: number): Promise<SessionReport>
     /** Runs before keys are written. */
     beforeWrite: () => Promise<void>
   }
@@ -27,7 +27,7 @@ export type SessionIoOptions = {
 export function createSessionIo(options: SessionIoOptions = {}): ObservedSessionIo {
   const signals = createSignals()
   const known = options.known ?? new Map<string, string>()
-  const news: SessionNews[] = []
+  const news: SessionReport[] = []
   const chatsTold: SessionChat[] = []
   const io: ObservedSessionIo = {
     ...(options.io ?? createIo()),
@@ -49,11 +49,11 @@ export function createSessionIo(options: SessionIoOptions = {}): ObservedSession
       },
     },
     sentText: options.sentText ?? (async () => null),
-    tell(word) {
+    reportState(word) {
       news.push(word)
       signals.notify()
     },
-    chats: chats => void chatsTold.push(...chats),
+    reportChats: chats => void chatsTold.push(...chats),
     news,
     known,
     chatsTold,

@@ -1,6 +1,6 @@
 import { storable } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
-import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
+import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import type { AnswerForm } from './config.ts'
@@ -25,13 +25,13 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     const success = answer.status >= 200 && answer.status < 300
     // A gateway that gives no id of its own knows the message by our attempt id, if at all.
     const providerId = form.id === undefined ? message.attemptId : id
-    if (success && providerId && saysTaken(status, error)) {
+    if (success && providerId && isAccepted(status, error)) {
       return { outcome: { kind: 'accepted', providerId: storable(providerId, LONGEST_ID) } }
     }
-    const said = quotable(at(form.errorText), message, secrets)
+    const said = quotableText(at(form.errorText), message, secrets)
     const named = shortened(error ?? (isRefusal(status) ? status : null))
     if (success && named !== undefined) return refusal(named, said)
-    if (form.notTakenHttpStatuses?.includes(answer.status)) return notTaken(answer, named)
+    if (form.notTakenHttpStatuses?.includes(answer.status)) return notAccepted(answer, named)
     return verdictOfStatus(answer, nowMs, named, said)
   }
 
@@ -41,7 +41,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
   }
 
   /** Without configured statuses, an id and no error mean that the message was taken. */
-  function saysTaken(status: string | null, error: string | null): boolean {
+  function isAccepted(status: string | null, error: string | null): boolean {
     if (form.takenStatuses === undefined) return error === null || error === ''
     return status !== null && form.takenStatuses.includes(status)
   }
@@ -59,7 +59,7 @@ function refusal(providerCode: string, said: string): Verdict {
   return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode } }
 }
 
-function notTaken({ status }: Answer, named: string | undefined): Verdict {
+function notAccepted({ status }: Answer, named: string | undefined): Verdict {
   const detail = `The gateway did not take the message (HTTP ${status}).`
   return { outcome: { kind: 'retry', detail, providerCode: named ?? `HTTP ${status}` } }
 }

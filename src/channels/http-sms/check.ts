@@ -1,4 +1,4 @@
-import { isHeaderText, namesIn, PLACEHOLDERS } from './template.ts'
+import { isHeaderText, PLACEHOLDERS, placeholdersIn } from './template.ts'
 
 /** The fields that are checked here; the schema has checked their types. */
 type Checked = {
@@ -11,24 +11,31 @@ type Checked = {
     error?: string
     errorText?: string
   }
-  receipts?: Calls
-  inbound?: Calls
+  receipts?: WebhookForm
+  inbound?: WebhookForm
   probe?: { url: string; headers?: Headers }
   secrets?: Record<string, string>
 }
 type Headers = Record<string, string>
-type Calls = { format: string; proof: { by: string; secret?: string } }
+type WebhookForm = { format: string; proof: { by: string; secret?: string } }
 
 /** What is wrong with a configuration, for the operator; null where it is valid. */
-export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
-  const sealed = Object.keys(secrets).map(name => `secret.${name}`)
-  const known = new Set<string>([...PLACEHOLDERS, ...sealed])
-  const strange = namesIn(request).find(name => !known.has(name))
+export function configError({
+  request,
+  answer,
+  receipts,
+  inbound,
+  probe,
+  secrets = {},
+}: Checked): string | null {
+  const secretNames = Object.keys(secrets).map(name => `secret.${name}`)
+  const known = new Set<string>([...PLACEHOLDERS, ...secretNames])
+  const strange = placeholdersIn(request).find(name => !known.has(name))
   if (strange !== undefined) return `request: unknown placeholder {{${strange}}}`
   const bodies = [request.form, request.json, request.xml].filter(body => body !== undefined)
   if (bodies.length > 1) return 'request: give one body at most: form, json or xml'
   if (bodies.length > 0 && request.method === 'GET') return 'request: a GET cannot have a body'
-  const unsealed = namesIn(probe).find(name => !sealed.includes(name))
+  const unsealed = placeholdersIn(probe).find(name => !secretNames.includes(name))
   if (unsealed !== undefined) return `probe: there is no secret {{${unsealed}}}`
   if (probe && originOf(probe.url) !== originOf(request.url))
     return 'probe: its URL must have the host of request.url'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
-import { LINE_FIELDS, Sender } from '../http/config.ts'
-import { faultOf } from './check.ts'
+import { HTTP_FIELDS, Sender } from '../http/config.ts'
+import { configError } from './check.ts'
 
 const Text = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, ...(description !== undefined && { description }) })
@@ -197,7 +197,7 @@ const Shape = Type.Object(
         description: 'PEM of the authority to trust instead of the public ones.',
       }),
     ),
-    ...LINE_FIELDS,
+    ...HTTP_FIELDS,
   },
   { additionalProperties: false },
 )
@@ -207,8 +207,8 @@ export type HttpSmsConfig = Static<typeof Shape>
 /** A gateway, described by its request, its answer, its receipts and its inbound messages. */
 export const httpSmsConfig = Type.Refine(
   Shape,
-  config => faultOf(config) === null,
-  config => faultOf(config) ?? '',
+  config => configError(config) === null,
+  config => configError(config) ?? '',
 )
 export type AnswerForm = Static<typeof AnswerForm>
 export type ReceiptForm = Static<typeof Receipts>

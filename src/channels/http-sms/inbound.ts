@@ -1,14 +1,14 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import type { InboundAnswer, InboundMessage } from '../provider.ts'
+import type { InboundMessage, InboundResult } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
-import { type Field, momentOf, readItems } from './call.ts'
 import type { MessageForm } from './config.ts'
+import { type Field, parseTimestamp, readItems } from './webhook.ts'
 
 /** The query parameter that marks the webhook URL for inbound messages, as opposed to receipts. */
 const INBOUND_FIELD = 'in'
 
 /** Whether a call brings inbound messages; other calls bring receipts. */
-export function bringsMessages(request: InboundRequest): boolean {
+export function isInboundCall(request: InboundRequest): boolean {
   return new URLSearchParams(request.query).get(INBOUND_FIELD) === '1'
 }
 
@@ -19,7 +19,7 @@ export function readMessages(
   secrets: Readonly<Record<string, string>>,
   token: string,
   spareId: () => string,
-): InboundAnswer {
+): InboundResult {
   return readItems(request, form, secrets, token, field => messageOf(field, form, spareId))
 }
 
@@ -35,6 +35,6 @@ function messageOf(field: Field, form: MessageForm, spareId: () => string): Inbo
     to: withPlus(to),
     text,
     button: null,
-    atMs: momentOf(field(form.at), form.atFormat ?? 'iso'),
+    atMs: parseTimestamp(field(form.at), form.atFormat ?? 'iso'),
   }
 }

@@ -11,12 +11,12 @@ export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   try {
     const value: unknown = JSON.parse(text)
-    return /\d{16}/.test(text) ? JSON.parse(text.replace(TOKENS, quotedWhereLong)) : value
+    return /\d{16}/.test(text) ? JSON.parse(text.replace(TOKENS, quoteLongInteger)) : value
   } catch {
     return undefined
   }
 }
 
-function quotedWhereLong(token: string): string {
+function quoteLongInteger(token: string): string {
   return LONG.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token
 }

@@ -1,8 +1,8 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import type { InboundAnswer, Receipt } from '../provider.ts'
+import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
-import { type Field, momentOf, readItems } from './call.ts'
 import type { ReceiptForm } from './config.ts'
+import { type Field, parseTimestamp, readItems } from './webhook.ts'
 
 /** The receipts of a call, if it proves to be from the gateway. */
 export function readReceipts(
@@ -10,7 +10,7 @@ export function readReceipts(
   form: ReceiptForm,
   secrets: Readonly<Record<string, string>>,
   token: string,
-): InboundAnswer {
+): InboundResult {
   return readItems(request, form, secrets, token, field => receiptOf(field, form))
 }
 
@@ -26,7 +26,7 @@ function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
     providerId: providerId.slice(0, 200),
     ...(attemptId && { attemptId }),
     status,
-    atMs: momentOf(field(form.at), form.atFormat ?? 'iso'),
+    atMs: parseTimestamp(field(form.at), form.atFormat ?? 'iso'),
     providerCode: code === null || code === '' ? null : code.slice(0, 100),
     detail: null,
   }

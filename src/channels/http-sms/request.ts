@@ -5,18 +5,20 @@ import { withoutPlus } from '../shared/sms.ts'
 import type { HttpSmsConfig } from './config.ts'
 import { fill, fillFields, fillJson, fillXml, isHeaderText, type Values } from './template.ts'
 
-export type RequestMaker = {
+export type RequestBuilder = {
   /** The request for one message; null where one of its values is not allowed in a header, the URL or XML. */
   forMessage(message: Outgoing, receiptUrl: string | null): HttpRequest | null
   probe: HttpRequest | null
 }
 
-export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
+export function createRequestBuilder(config: HttpSmsConfig): RequestBuilder {
   const { request, secrets = {} } = config
-  const sealed = Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`secret.${name}`, value]))
+  const secretValues = Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [`secret.${name}`, value]),
+  )
 
   function forMessage(message: Outgoing, receiptUrl: string | null): HttpRequest | null {
-    const values = { ...valuesOf(message, config.from ?? null, receiptUrl), ...sealed }
+    const values = { ...valuesOf(message, config.from ?? null, receiptUrl), ...secretValues }
     const path = pathOf(request.url, request.query ?? {}, values)
     const headers = fillFields(request.headers ?? {}, values)
     if (path === null || !Object.values(headers).every(isHeaderText)) return null
@@ -35,10 +37,10 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
 
   function probe(): HttpRequest | null {
     if (config.probe === undefined) return null
-    const path = pathOf(config.probe.url, {}, sealed)
+    const path = pathOf(config.probe.url, {}, secretValues)
     return path === null
       ? null
-      : { method: 'GET', path, headers: fillFields(config.probe.headers ?? {}, sealed) }
+      : { method: 'GET', path, headers: fillFields(config.probe.headers ?? {}, secretValues) }
   }
 
   return { forMessage, probe: probe() }

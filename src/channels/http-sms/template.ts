@@ -24,14 +24,14 @@ export const PLACEHOLDERS = [
 ] as const
 
 /** The names in all texts of a JSON value, at any depth. */
-export function namesIn(value: unknown): string[] {
+export function placeholdersIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(PLACEHOLDER)].map(match => match[1]!)
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(namesIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(placeholdersIn) : []
 }
 
 /** Fills in a text; null where the message has no value for one of its names. */
 export function fill(text: string, values: Values, write: (value: string) => string = same): string | null {
-  if (namesIn(text).some(name => (values[name] ?? null) === null)) return null
+  if (placeholdersIn(text).some(name => (values[name] ?? null) === null)) return null
   return text.replace(PLACEHOLDER, (_, name: string) => write(values[name]!))
 }
 
@@ -64,15 +64,15 @@ const XML: Readonly<Record<string, string>> = {
 
 /** Characters that XML 1.0 does not allow, not even as references (2.2). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding these is the point
-const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
+const INVALID_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /**
  * Fills in XML. A missing value is empty, since a template cannot leave out an element. Null where XML does not allow a
  * character of a value.
  */
 export function fillXml(text: string, values: Values): string | null {
-  const whole = Object.fromEntries(namesIn(text).map(name => [name, values[name] ?? '']))
-  if (Object.values(whole).some(value => NO_XML.test(value))) return null
+  const whole = Object.fromEntries(placeholdersIn(text).map(name => [name, values[name] ?? '']))
+  if (Object.values(whole).some(value => INVALID_IN_XML.test(value))) return null
   return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))
 }
 

@@ -64,7 +64,7 @@ export function createHttpClient(options: {
   const agent = secure
     ? new https.Agent({ ...pool, ...(options.tlsCa !== undefined && { ca: options.tlsCa }) })
     : new http.Agent(pool)
-  const standing = watchConnections(agent, secure ? 'secureConnect' : 'connect')
+  const connectedSockets = trackConnectedSockets(agent, secure ? 'secureConnect' : 'connect')
   const target = {
     agent,
     host: origin.hostname.replace(/^\[|\]$/g, ''),
@@ -84,7 +84,7 @@ export function createHttpClient(options: {
       return start(request)
     } catch (error) {
       if (isStreamed(request.body)) request.body.bytes.destroy()
-      return codeOf(error as Error)
+      return errorCode(error as Error)
     }
   }
 
@@ -110,9 +110,9 @@ export function createHttpClient(options: {
       const abort = () => fail('ABORTED')
 
       signal.addEventListener('abort', abort, { once: true })
-      outgoing.on('error', error => fail(codeOf(error)))
+      outgoing.on('error', error => fail(errorCode(error)))
       outgoing.on('socket', socket => {
-        connected = standing.has(socket)
+        connected = connectedSockets.has(socket)
         if (connected) return
         stopConnecting = clock.after(CONNECT_MS, () => fail('CONNECT_TIMEOUT'))
         socket.once(secure ? 'secureConnect' : 'connect', () => {
@@ -127,7 +127,7 @@ export function createHttpClient(options: {
       })
       // Node closes a request without an 'error' event if the answer is an unexpected 101.
       outgoing.on('close', () => answered || fail('NO_ANSWER'))
-      if (isStreamed(request.body)) pour(request.body, outgoing, fail)
+      if (isStreamed(request.body)) pipeBody(request.body, outgoing, fail)
       else outgoing.end(request.body)
     })
   }
@@ -144,7 +144,7 @@ function lengthOf(body: string | StreamedBody): number | null {
 }
 
 /** Writes the body with backpressure; cuts the request if the body has another length than announced. */
-function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: string) => void): void {
+function pipeBody(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: string) => void): void {
   const { bytes, lengthBytes } = body
   let poured = 0
   bytes.on('error', () => fail('BODY_FAILED'))
@@ -163,15 +163,15 @@ function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: str
  * The sockets that are connected. A request that waited for a free socket does not know whether
  * it is connected yet: `reusedSocket` is set only for sockets that were idle.
  */
-function watchConnections(agent: http.Agent, event: 'connect' | 'secureConnect'): WeakSet<object> {
-  const standing = new WeakSet<object>()
+function trackConnectedSockets(agent: http.Agent, event: 'connect' | 'secureConnect'): WeakSet<object> {
+  const connectedSockets = new WeakSet<object>()
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, callback) => {
     const socket = connect(options, callback)
-    socket?.once(event, () => standing.add(socket))
+    socket?.once(event, () => connectedSockets.add(socket))
     return socket
   }
-  return standing
+  return connectedSockets
 }
 
 function readAnswer(
@@ -187,7 +187,7 @@ function readAnswer(
     if (size > mostBytes) fail(ANSWER_TOO_LARGE)
     else chunks.push(chunk)
   })
-  response.on('error', error => fail(codeOf(error)))
+  response.on('error', error => fail(errorCode(error)))
   response.on('close', () => {
     if (!response.complete) return fail('ANSWER_CUT')
     const { statusCode: status = 0, headers } = response
@@ -196,6 +196,6 @@ function readAnswer(
 }
 
 /** Only the error's code: messages quote addresses and certificates. */
-export function codeOf(error: Error): string {
+export function errorCode(error: Error): string {
   return (error as NodeJS.ErrnoException).code ?? 'FAILED'
 }

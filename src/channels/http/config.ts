@@ -6,7 +6,7 @@ import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 export const CONNECTIONS = 20
 
 /** Fields of every provider that speaks HTTP. */
-export const LINE_FIELDS = {
+export const HTTP_FIELDS = {
   maxConnections: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -54,7 +54,7 @@ export function pathOf(url: URL): string {
 }
 
 /** The settings of a link's lane. */
-export function laneOf(config: { maxConnections?: number; messagesPerSecond?: number }) {
+export function laneSettings(config: { maxConnections?: number; messagesPerSecond?: number }) {
   return {
     concurrency: config.maxConnections ?? CONNECTIONS,
     ...(config.messagesPerSecond !== undefined && { messagesPerSecond: config.messagesPerSecond }),

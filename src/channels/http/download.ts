@@ -3,7 +3,7 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 import { FileUnavailable } from '../provider.ts'
-import { CONNECT_MS, codeOf } from './client.ts'
+import { CONNECT_MS, errorCode } from './client.ts'
 
 export type Download = {
   /** The caller has checked that this is a host of the provider. */
@@ -31,7 +31,7 @@ export function openDownload({ url, headers, clock }: Download, signal: AbortSig
     }
     const stopConnecting = clock.after(CONNECT_MS, () => fail('CONNECT_TIMEOUT'))
     request.once('socket', socket => socket.once(secure ? 'secureConnect' : 'connect', stopConnecting))
-    request.on('error', error => fail(codeOf(error)))
+    request.on('error', error => fail(errorCode(error)))
     // Node closes a request without an 'error' event if the answer is an unexpected 101.
     request.on('close', () => reject(new FileUnavailable('the provider gave no answer', true)))
     request.on('response', response => {

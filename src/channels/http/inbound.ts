@@ -1,13 +1,13 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
-import type { InboundAnswer } from '../provider.ts'
+import type { InboundResult } from '../provider.ts'
 
 /** The query parameter with the token, for providers that do not sign. Short: some limit the URL's length. */
 export const TOKEN_FIELD = 't'
 
-export const UNAUTHORIZED: InboundAnswer = { kind: 'unauthorized' }
+export const UNAUTHORIZED: InboundResult = { kind: 'unauthorized' }
 
-export function malformed(detail: string): InboundAnswer {
+export function malformed(detail: string): InboundResult {
   return { kind: 'malformed', detail }
 }
 
@@ -16,7 +16,7 @@ export function withToken(receiptUrl: string, token: string): string {
   return `${receiptUrl}?${TOKEN_FIELD}=${token}`
 }
 
-export function bearsToken(request: InboundRequest, token: string): boolean {
+export function hasToken(request: InboundRequest, token: string): boolean {
   return sameText(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
 }
 
@@ -24,12 +24,12 @@ export function isForm(request: InboundRequest): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
 }
 
-export function formOf(request: InboundRequest): URLSearchParams {
+export function parseForm(request: InboundRequest): URLSearchParams {
   return new URLSearchParams(request.body.toString('utf8'))
 }
 
 /** Parses a JSON object; null for anything else. */
-export function jsonOf(bytes: Buffer): Record<string, unknown> | null {
+export function parseJsonObject(bytes: Buffer): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -41,7 +41,7 @@ export function jsonOf(bytes: Buffer): Record<string, unknown> | null {
 }
 
 /** Parses a provider's time, as UTC where it names no zone; null where it is invalid. */
-export function timeOf(text: unknown): number | null {
+export function parseTime(text: unknown): number | null {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d/.test(text)) return null
   const iso = text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
   const ms = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/i.test(iso) ? iso : `${iso}Z`)

@@ -29,7 +29,7 @@ const LONGEST_REST_MS = 3_600_000
 /** Characters of a provider's text that are kept. */
 const LONGEST_QUOTE = 300
 
-const REJECTS = {
+const REJECT_CODE_BY_FAULT = {
   recipient: 'RECIPIENT_REJECTED',
   sender: 'SENDER_REJECTED',
   message: 'MESSAGE_REJECTED',
@@ -57,7 +57,7 @@ export function verdictOfMeaning(
   const { means, text: detail, afterMs } = meaning
   switch (means) {
     case 'throttled': {
-      const rest = restOf(answer, nowMs) ?? afterMs ?? THROTTLE_MS
+      const rest = retryAfterMs(answer, nowMs) ?? afterMs ?? THROTTLE_MS
       return { outcome: { kind: 'throttled', afterMs: rest, detail, providerCode } }
     }
     case 'operator':
@@ -65,9 +65,17 @@ export function verdictOfMeaning(
     case 'later':
       return { outcome: { kind: 'retry', detail, providerCode, ...(afterMs !== undefined && { afterMs }) } }
     case 'opted_out':
-      return { outcome: { kind: 'rejected', code: REJECTS.recipient, detail, providerCode, optedOut: true } }
+      return {
+        outcome: {
+          kind: 'rejected',
+          code: REJECT_CODE_BY_FAULT.recipient,
+          detail,
+          providerCode,
+          optedOut: true,
+        },
+      }
     default:
-      return { outcome: { kind: 'rejected', code: REJECTS[means], detail, providerCode } }
+      return { outcome: { kind: 'rejected', code: REJECT_CODE_BY_FAULT[means], detail, providerCode } }
   }
 }
 
@@ -85,12 +93,12 @@ export function verdictOfStatus(
   const code = providerCode ?? `HTTP ${status}`
   const said = quote ? `: ${quote}` : '.'
   if (status === 429) {
-    const afterMs = restOf(answer, nowMs) ?? THROTTLE_MS
+    const afterMs = retryAfterMs(answer, nowMs) ?? THROTTLE_MS
     return { outcome: { kind: 'throttled', afterMs, detail: 'Too many requests.', providerCode: code } }
   }
-  const ours = OPERATORS[status]
+  const ours = OPERATOR_FAULTS[status]
   if (ours) return operatorFault(`${ours} (HTTP ${status})`, code)
-  const notRead = NOT_READ[status]
+  const notRead = NOT_PROCESSED[status]
   if (notRead)
     return { outcome: { kind: 'retry', detail: `${notRead} (HTTP ${status}).`, providerCode: code } }
   if (status >= 400 && status < 500) {
@@ -105,7 +113,7 @@ export function verdictOfStatus(
 }
 
 /** Statuses that prove that the message was not taken because the settings are wrong. */
-const OPERATORS: Readonly<Record<number, string>> = {
+const OPERATOR_FAULTS: Readonly<Record<number, string>> = {
   301: 'The base URL answers with a redirect, which is not followed',
   307: 'The base URL answers with a redirect, which is not followed',
   308: 'The base URL answers with a redirect, which is not followed',
@@ -121,7 +129,7 @@ const OPERATORS: Readonly<Record<number, string>> = {
  * Statuses that prove that the request was not processed (RFC 9110, 15.5.9 and 15.5.20; RFC 8470). A proxy that closes an
  * idle connection answers the first of them to a request that was just sent on it.
  */
-const NOT_READ: Readonly<Record<number, string>> = {
+const NOT_PROCESSED: Readonly<Record<number, string>> = {
   408: 'The provider did not receive the whole request in time',
   421: 'The request reached a server that does not serve this host',
   425: 'The provider refused the request as sent too early on the connection',
@@ -130,8 +138,8 @@ const NOT_READ: Readonly<Record<number, string>> = {
 /** What a code means that `verdictOfStatus` gives; null for another code. */
 export function explainStatus(code: string): string | null {
   const status = Number(/^HTTP (\d{3})$/.exec(code)?.[1])
-  const ours = OPERATORS[status]
-  const known = ours ?? NOT_READ[status]
+  const ours = OPERATOR_FAULTS[status]
+  const known = ours ?? NOT_PROCESSED[status]
   if (known) return `${known}.`
   if (status === 429) return 'Too many requests.'
   if (status >= 500) return 'The provider failed, and does not say whether it accepted the message.'
@@ -143,7 +151,7 @@ function operatorFault(text: string, providerCode: string): Verdict {
 }
 
 /** Retry-After in ms, within bounds; null where it is missing or invalid. */
-function restOf({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | null {
+function retryAfterMs({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | null {
   const text = headers['retry-after']
   const askedMs = text === undefined ? null : readRetryAfter(text, nowMs)
   return askedMs === null ? null : Math.min(Math.max(askedMs, SHORTEST_REST_MS), LONGEST_REST_MS)
@@ -153,7 +161,7 @@ function restOf({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | n
  * A provider's error text, shortened, without control characters. Providers may quote message texts and
  * credentials in it: such texts, and all texts about a message that carries a one-time code, are left out.
  */
-export function quotable(words: unknown, message: Outgoing, secrets: readonly string[]): string {
+export function quotableText(words: unknown, message: Outgoing, secrets: readonly string[]): string {
   if (typeof words !== 'string' || message.messageType === 'otp') return ''
   const unwanted = [message.text, ...secrets].filter(each => each !== '')
   if (unwanted.some(each => words.includes(each))) return ''

@@ -1,4 +1,4 @@
-import { timeOf } from '../http/inbound.ts'
+import { parseTime } from '../http/inbound.ts'
 import type { InboundMessage } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 
@@ -18,6 +18,6 @@ export function readMessage(result: unknown): InboundMessage | null {
     to: withPlus(to as string),
     text,
     button: null,
-    atMs: timeOf(receivedAt),
+    atMs: parseTime(receivedAt),
   }
 }

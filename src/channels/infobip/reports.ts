@@ -1,6 +1,6 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { bearsToken, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
-import type { InboundAnswer, Receipt } from '../provider.ts'
+import { hasToken, malformed, parseJsonObject, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
+import type { InboundResult, Receipt } from '../provider.ts'
 import { GROUP } from './codes.ts'
 import { readMessage } from './inbound.ts'
 
@@ -17,9 +17,9 @@ const MOST_REPORTS = 1_000
  * Delivery reports and inbound messages. Infobip does not sign its calls: the token in the
  * URL, which a submit gives or the operator configures, proves where they come from.
  */
-export function readCallback(request: InboundRequest, token: string): InboundAnswer {
-  if (!bearsToken(request, token)) return UNAUTHORIZED
-  const results = jsonOf(request.body)?.['results']
+export function readCallback(request: InboundRequest, token: string): InboundResult {
+  if (!hasToken(request, token)) return UNAUTHORIZED
+  const results = parseJsonObject(request.body)?.['results']
   if (!Array.isArray(results)) return malformed('there is no list of results')
   if (results.length > MOST_REPORTS) return malformed(`there are more than ${MOST_REPORTS} results`)
   const inbound = results.map(result => readMessage(result) ?? readReport(result))
@@ -40,7 +40,7 @@ function readReport(report: unknown): Receipt | null {
     // This is the id that we gave at the submit.
     attemptId: messageId,
     status: said,
-    atMs: timeOf(doneAt),
+    atMs: parseTime(doneAt),
     providerCode: failed,
     detail: null,
   }

@@ -6,14 +6,14 @@ import type { Io, LinkState, Receipt } from '../provider.ts'
  * How often to check when nothing is due. No receipt is planned for less than a
  * second ahead, so that each is seen before its time, whichever node planned it.
  */
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 /** The shortest pause between two checks: under load, receipts are collected into batches. */
 const PAUSE_MS = 100
 /** How long a claim hides receipts from other nodes: those that a dead node claimed are emitted that much later. */
 const CLAIM_MS = 5_000
 const CLAIM_ITEMS = 500
 
-export type ReceiptTeller = {
+export type ReceiptEmitter = {
   /** Emits no more receipts; resolves when those in progress are emitted. */
   close(): Promise<void>
 }
@@ -22,28 +22,28 @@ export type ReceiptTeller = {
  * Emits the receipts of one connection when they are due, for as long as it is
  * open; reports the link as up while the inbox answers.
  */
-export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller {
+export function createReceiptEmitter(inbox: SandboxInbox, io: Io): ReceiptEmitter {
   let closed = false
   let state: LinkState['state'] = 'connecting'
   let cancel: Cancel = () => {}
-  let looking: Promise<void> = look()
+  let polling: Promise<void> = poll()
 
-  async function look(): Promise<void> {
-    const waitMs = await tellAllDue().catch(complain)
-    if (!closed) cancel = io.clock.after(waitMs, () => (looking = look()))
+  async function poll(): Promise<void> {
+    const waitMs = await emitAllDue().catch(reportFailure)
+    if (!closed) cancel = io.clock.after(waitMs, () => (polling = poll()))
   }
 
   /** How long to wait before the next check, in ms. */
-  async function tellAllDue(): Promise<number> {
+  async function emitAllDue(): Promise<number> {
     const nowMs = io.clock.now()
     const dueAtMs = await inbox.nextReceiptAt(io.connectionId, nowMs)
-    if (dueAtMs !== null && dueAtMs <= nowMs) await tellDue(nowMs)
-    turn('up', 'stores messages, sends nothing')
-    if (dueAtMs === null) return LOOK_EVERY_MS
-    return Math.min(Math.max(dueAtMs - io.clock.now(), PAUSE_MS), LOOK_EVERY_MS)
+    if (dueAtMs !== null && dueAtMs <= nowMs) await emitDue(nowMs)
+    setState('up', 'stores messages, sends nothing')
+    if (dueAtMs === null) return POLL_EVERY_MS
+    return Math.min(Math.max(dueAtMs - io.clock.now(), PAUSE_MS), POLL_EVERY_MS)
   }
 
-  async function tellDue(nowMs: number): Promise<void> {
+  async function emitDue(nowMs: number): Promise<void> {
     for (let full = true; full && !closed; ) {
       const claimed = await inbox.claimReceipts({
         connectionId: io.connectionId,
@@ -59,15 +59,15 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
     }
   }
 
-  function complain(error: unknown): number {
+  function reportFailure(error: unknown): number {
     const reason = reasonOf(error)
-    if (turn('down', reason))
+    if (setState('down', reason))
       io.log.warn({ reason }, 'sandbox: receipts are delayed: the inbox does not answer')
-    return LOOK_EVERY_MS
+    return POLL_EVERY_MS
   }
 
   /** Reports a change of state, once per outage; returns whether it was one. */
-  function turn(to: LinkState['state'], detail: string): boolean {
+  function setState(to: LinkState['state'], detail: string): boolean {
     if (state === to) return false
     state = to
     io.report({ state, detail })
@@ -78,7 +78,7 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
     async close() {
       closed = true
       cancel()
-      await looking
+      await polling
     },
   }
 }

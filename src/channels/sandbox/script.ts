@@ -3,39 +3,39 @@ import type { Receipt, RejectCode } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 
 /** What the sandbox does with a message, decided by its recipient alone. */
-export type Script = Refusal | Taking
+export type Script = Refusal | Acceptance
 
 export type Refusal = { act: 'refuse'; code: RejectCode; detail: string; providerCode: string }
 
-export type Taking = {
+export type Acceptance = {
   act: 'take'
   /** How many tries fail temporarily before one is accepted. */
   failures: number
   /** The account's lane is throttled before the message is accepted. */
-  rests: boolean
+  throttles: boolean
   /** False: the message is accepted, but the answer never comes. */
   answers: boolean
   /** A receipt goes out before the answer. */
   receiptFirst: boolean
-  receipts: readonly Step[]
+  receipts: readonly PlannedReceipt[]
 }
 
 /** A receipt, `afterMs` after the message was taken. */
-export type Step = { status: Exclude<Receipt['status'], 'sent'>; afterMs: number }
+export type PlannedReceipt = { status: Exclude<Receipt['status'], 'sent'>; afterMs: number }
 
-const DELIVERED: Step = { status: 'delivered', afterMs: 1_000 }
-const UNDELIVERED: Step = { status: 'undelivered', afterMs: 1_000 }
-const READ: Step = { status: 'read', afterMs: 2_000 }
+const DELIVERED: PlannedReceipt = { status: 'delivered', afterMs: 1_000 }
+const UNDELIVERED: PlannedReceipt = { status: 'undelivered', afterMs: 1_000 }
+const READ: PlannedReceipt = { status: 'read', afterMs: 2_000 }
 
-const USUAL: Taking = {
+const DEFAULT_SCRIPT: Acceptance = {
   act: 'take',
   failures: 0,
-  rests: false,
+  throttles: false,
   answers: true,
   receiptFirst: false,
   receipts: [DELIVERED],
 }
-const USUAL_ON_CHATAPP: Taking = { ...USUAL, receipts: [DELIVERED, READ] }
+const DEFAULT_CHATAPP_SCRIPT: Acceptance = { ...DEFAULT_SCRIPT, receipts: [DELIVERED, READ] }
 
 export const NOT_REGISTERED: Refusal = {
   act: 'refuse',
@@ -54,7 +54,7 @@ const REFUSED: Refusal = {
 /** What becomes of a message to `to` on `channel`; `docs/sandbox.md` lists the endings. */
 export function scriptOf(channel: Channel, to: string): Script {
   const onChatApp = channel === 'official_chatapp' || channel === 'user_chatapp_session'
-  const usual = onChatApp ? USUAL_ON_CHATAPP : USUAL
+  const usual = onChatApp ? DEFAULT_CHATAPP_SCRIPT : DEFAULT_SCRIPT
   switch (endingOf(channel, to)) {
     case '0001':
       return onChatApp ? NOT_REGISTERED : usual
@@ -67,7 +67,7 @@ export function scriptOf(channel: Channel, to: string): Script {
     case '0005':
       return { ...usual, answers: false, receipts: [] }
     case '0006':
-      return { ...usual, rests: true }
+      return { ...usual, throttles: true }
     case '0007':
       // The planned receipt is the duplicate.
       return { ...usual, receiptFirst: true, receipts: [DELIVERED] }

@@ -6,7 +6,7 @@ import { reasonOf } from './receipts.ts'
 /** How long a review takes here. */
 const REVIEW_MS = 1_000
 /** How often to check for verdicts that another node planned and did not emit, because it died. */
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 const CLAIM_MS = 5_000
 const CLAIM_ITEMS = 100
 
@@ -27,30 +27,30 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
   let closed = false
   let cancel: Cancel = () => {}
   let nextAtMs = Number.POSITIVE_INFINITY
-  let looking: Promise<void> = Promise.resolve()
-  plan(clock.now() + LOOK_EVERY_MS)
+  let polling: Promise<void> = Promise.resolve()
+  schedulePoll(clock.now() + POLL_EVERY_MS)
 
   /** Plans the next check for `atMs`, unless an earlier one is planned already. */
-  function plan(atMs: number): void {
+  function schedulePoll(atMs: number): void {
     if (closed || atMs >= nextAtMs) return
     cancel()
     nextAtMs = atMs
     cancel = clock.after(Math.max(0, atMs - clock.now()), () => {
       nextAtMs = Number.POSITIVE_INFINITY
-      looking = looking.then(look)
+      polling = polling.then(poll)
     })
   }
 
-  async function look(): Promise<void> {
-    plan(await tellAllDue().catch(complain))
+  async function poll(): Promise<void> {
+    schedulePoll(await emitAllDue().catch(logFailure))
   }
 
   /** When to check next, in ms since the epoch. */
-  async function tellAllDue(): Promise<number> {
+  async function emitAllDue(): Promise<number> {
     const nowMs = clock.now()
     const dueAtMs = await inbox.nextVerdictAt(connectionId, nowMs)
     if (dueAtMs === null || dueAtMs > nowMs)
-      return Math.min(dueAtMs ?? Number.POSITIVE_INFINITY, nowMs + LOOK_EVERY_MS)
+      return Math.min(dueAtMs ?? Number.POSITIVE_INFINITY, nowMs + POLL_EVERY_MS)
     const claimed = await inbox.claimVerdicts({
       connectionId,
       nowMs,
@@ -63,12 +63,12 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
     // Only verdicts that were stored are finished; the others are emitted again when the claim runs out.
     await inbox.finishVerdicts(claimed.map(({ id }) => id))
     // Another node has claimed them all.
-    return claimed.length === 0 ? nowMs + LOOK_EVERY_MS : nowMs
+    return claimed.length === 0 ? nowMs + POLL_EVERY_MS : nowMs
   }
 
-  function complain(error: unknown): number {
+  function logFailure(error: unknown): number {
     io.log.warn({ reason: reasonOf(error) }, 'sandbox: verdicts on templates are delayed')
-    return clock.now() + LOOK_EVERY_MS
+    return clock.now() + POLL_EVERY_MS
   }
 
   return {
@@ -77,7 +77,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
       const decidedAtMs = clock.now() + REVIEW_MS
       try {
         const id = await inbox.plantTemplate({ connectionId, name, language, decidedAtMs })
-        plan(decidedAtMs)
+        schedulePoll(decidedAtMs)
         const planted = { id, name, language, decidedAtMs }
         return { kind: 'submitted', state: stateOf(planted, clock.now()) }
       } catch (error) {
@@ -93,7 +93,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
     async close() {
       closed = true
       cancel()
-      await looking
+      await polling
     },
   }
 }

@@ -27,7 +27,7 @@ export class NotTheHolder extends Error {
 }
 
 /** The states of a session, as they are reported. */
-export type SessionNews =
+export type SessionReport =
   | { state: 'connecting' }
   /** To be scanned or typed on the phone until `untilMs`, in ms since the epoch. */
   | { state: 'qr'; text: string; untilMs: number }
@@ -59,8 +59,8 @@ export type SessionIo = Io & {
   keys: SessionKeys
   /** The text and recipient of a message of this session, if still stored: for a recipient who could not decrypt it and asks again. */
   sentText(messageId: string): Promise<SentText | null>
-  tell(news: SessionNews): void
-  chats(chats: readonly SessionChat[]): void
+  reportState(news: SessionReport): void
+  reportChats(chats: readonly SessionChat[]): void
 }
 
 export type SentText = { to: string; text: string }

@@ -21,7 +21,7 @@ export const SMS_POLICY: ProviderPolicy = {
 }
 
 /** A rejection where the message cannot be sent as an SMS; else null. */
-export function unsendable({ files, text }: Outgoing): Outcome | null {
+export function rejectUnsendable({ files, text }: Outgoing): Outcome | null {
   if (files.length > 0) return rejected('MESSAGE_REJECTED', 'An SMS cannot carry files.')
   return text === '' ? rejected('MESSAGE_REJECTED', 'The message has no text.') : null
 }
@@ -41,9 +41,9 @@ export function withPlus(address: string): string {
   return /^\d{7,15}$/.test(address) ? `+${address}` : address
 }
 
-const SPARE_ID_BYTES = 12
+const EVENT_ID_BYTES = 12
 
 /** A random unique id, for an inbound message without one. */
-export function spareId(random: Pick<Random, 'bytes'>): string {
-  return random.bytes(SPARE_ID_BYTES).toString('hex')
+export function randomEventId(random: Pick<Random, 'bytes'>): string {
+  return random.bytes(EVENT_ID_BYTES).toString('hex')
 }

@@ -14,7 +14,7 @@ export type BindDeps = {
   role: BindRole
   io: Pick<Io, 'clock' | 'random' | 'log'>
   onDelivery(delivery: Delivery): Promise<number>
-  onRoom(): void
+  onWindowSpace(): void
   /** Called when the bind came up or went down. */
   onChange(): void
 }
@@ -24,13 +24,13 @@ export type Bind = {
   role: BindRole
   state(): 'connecting' | 'bound' | 'down'
   /** Why it is down; '' otherwise. */
-  fault(): string
+  lastError(): string
   /** It is down, and a retry within seconds is not expected to help. */
-  hopeless(): boolean
+  isRefused(): boolean
   /** Null while it takes no submits. */
   session(): Session | null
   /** Called when the reason of earlier failures may be gone: the present or next pause before a reconnect is skipped. */
-  urge(): void
+  retryNow(): void
   close(): Promise<void>
 }
 
@@ -53,26 +53,26 @@ const BIND_COMMAND: Record<BindRole, number> = {
 export function startBind(deps: BindDeps): Bind {
   const { settings, io } = deps
   let state: 'connecting' | 'bound' | 'down' = 'connecting'
-  let fault = ''
+  let lastError = ''
   let refused = false
   let failures = 0
   let session: Session | null = null
   let closing = false
   /** Ends the current wait of the loop at once: for the connection, the session's end or the pause. */
   let interrupt: () => void = () => {}
-  let urged = false
+  let skipPause = false
   let endPause: () => void = () => {}
 
-  const stopped = keepUp()
+  const stopped = reconnectLoop()
 
-  async function keepUp(): Promise<void> {
+  async function reconnectLoop(): Promise<void> {
     while (!closing) {
       refused = false
       const reason = await runOnce()
       session = null
       if (closing) return
       failures++
-      fault = reason.slice(0, LONGEST_FAULT)
+      lastError = reason.slice(0, LONGEST_FAULT)
       state = 'down'
       deps.onChange()
       await pause(
@@ -100,7 +100,7 @@ export function startBind(deps: BindDeps): Bind {
       responseTimeoutMs: settings.responseTimeoutMs,
       enquireLinkMs: settings.enquireLinkMs,
       onDelivery: deps.onDelivery,
-      onRoom: deps.onRoom,
+      onWindowSpace: deps.onWindowSpace,
       onClosing: () => {
         session = null
       },
@@ -113,15 +113,15 @@ export function startBind(deps: BindDeps): Bind {
       return `the bind was refused with ${statusName(answer.status)} (${statusCode(answer.status)})`
     }
     if (answer.kind === 'lost') return answer.detail
-    return await hold(opened, ended)
+    return await runUntilClosed(opened, ended)
   }
 
-  async function hold(opened: Session, ended: Promise<string>): Promise<string> {
+  async function runUntilClosed(opened: Session, ended: Promise<string>): Promise<string> {
     const sinceMs = io.clock.monotonic()
     session = opened
     state = 'bound'
-    fault = ''
-    urged = false
+    lastError = ''
+    skipPause = false
     deps.onChange()
     const reason = await ended
     if (io.clock.monotonic() - sinceMs >= STABLE_MS) failures = 0
@@ -129,7 +129,7 @@ export function startBind(deps: BindDeps): Bind {
   }
 
   async function pause(delayMs: number): Promise<void> {
-    if (!urged) {
+    if (!skipPause) {
       await new Promise<void>(resolve => {
         const cancel: Cancel = io.clock.after(delayMs, resolve)
         endPause = () => {
@@ -139,7 +139,7 @@ export function startBind(deps: BindDeps): Bind {
         interrupt = endPause
       })
     }
-    urged = false
+    skipPause = false
     endPause = () => {}
   }
 
@@ -153,12 +153,12 @@ export function startBind(deps: BindDeps): Bind {
   return {
     role: deps.role,
     state: () => state,
-    fault: () => fault,
-    hopeless: () => refused,
+    lastError: () => lastError,
+    isRefused: () => refused,
     session: () => session,
-    urge() {
+    retryNow() {
       if (state === 'bound') return
-      urged = true
+      skipPause = true
       endPause()
     },
     close,

@@ -6,7 +6,7 @@ import type { Delivery } from './session.ts'
  * some SMSCs send an empty message_payload beside a short_message.
  * `octets` is header and text together: some SMSCs set the UDH bit on texts that have no header.
  */
-export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body: Buffer; octets: Buffer } {
+export function readBody({ message, tlvs }: Delivery): { udh: Buffer | null; body: Buffer; octets: Buffer } {
   const payload = tlvs.get(TLV.messagePayload)
   const octets = payload && payload.length > 0 ? payload : message.body
   if (!(message.esmClass & ESM_UDHI)) return { udh: null, body: octets, octets }
@@ -15,7 +15,7 @@ export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body
 }
 
 /** receipted_message_id, or '' without one. Some SMSCs leave out the NUL at its end. */
-export function messageIdIn(tlvs: Tlvs): string {
+export function receiptedMessageId(tlvs: Tlvs): string {
   const bytes = tlvs.get(TLV.receiptedMessageId)
   if (!bytes) return ''
   const end = bytes.indexOf(0)

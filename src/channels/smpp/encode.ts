@@ -11,7 +11,7 @@ type Numbering = { ton: number; npi: number }
 const INTERNATIONAL: Numbering = { ton: 1, npi: 1 }
 const NETWORK_SPECIFIC: Numbering = { ton: 3, npi: 0 }
 const ALPHANUMERIC: Numbering = { ton: 5, npi: 0 }
-const UNSAID: Numbering = { ton: 0, npi: 0 }
+const UNSPECIFIED: Numbering = { ton: 0, npi: 0 }
 
 const RECIPIENT = /^\+?[0-9]{3,20}$/
 const DIGITS = /^\+?[0-9]{1,20}$/
@@ -37,7 +37,7 @@ export function toShortMessages(
   if (!RECIPIENT.test(message.to))
     return rejected('RECIPIENT_REJECTED', 'the recipient is not a number of 3 to 20 digits')
   if (message.files.length > 0) return rejected('MESSAGE_REJECTED', 'an SMS cannot carry files')
-  if (tooLong(message.text))
+  if (exceedsMaxParts(message.text))
     return rejected('MESSAGE_REJECTED', `the text needs more than ${MOST_SMS_PARTS} parts`)
   const { dataCoding, parts } = encodeSms(message.text, reference)
   return parts.map(({ udh, body }) => ({
@@ -57,7 +57,7 @@ export function toShortMessages(
 }
 
 function numberingOf(source: string): Numbering | null {
-  if (source === '') return UNSAID
+  if (source === '') return UNSPECIFIED
   if (DIGITS.test(source)) {
     const short = !source.startsWith('+') && source.length <= LONGEST_SHORT_CODE
     return short ? NETWORK_SPECIFIC : INTERNATIONAL
@@ -66,6 +66,6 @@ function numberingOf(source: string): Numbering | null {
 }
 
 /** Counting parts is slow: texts that are too short to exceed the limit are not counted. */
-function tooLong(text: string): boolean {
+function exceedsMaxParts(text: string): boolean {
   return text.length > MOST_SMS_PARTS * 60 && countSms(text).parts > MOST_SMS_PARTS
 }

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../../lib/clock.ts'
 import { createPassingMap } from '../../lib/passing-map.ts'
 
 /** The result of one submit_sm. */
-export type SubmitAnswer =
+export type SubmitResult =
   | { kind: 'answer'; status: number; messageId: string }
   /** Not written to the socket: safe to send again. */
   | { kind: 'unwritten'; detail: string }
@@ -13,7 +13,7 @@ export type InFlightDeps = {
   clock: Clock
   timeoutMs: number
   /** Reading is paused, so responses may be waiting unread in the socket: no submit times out meanwhile. */
-  onHold(): boolean
+  isReadingPaused(): boolean
 }
 
 /** The submits of one session that wait for their submit_sm_resp, by sequence number. */
@@ -22,16 +22,16 @@ export type InFlight = {
   has(number: number): boolean
   /** `settled` is called exactly once; `late` at most once, with a response that came after the submit was abandoned. */
   add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void
-  settle(number: number, answer: SubmitAnswer): void
+  settle(number: number, answer: SubmitResult): void
   /** All submits added so far have been written to the socket. */
-  noteWritten(): void
+  markWritten(): void
   /** Passes a late response on; false where no submit had this sequence number. */
-  settleLate(number: number, answer: SubmitAnswer): boolean
+  settleLate(number: number, answer: SubmitResult): boolean
   /** Settles all that wait: as `unknown` where the submit was written, else as `unwritten`. */
   end(reason: string): void
 }
 
-type Settled = (answer: SubmitAnswer) => void
+type Settled = (answer: SubmitResult) => void
 
 type Waiting = {
   /** Counts from the session's start; sequence numbers wrap. */
@@ -43,13 +43,13 @@ type Waiting = {
 }
 
 /** Sequence numbers of abandoned submits, kept to recognise a late response. */
-const MOST_GIVEN_UP = 10_000
+const MOST_ABANDONED = 10_000
 
-export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
+export function createInFlight({ clock, timeoutMs, isReadingPaused }: InFlightDeps): InFlight {
   const waiting = createPassingMap<number, Waiting>()
-  const givenUp = new Map<number, Settled | undefined>()
+  const abandoned = new Map<number, Settled | undefined>()
   /** Signals that have our listener already: submits that begin together share a signal. */
-  const heard = new WeakSet<AbortSignal>()
+  const watchedSignals = new WeakSet<AbortSignal>()
   let added = 0
   let written = 0
   let cancelSweep: Cancel | null = null
@@ -63,11 +63,11 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
 
   /** One listener per signal, not per submit: adding and removing a listener scans all listeners of the signal. */
   function listenTo(signal: AbortSignal): void {
-    if (heard.has(signal)) return
-    heard.add(signal)
+    if (watchedSignals.has(signal)) return
+    watchedSignals.add(signal)
     const onAbort = (): void => {
       for (const [number, entry] of [...waiting.entries()]) {
-        if (entry.signal === signal) giveUp(number, 'cancelled before the response came')
+        if (entry.signal === signal) abandon(number, 'cancelled before the response came')
       }
     }
     signal.addEventListener('abort', onAbort, { once: true })
@@ -76,7 +76,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
   /** One timer is enough: all submits wait equally long, so they time out in the order in which they began. */
   function sweep(): void {
     cancelSweep = null
-    if (onHold()) {
+    if (isReadingPaused()) {
       cancelSweep = clock.after(timeoutMs, sweep)
       return
     }
@@ -86,17 +86,17 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
         cancelSweep = clock.after(deadlineMs - nowMs, sweep)
         return
       }
-      giveUp(number, `no response within ${timeoutMs} ms`)
+      abandon(number, `no response within ${timeoutMs} ms`)
     }
   }
 
-  function giveUp(number: number, detail: string): void {
-    if (givenUp.size >= MOST_GIVEN_UP) givenUp.clear()
-    givenUp.set(number, waiting.get(number)?.late)
+  function abandon(number: number, detail: string): void {
+    if (abandoned.size >= MOST_ABANDONED) abandoned.clear()
+    abandoned.set(number, waiting.get(number)?.late)
     settle(number, { kind: 'unknown', detail })
   }
 
-  function settle(number: number, answer: SubmitAnswer): void {
+  function settle(number: number, answer: SubmitResult): void {
     const entry = waiting.get(number)
     if (!entry) return
     waiting.delete(number)
@@ -115,13 +115,13 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
     has: number => waiting.has(number),
     add,
     settle,
-    noteWritten() {
+    markWritten() {
       written = added
     },
     settleLate(number, answer) {
-      if (!givenUp.has(number)) return false
-      givenUp.get(number)?.(answer)
-      return givenUp.delete(number)
+      if (!abandoned.has(number)) return false
+      abandoned.get(number)?.(answer)
+      return abandoned.delete(number)
     },
     end,
   }

@@ -2,7 +2,7 @@ import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
 import { NO_SHIFT, type ShiftTables, shiftTables } from '../../lib/sms-shift.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
 import type { SmppSettings } from './config.ts'
-import { messageIdIn, wordsOf } from './delivery.ts'
+import { readBody, receiptedMessageId } from './delivery.ts'
 import { TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
@@ -32,15 +32,15 @@ export function readMessage(
   const { message, tlvs } = delivery
   const alphabet = alphabetOf(message.dataCoding, defaultAlphabet)
   if (alphabet === null) return null
-  const { udh, body } = wordsOf(delivery)
-  const part = (udh && partOf(udh)) ?? segmentOf(tlvs)
+  const { udh, body } = readBody(delivery)
+  const part = (udh && partOf(udh)) ?? sarPartOf(tlvs)
   return {
     kind: 'message',
-    eventId: messageIdIn(tlvs) || spareId(),
+    eventId: receiptedMessageId(tlvs) || spareId(),
     channel: 'int_sms',
     from: addressOf(message.source, message.sourceTon),
     to: addressOf(message.dest, message.destTon),
-    text: decodeSms(body, alphabet, udh ? tablesOf(udh) : NO_SHIFT),
+    text: decodeSms(body, alphabet, udh ? shiftTablesOf(udh) : NO_SHIFT),
     button: null,
     atMs: null,
     ...(part && { part }),
@@ -56,7 +56,7 @@ function addressOf(address: string, ton: number): string {
 }
 
 function partOf(udh: Buffer): InboundPart | null {
-  for (const { element, data } of elementsOf(udh)) {
+  for (const { element, data } of informationElements(udh)) {
     if (element === CONCATENATED_8 && data.length === 3) {
       return { reference: data[0]!, total: data[1]!, number: data[2]! }
     }
@@ -68,9 +68,9 @@ function partOf(udh: Buffer): InboundPart | null {
 }
 
 /** Each part of a long message has its own shift tables. */
-function tablesOf(udh: Buffer): ShiftTables {
+function shiftTablesOf(udh: Buffer): ShiftTables {
   let [locking, single] = [0, 0]
-  for (const { element, data } of elementsOf(udh)) {
+  for (const { element, data } of informationElements(udh)) {
     if (data.length !== 1) continue
     if (element === LOCKING_SHIFT) locking = data[0]!
     if (element === SINGLE_SHIFT) single = data[0]!
@@ -78,14 +78,14 @@ function tablesOf(udh: Buffer): ShiftTables {
   return locking === 0 && single === 0 ? NO_SHIFT : shiftTables(locking, single)
 }
 
-function* elementsOf(udh: Buffer): Generator<{ element: number; data: Buffer }> {
+function* informationElements(udh: Buffer): Generator<{ element: number; data: Buffer }> {
   for (let at = 0; at + 2 <= udh.length; at += 2 + udh[at + 1]!) {
     yield { element: udh[at]!, data: udh.subarray(at + 2, at + 2 + udh[at + 1]!) }
   }
 }
 
 /** The part as the sar_* optional parameters give it, which some SMSCs send in place of a UDH. */
-function segmentOf(tlvs: Tlvs): InboundPart | null {
+function sarPartOf(tlvs: Tlvs): InboundPart | null {
   const [reference, total, number] = [TLV.sarReference, TLV.sarTotal, TLV.sarNumber].map(tag => tlvs.get(tag))
   if (reference?.length !== 2 || total?.length !== 1 || number?.length !== 1) return null
   return { reference: reference.readUInt16BE(0), total: total[0]!, number: number[0]! }

@@ -37,7 +37,7 @@ const BIND_RESPONSES: readonly number[] = [
 const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
 const DELIVER_RESPONSE = responseTo(COMMAND.deliverSm)
 const DATA_RESPONSE = responseTo(COMMAND.dataSm)
-const HEADERS: readonly number[] = [
+const HEADER_ONLY_COMMANDS: readonly number[] = [
   COMMAND.genericNack,
   COMMAND.unbind,
   responseTo(COMMAND.unbind),
@@ -73,7 +73,7 @@ export function readPdu(frame: Buffer): Pdu {
   if (BIND_RESPONSES.includes(command)) {
     return { kind: 'bind_resp', command, status, sequence, systemId: readResponseId(frame, status) }
   }
-  return { kind: HEADERS.includes(command) ? 'header' : 'unknown', command, status, sequence }
+  return { kind: HEADER_ONLY_COMMANDS.includes(command) ? 'header' : 'unknown', command, status, sequence }
 }
 
 /** Whether a command is a response, known or not. */
@@ -114,13 +114,13 @@ function cstring(cursor: Cursor): string {
   return text
 }
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
 function octets(cursor: Cursor, length: number): Buffer {
   const end = cursor.at + length
   if (cursor.failed || end > cursor.frame.length) {
     cursor.failed = true
-    return NOTHING
+    return EMPTY
   }
   const bytes = cursor.frame.subarray(cursor.at, end)
   cursor.at = end
@@ -200,7 +200,7 @@ function readDataSm(cursor: Cursor): ShortMessage {
     registeredDelivery: octet(cursor),
     dataCoding: octet(cursor),
     udh: null,
-    body: NOTHING,
+    body: EMPTY,
   }
 }
 

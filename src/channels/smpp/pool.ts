@@ -2,7 +2,7 @@ import type { Cancel } from '../../lib/clock.ts'
 import type { Io, LinkTest } from '../provider.ts'
 import { type Bind, type BindRole, startBind } from './bind.ts'
 import type { SmppSettings } from './config.ts'
-import type { SubmitAnswer } from './in-flight.ts'
+import type { SubmitResult } from './in-flight.ts'
 import type { Delivery, Session, Submit } from './session.ts'
 
 export type PoolDeps = {
@@ -17,7 +17,7 @@ export type Pool = {
   submit: Submit
   /** Waits until a bind is up, or all have failed; for the operator's test. */
   probe(signal: AbortSignal): Promise<LinkTest>
-  urge(): void
+  retryNow(): void
   close(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ const MOST_WAITING = 10_000
 /** How long closing waits for responses to submits that were sent. */
 const DRAIN_MS = 1000
 
-type Waiter = { start(session: Session): void; giveUp(): void }
+type Waiter = { start(session: Session): void; abandon(): void }
 
 export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   const waiters = new Set<Waiter>()
@@ -37,15 +37,15 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   let reported = ''
 
   const binds = rolesOf(settings).map(role =>
-    startBind({ settings, role, io, onDelivery, onRoom: serveWaiters, onChange }),
+    startBind({ settings, role, io, onDelivery, onWindowSpace: serveWaiters, onChange }),
   )
   const senders = binds.filter(bind => bind.role !== 'receiver')
   report()
 
-  function submit(...given: Parameters<Submit>): Promise<SubmitAnswer> {
+  function submit(...given: Parameters<Submit>): Promise<SubmitResult> {
     // First come, first served: a new submit does not overtake waiting ones.
     const session = waiters.size === 0 && !closing ? leastBusy() : null
-    return session ? session.submit(...given) : queue(given)
+    return session ? session.submit(...given) : enqueue(given)
   }
 
   function leastBusy(): Session | null {
@@ -61,29 +61,29 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return best
   }
 
-  function queue(given: Parameters<Submit>): Promise<SubmitAnswer> {
+  function enqueue(given: Parameters<Submit>): Promise<SubmitResult> {
     const [, signal] = given
-    const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.hopeless())
-    if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: whyNot() })
+    const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.isRefused())
+    if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: unavailableReason() })
     return new Promise(resolve => {
       const leave = (): void => {
         cancel()
-        signal.removeEventListener('abort', giveUp)
+        signal.removeEventListener('abort', abandon)
         waiters.delete(waiter)
       }
-      const giveUp = (): void => {
+      const abandon = (): void => {
         leave()
-        resolve({ kind: 'unwritten', detail: whyNot() })
+        resolve({ kind: 'unwritten', detail: unavailableReason() })
       }
       const waiter: Waiter = {
         start(session) {
           leave()
           resolve(session.submit(...given))
         },
-        giveUp,
+        abandon,
       }
-      const cancel: Cancel = io.clock.after(ROOM_WAIT_MS, giveUp)
-      signal.addEventListener('abort', giveUp)
+      const cancel: Cancel = io.clock.after(ROOM_WAIT_MS, abandon)
+      signal.addEventListener('abort', abandon)
       waiters.add(waiter)
     })
   }
@@ -124,10 +124,10 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   }
 
   function describeFault(bind: Bind): string {
-    return `${bind.role}: ${bind.fault()}`
+    return `${bind.role}: ${bind.lastError()}`
   }
 
-  function whyNot(): string {
+  function unavailableReason(): string {
     if (closing) return 'the connection is closing'
     return health() === 'up' ? 'the window of every bind is full' : `no bind is up: ${summary()}`
   }
@@ -135,16 +135,16 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   function probe(signal: AbortSignal): Promise<LinkTest> {
     return new Promise(resolve => {
       const finish = (): void => {
-        watchers.delete(look)
+        watchers.delete(check)
         signal.removeEventListener('abort', finish)
         resolve({ ok: binds.every(bind => bind.state() === 'bound'), detail: summary() })
       }
-      const look = (): void => {
+      const check = (): void => {
         if (signal.aborted || binds.every(bind => bind.state() !== 'connecting')) finish()
       }
-      watchers.add(look)
+      watchers.add(check)
       signal.addEventListener('abort', finish)
-      look()
+      check()
     })
   }
 
@@ -159,7 +159,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
 
   async function shutDown(): Promise<void> {
     await Promise.resolve()
-    for (const waiter of waiters) waiter.giveUp()
+    for (const waiter of waiters) waiter.abandon()
     await drain()
     await Promise.all(binds.map(bind => bind.close()))
   }
@@ -175,11 +175,11 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     })
   }
 
-  function urge(): void {
-    for (const bind of binds) bind.urge()
+  function retryNow(): void {
+    for (const bind of binds) bind.retryNow()
   }
 
-  return { submit, probe, urge, close }
+  return { submit, probe, retryNow, close }
 }
 
 function rolesOf(settings: SmppSettings): BindRole[] {

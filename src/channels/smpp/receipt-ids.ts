@@ -1,5 +1,5 @@
 import type { SmppSettings } from './config.ts'
-import type { ReadReceipt } from './receipts.ts'
+import type { ParsedReceipt } from './receipts.ts'
 
 /**
  * Some SMSCs answer a submit with an id in hexadecimal and name the message
@@ -26,34 +26,36 @@ import type { ReadReceipt } from './receipts.ts'
  */
 export type ReceiptIds = {
   /** Records the id in the response to a submit. */
-  submitted(id: string): void
+  recordSubmitted(id: string): void
   /** A receipt's id as the submit's answer spelled it, as far as that can be known. */
-  resolve(receipt: ReadReceipt): string
+  resolve(receipt: ParsedReceipt): string
 }
 
 type Conversion = 'dec-to-hex' | 'hex-to-dec'
-type Reading = 'same' | Conversion
+type ConversionOrSame = 'same' | Conversion
 
 /** Two generations of so many ids are kept. */
-const GENERATION = 20_000
+const GENERATION_ITEMS = 20_000
 /** Longer ids are not numbers that an SMSC converts. */
 const NUMBER_ID = /^[0-9a-fA-F]{1,20}$/
 const HEX_LETTER = /[a-fA-F]/
 
 export function createReceiptIds(format: SmppSettings['receiptIdFormat']): ReceiptIds {
-  return format === 'same' ? { submitted() {}, resolve: receipt => receipt.id } : createLearner(format)
+  return format === 'same'
+    ? { recordSubmitted() {}, resolve: receipt => receipt.id }
+    : createIdMatcher(format)
 }
 
-function createLearner(format: 'auto' | Conversion): ReceiptIds {
+function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
   let recent = new Map<string, string>()
   let older = new Map<string, string>()
   let lastId = ''
-  let isSure = format !== 'auto'
-  const letters = { inSubmits: false, inReceipts: false, large: false }
+  let isConversionProven = format !== 'auto'
+  const letters = { inSubmits: false, inReceipts: false, upperCase: false }
 
-  function submitted(id: string): void {
+  function recordSubmitted(id: string): void {
     if (!NUMBER_ID.test(id)) return
-    if (recent.size >= GENERATION) {
+    if (recent.size >= GENERATION_ITEMS) {
       older = recent
       recent = new Map()
     }
@@ -61,22 +63,23 @@ function createLearner(format: 'auto' | Conversion): ReceiptIds {
     lastId = id
     if (!HEX_LETTER.test(id)) return
     letters.inSubmits = true
-    letters.large = /[A-F]/.test(id)
+    letters.upperCase = /[A-F]/.test(id)
   }
 
-  function resolve({ id, exact }: ReadReceipt): string {
+  function resolve({ id, exact }: ParsedReceipt): string {
     if (!NUMBER_ID.test(id)) return id
     if (exact) return find(id) ?? id
     letters.inReceipts ||= HEX_LETTER.test(id)
-    const converted = convert(id, reading())
+    const converted = convert(id, conversion())
     if (converted === null) return find(id) ?? id
     const spelling = find(converted)
-    if (spelling === undefined) return (format === 'auto' ? find(id) : undefined) ?? guess(id, converted)
-    if (converted !== id) isSure = true
+    if (spelling === undefined)
+      return (format === 'auto' ? find(id) : undefined) ?? convertUnmatched(id, converted)
+    if (converted !== id) isConversionProven = true
     return spelling
   }
 
-  function reading(): Reading {
+  function conversion(): ConversionOrSame {
     if (format !== 'auto') return format
     if (letters.inSubmits === letters.inReceipts) return 'same'
     return letters.inSubmits ? 'dec-to-hex' : 'hex-to-dec'
@@ -88,17 +91,17 @@ function createLearner(format: 'auto' | Conversion): ReceiptIds {
   }
 
   /** For a submit that is not remembered: the converted id, padded and cased like the ids of recent submits. */
-  function guess(id: string, converted: string): string {
-    if (!isSure || reading() === 'same') return id
+  function convertUnmatched(id: string, converted: string): string {
+    if (!isConversionProven || conversion() === 'same') return id
     const padded = lastId.startsWith('0') ? converted.padStart(lastId.length, '0') : converted
-    return letters.large ? padded.toUpperCase() : padded
+    return letters.upperCase ? padded.toUpperCase() : padded
   }
 
-  return { submitted, resolve }
+  return { recordSubmitted, resolve }
 }
 
 /** The id converted; null where it is not a number in the base to convert from. */
-function convert(id: string, reading: Reading): string | null {
+function convert(id: string, reading: ConversionOrSame): string | null {
   if (reading === 'same') return id
   if (!NUMBER_ID.test(id)) return null
   if (reading === 'hex-to-dec') return BigInt(`0x${id}`).toString()

@@ -1,10 +1,10 @@
 import type { Receipt } from '../provider.ts'
-import { messageIdIn, wordsOf } from './delivery.ts'
+import { readBody, receiptedMessageId } from './delivery.ts'
 import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
 /** A receipt whose id is still spelled as the SMSC spelled it. */
-export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
+export type ParsedReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
   id: string
   /** The id came as receipted_message_id, which has it in the base of the submit’s answer. */
   exact: boolean
@@ -17,7 +17,7 @@ type Status = Receipt['status']
  * SMSC does not know the state: it counts as `sent`, which a later receipt
  * may still change.
  */
-const BY_WORD: ReadonlyMap<string, Status> = new Map([
+const STATUS_BY_STAT: ReadonlyMap<string, Status> = new Map([
   ['SCHEDUL', 'sent'],
   ['ENROUTE', 'sent'],
   ['ACCEPTD', 'sent'],
@@ -35,7 +35,7 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map([
   ['FAILED', 'undelivered'],
 ])
 
-const STATE_WORDS: readonly string[] = [
+const STAT_BY_MESSAGE_STATE: readonly string[] = [
   'SCHEDUL',
   'ENROUTE',
   'DELIVRD',
@@ -70,15 +70,15 @@ function isIntermediate(message: Delivery['message']): boolean {
  * no known state. `atMs` is null: the times in the text are in the SMSC's
  * own time zone, which it does not name.
  */
-export function readReceipt(delivery: Delivery): ReadReceipt | null {
+export function readReceipt(delivery: Delivery): ParsedReceipt | null {
   const { message, tlvs } = delivery
-  const { body, octets } = wordsOf(delivery)
-  const behindHeader = reportText(message.dataCoding, body)
-  const text = FIELD.id.test(behindHeader) ? behindHeader : reportText(message.dataCoding, octets)
-  const tlvId = messageIdIn(tlvs)
+  const { body, octets } = readBody(delivery)
+  const behindHeader = receiptText(message.dataCoding, body)
+  const text = FIELD.id.test(behindHeader) ? behindHeader : receiptText(message.dataCoding, octets)
+  const tlvId = receiptedMessageId(tlvs)
   const id = tlvId || field(text, 'id')
-  const word = stateWord(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
-  const said = BY_WORD.get(word)
+  const word = statOfMessageState(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
+  const said = STATUS_BY_STAT.get(word)
   if (id === '' || !said) return null
   const status = said === 'undelivered' && isIntermediate(message) ? 'sent' : said
   return {
@@ -91,9 +91,9 @@ export function readReceipt(delivery: Delivery): ReadReceipt | null {
   }
 }
 
-function stateWord(tlvs: Tlvs): string | undefined {
+function statOfMessageState(tlvs: Tlvs): string | undefined {
   const state = tlvs.get(TLV.messageState)
-  return state?.length === 1 ? STATE_WORDS[state[0]!] : undefined
+  return state?.length === 1 ? STAT_BY_MESSAGE_STATE[state[0]!] : undefined
 }
 
 const UCS2 = 8
@@ -102,7 +102,7 @@ const UCS2 = 8
  * The text up to the quoted message (`text:`), since the author of the message could have put such fields into it. Some
  * SMSCs copy the data_coding of the message, such as UCS-2, although the receipt itself is in ASCII.
  */
-function reportText(dataCoding: number, body: Buffer): string {
+function receiptText(dataCoding: number, body: Buffer): string {
   const octets = body.toString('latin1')
   const text = dataCoding === UCS2 && !FIELD.id.test(octets) ? ucs2(body) : octets
   const quoted = text.search(/\btext:/i)

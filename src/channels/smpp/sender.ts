@@ -1,14 +1,14 @@
 import { type Clock, pauseUnless } from '../../lib/clock.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
-import { fragmentOf, wholeOf } from '../shared/pieces.ts'
+import { incompletePartIds, joinPartIds } from '../shared/part-ids.ts'
 import type { SmppSettings } from './config.ts'
 import { toShortMessages } from './encode.ts'
-import type { SubmitAnswer } from './in-flight.ts'
+import type { SubmitResult } from './in-flight.ts'
 import type { ShortMessage } from './pdu.ts'
 import type { Pool } from './pool.ts'
 import type { ReceiptIds } from './receipt-ids.ts'
-import type { OnAnswer } from './session.ts'
-import { refusal, STATUS } from './status.ts'
+import type { OnResult } from './session.ts'
+import { outcomeOfRefusal, STATUS } from './status.ts'
 
 export type SenderDeps = {
   settings: SmppSettings
@@ -16,7 +16,7 @@ export type SenderDeps = {
   clock: Clock
   ids: ReceiptIds
   /** Called with the outcome of an attempt that had been answered as unknown. */
-  onLate(message: Outgoing, outcome: Outcome): void
+  onLateOutcome(message: Outgoing, outcome: Outcome): void
   /** The first concatenation reference of long messages. */
   firstReference: number
 }
@@ -39,29 +39,30 @@ export function createSender(deps: SenderDeps) {
   const { settings, pool, clock, ids } = deps
   let reference = deps.firstReference
   /** Attempts of which some parts were taken, and a later part is throttled. */
-  const slowed = new Set<string>()
+  const throttledMessages = new Set<string>()
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     const parts = toShortMessages(message, settings, reference)
     if (!Array.isArray(parts)) return parts
-    if (slowed.size > 0) return { kind: 'throttled', afterMs: settings.throttleMs, detail: OTHERS_FIRST }
+    if (throttledMessages.size > 0)
+      return { kind: 'throttled', afterMs: settings.throttleMs, detail: PARTS_THROTTLED }
     if (parts.length > 1) {
       reference++
-      return sendParts(parts, message, signal).finally(() => slowed.delete(message.attemptId))
+      return sendParts(parts, message, signal).finally(() => throttledMessages.delete(message.attemptId))
     }
     return submit(parts[0]!, message.attemptId, signal, answer => {
-      noteId(answer)
-      tellLate(message, answer)
+      recordId(answer)
+      reportLate(message, answer)
     })
   }
 
-  function tellLate(message: Outgoing, answer: SubmitAnswer): void {
-    deps.onLate(message, toOutcome(answer, message.attemptId))
+  function reportLate(message: Outgoing, answer: SubmitResult): void {
+    deps.onLateOutcome(message, toOutcome(answer, message.attemptId))
   }
 
   /** Called while the response is read: the receipt may follow in the same bytes. */
-  function noteId(answer: SubmitAnswer): void {
-    if (isTaken(answer)) ids.submitted(answer.messageId)
+  function recordId(answer: SubmitResult): void {
+    if (isAccepted(answer)) ids.recordSubmitted(answer.messageId)
   }
 
   async function sendParts(
@@ -70,32 +71,32 @@ export function createSender(deps: SenderDeps) {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { attemptId } = message
-    const taken: string[] = []
+    const acceptedIds: string[] = []
     // A late refusal of the first part ends the message, as a timely one does. Other late responses do not decide it.
-    const onLate = (answer: SubmitAnswer): void => {
-      if (!isTaken(answer)) tellLate(message, answer)
+    const onLate = (answer: SubmitResult): void => {
+      if (!isAccepted(answer)) reportLate(message, answer)
     }
     for (const part of parts) {
       const outcome =
-        taken.length === 0
+        acceptedIds.length === 0
           ? await submit(part, attemptId, signal, onLate)
-          : await submitUntilTaken(part, attemptId, signal)
-      if (outcome.kind === 'accepted') taken.push(outcome.providerId)
-      else return taken.length === 0 ? outcome : partlyTaken(taken, parts.length, outcome)
+          : await submitUntilAccepted(part, attemptId, signal)
+      if (outcome.kind === 'accepted') acceptedIds.push(outcome.providerId)
+      else return acceptedIds.length === 0 ? outcome : partlyAccepted(acceptedIds, parts.length, outcome)
     }
-    return { kind: 'accepted', ...wholeOf(taken), parts: parts.length }
+    return { kind: 'accepted', ...joinPartIds(acceptedIds), parts: parts.length }
   }
 
   async function submit(
     part: ShortMessage,
     attemptId: string,
     signal: AbortSignal,
-    onLate?: OnAnswer,
+    onLate?: OnResult,
   ): Promise<Outcome> {
-    return toOutcome(await pool.submit(part, signal, noteId, onLate), attemptId)
+    return toOutcome(await pool.submit(part, signal, recordId, onLate), attemptId)
   }
 
-  async function submitUntilTaken(
+  async function submitUntilAccepted(
     part: ShortMessage,
     attemptId: string,
     signal: AbortSignal,
@@ -103,36 +104,36 @@ export function createSender(deps: SenderDeps) {
     for (;;) {
       const outcome = await submit(part, attemptId, signal)
       if (outcome.kind !== 'retry' && outcome.kind !== 'throttled') return outcome
-      if (outcome.kind === 'throttled') slowed.add(attemptId)
+      if (outcome.kind === 'throttled') throttledMessages.add(attemptId)
       await pauseUnless(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
       if (signal.aborted) return outcome
     }
   }
 
-  function toOutcome(answer: SubmitAnswer, attemptId: string): Outcome {
+  function toOutcome(answer: SubmitResult, attemptId: string): Outcome {
     if (answer.kind === 'unknown') return { kind: 'unknown', detail: answer.detail }
     if (answer.kind === 'unwritten') return { kind: 'retry', detail: `not submitted: ${answer.detail}` }
-    if (answer.status !== STATUS.ok) return refusal(answer.status, settings.throttleMs)
-    return { kind: 'accepted', providerId: nameOf(answer.messageId, attemptId), parts: 1 }
+    if (answer.status !== STATUS.ok) return outcomeOfRefusal(answer.status, settings.throttleMs)
+    return { kind: 'accepted', providerId: providerIdOf(answer.messageId, attemptId), parts: 1 }
   }
 
   return { send }
 }
 
-const OTHERS_FIRST = 'not submitted: the SMSC throttles the remaining parts of another message'
+const PARTS_THROTTLED = 'not submitted: the SMSC throttles the remaining parts of another message'
 
-type Taken = Extract<SubmitAnswer, { kind: 'answer' }>
+type AcceptedResult = Extract<SubmitResult, { kind: 'answer' }>
 
-function isTaken(answer: SubmitAnswer): answer is Taken {
+function isAccepted(answer: SubmitResult): answer is AcceptedResult {
   return answer.kind === 'answer' && answer.status === STATUS.ok
 }
 
 /** Some SMSCs take a message without giving it an id; no receipt can match this made-up one. */
-function nameOf(messageId: string, attemptId: string): string {
+function providerIdOf(messageId: string, attemptId: string): string {
   return messageId === '' ? `unnamed-${attemptId}` : messageId
 }
 
-function partlyTaken(
+function partlyAccepted(
   taken: readonly string[],
   total: number,
   outcome: Exclude<Outcome, { kind: 'accepted' }>,
@@ -142,6 +143,6 @@ function partlyTaken(
     kind: 'unknown',
     detail: `${taken.length} of ${total} parts were taken, then: ${why}`,
     ...(providerCode !== undefined && { providerCode }),
-    pieces: fragmentOf(taken, total),
+    pieces: incompletePartIds(taken, total),
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Cancel, Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { createInFlight, type SubmitAnswer } from './in-flight.ts'
+import { createInFlight, type SubmitResult } from './in-flight.ts'
 import {
   type BindRequest,
   COMMAND,
@@ -17,7 +17,7 @@ import {
 import { createFramer, isResponse, type Pdu, readPdu } from './pdu-read.ts'
 import { STATUS } from './status.ts'
 
-export type OnAnswer = (answer: SubmitAnswer) => void
+export type OnResult = (answer: SubmitResult) => void
 
 /**
  * Never rejects. Settles at once when `signal` aborts; a late response goes to `onLate`.
@@ -26,11 +26,11 @@ export type OnAnswer = (answer: SubmitAnswer) => void
 export type Submit = (
   message: ShortMessage,
   signal: AbortSignal,
-  onAnswer?: OnAnswer,
-  onLate?: OnAnswer,
-) => Promise<SubmitAnswer>
+  onAnswer?: OnResult,
+  onLate?: OnResult,
+) => Promise<SubmitResult>
 
-export type BindAnswer =
+export type BindResult =
   | { kind: 'bound' }
   | { kind: 'refused'; status: number }
   | { kind: 'lost'; detail: string }
@@ -46,7 +46,7 @@ export type SessionDeps = {
   /** Called in the order of arrival; resolves to the command_status of the response, which is then sent. */
   onDelivery(delivery: Delivery): Promise<number>
   /** A submit was settled: there is room for another. */
-  onRoom(): void
+  onWindowSpace(): void
   /** Takes no more submits; called once, and always before `onClosed`. */
   onClosing(): void
   /** The socket is gone and every submit is settled; called once. */
@@ -55,7 +55,7 @@ export type SessionDeps = {
 
 /** One connection to an SMSC, from bind to close. It is never used again after that. */
 export type Session = {
-  bind(command: number, request: BindRequest): Promise<BindAnswer>
+  bind(command: number, request: BindRequest): Promise<BindResult>
   submit: Submit
   /** Submits without an answer. */
   inFlight(): number
@@ -65,7 +65,7 @@ export type Session = {
 }
 
 /** A bind, enquire_link or unbind that waits for its answer. */
-type Control = { response: number; settle(pdu: Pdu | null): void }
+type PendingRequest = { response: number; settle(pdu: Pdu | null): void }
 
 const HIGHEST_SEQUENCE = 0x7fffffff
 /** With more deliveries than this in `onDelivery`, reading from the socket pauses. */
@@ -76,13 +76,13 @@ const MOST_UNSENT_BYTES = 1_048_576
 /** How long an unbind, ours or the SMSC's, waits for open responses. */
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may take to send what it has written. */
-const LAST_WORDS_MS = 1000
+const FLUSH_WAIT_MS = 1000
 
 /**
  * To a delivery that cannot be stored now. The specification names 0x64 (ESME_RX_T_APPN) for it (3.4, 5.1.3), but
  * Vonage takes that as final and repeats for 0x08 among others; Kannel counts both as temporary.
  */
-const NOT_NOW = STATUS.systemError
+const TEMPORARY_FAILURE = STATUS.systemError
 
 const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
 
@@ -91,7 +91,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   const { clock, log } = deps
   const writer = createPduWriter()
   const framer = createFramer()
-  const controls = new Map<number, Control>()
+  const pendingRequests = new Map<number, PendingRequest>()
   let sequence = 0
   let received = 0
   let deliveries = 0
@@ -105,7 +105,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   const submits = createInFlight({
     clock,
     timeoutMs: deps.responseTimeoutMs,
-    onHold: () => paused,
+    isReadingPaused: () => paused,
   })
 
   socket.setNoDelay(true)
@@ -134,7 +134,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     if (state === 'closed') return
     const bytes = writer.take()
     if (!bytes) return
-    submits.noteWritten()
+    submits.markWritten()
     socket.write(bytes)
     if (socket.writableLength > MOST_UNSENT_BYTES) pauseReading()
   }
@@ -142,17 +142,17 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   function submit(
     message: ShortMessage,
     signal: AbortSignal,
-    onAnswer?: OnAnswer,
-    onLate?: OnAnswer,
-  ): Promise<SubmitAnswer> {
+    onAnswer?: OnResult,
+    onLate?: OnResult,
+  ): Promise<SubmitResult> {
     if (signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: 'cancelled before it was sent' })
     if (state !== 'open') return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
     const number = nextSequence()
     return new Promise(resolve => {
-      const settled: OnAnswer = answer => {
+      const settled: OnResult = answer => {
         onAnswer?.(answer)
         resolve(answer)
-        deps.onRoom()
+        deps.onWindowSpace()
         if (submits.size() === 0) onSubmitsSettled?.()
       }
       submits.add(number, signal, settled, onLate)
@@ -172,17 +172,17 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return new Promise(resolve => {
       const settle = (pdu: Pdu | null): void => {
         cancel()
-        controls.delete(number)
+        pendingRequests.delete(number)
         resolve(pdu)
       }
       const cancel = clock.after(timeoutMs, () => settle(null))
-      controls.set(number, { response, settle })
+      pendingRequests.set(number, { response, settle })
       write(number)
       flushSoon()
     })
   }
 
-  async function bind(command: number, bindRequest: BindRequest): Promise<BindAnswer> {
+  async function bind(command: number, bindRequest: BindRequest): Promise<BindResult> {
     const pdu = await request(
       number => writeBind(writer, command, number, bindRequest),
       responseTo(command),
@@ -232,33 +232,33 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   function receive(chunk: Buffer): void {
     if (state === 'closed') return
-    if (!framer.feed(chunk, take)) destroy('the SMSC sent invalid SMPP')
+    if (!framer.feed(chunk, handleFrame)) destroy('the SMSC sent invalid SMPP')
   }
 
-  function take(frame: Buffer): boolean {
+  function handleFrame(frame: Buffer): boolean {
     const pdu = readPdu(frame)
     if (state === 'closed') return false
     received++
-    return isResponse(pdu.command) ? takeResponse(pdu) : takeRequest(pdu)
+    return isResponse(pdu.command) ? handleResponse(pdu) : handleRequest(pdu)
   }
 
-  function takeResponse(pdu: Pdu): boolean {
+  function handleResponse(pdu: Pdu): boolean {
     if (submits.has(pdu.sequence)) return settleSubmit(pdu)
-    const control = controls.get(pdu.sequence)
+    const control = pendingRequests.get(pdu.sequence)
     if (control) {
       if (pdu.command !== control.response && pdu.command !== COMMAND.genericNack) return false
       control.settle(pdu)
     } else {
-      noteStray(pdu)
+      handleStrayResponse(pdu)
     }
     return true
   }
 
   /** A response that no submit waits for: too late, or a generic_nack to bytes that the SMSC could not read. */
-  function noteStray(pdu: Pdu): void {
+  function handleStrayResponse(pdu: Pdu): void {
     const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
     const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
-    const answer = readAnswer(pdu)
+    const answer = readSubmitResponse(pdu)
     if (answer && submits.settleLate(pdu.sequence, answer))
       log.warn(fields, 'smpp: a response came after its submit had timed out')
     else log.debug(fields, 'smpp: a response matches no request')
@@ -266,12 +266,12 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   /** False where the response is of another command than the request. */
   function settleSubmit(pdu: Pdu): boolean {
-    const answer = readAnswer(pdu)
+    const answer = readSubmitResponse(pdu)
     if (answer) submits.settle(pdu.sequence, answer)
     return answer !== null
   }
 
-  function readAnswer(pdu: Pdu): SubmitAnswer | null {
+  function readSubmitResponse(pdu: Pdu): SubmitResult | null {
     if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
       return { kind: 'answer', status: pdu.status, messageId: pdu.messageId }
     }
@@ -281,11 +281,11 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return null
   }
 
-  function takeRequest(pdu: Pdu): boolean {
+  function handleRequest(pdu: Pdu): boolean {
     switch (pdu.command) {
       case COMMAND.deliverSm:
       case COMMAND.dataSm:
-        if (pdu.kind === 'message') takeDelivery(pdu)
+        if (pdu.kind === 'message') handleDelivery(pdu)
         else
           refuse(
             pdu,
@@ -296,7 +296,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       case COMMAND.enquireLink:
         return answer(COMMAND.enquireLink, pdu.sequence)
       case COMMAND.unbind:
-        return takeUnbind(pdu.sequence)
+        return handleUnbind(pdu.sequence)
       case COMMAND.outbind:
       case COMMAND.alertNotification:
         return true
@@ -313,7 +313,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   }
 
   /** Responses to submits may still follow: the session ends with the last of them, or after UNBIND_WAIT_MS. */
-  function takeUnbind(number: number): boolean {
+  function handleUnbind(number: number): boolean {
     stopSubmits()
     const end = (): void => {
       cancel()
@@ -329,7 +329,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   }
 
   /** Refused where the cut optional parameter may be the one that carries the text. */
-  function takeDelivery(pdu: Extract<Pdu, { kind: 'message' }>): void {
+  function handleDelivery(pdu: Extract<Pdu, { kind: 'message' }>): void {
     const hasText = !pdu.tlvsCut || pdu.message.body.length > 0
     if (hasText) deliver(pdu.command, pdu.sequence, pdu)
     else
@@ -356,7 +356,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       flushSoon()
       resumeReading()
     }
-    deps.onDelivery(delivery).then(respond, () => respond(NOT_NOW))
+    deps.onDelivery(delivery).then(respond, () => respond(TEMPORARY_FAILURE))
   }
 
   function pauseReading(): void {
@@ -388,9 +388,9 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     socket.destroySoon()
     socket.once(
       'close',
-      clock.after(LAST_WORDS_MS, () => socket.destroy()),
+      clock.after(FLUSH_WAIT_MS, () => socket.destroy()),
     )
-    for (const control of controls.values()) control.settle(null)
+    for (const control of pendingRequests.values()) control.settle(null)
     submits.end(reason)
     deps.onClosed(reason)
   }

@@ -105,7 +105,7 @@ export function statusCode(status: number): string {
 }
 
 /** The outcome of a submit that was answered with a status other than ok. */
-export function refusal(status: number, throttleMs: number): Outcome {
+export function outcomeOfRefusal(status: number, throttleMs: number): Outcome {
   const verdict = STATUSES.get(status)?.[1] ?? 'MESSAGE_REJECTED'
   const providerCode = statusCode(status)
   const detail = `refused with ${statusName(status)}`

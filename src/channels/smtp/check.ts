@@ -3,7 +3,7 @@ import type { LinkTest } from '../provider.ts'
 import type { SmtpFault } from './outcome.ts'
 
 /** What to do on a connection once the server has answered EHLO. */
-type Question<T> = (
+type ConnectionTask<T> = (
   connection: SMTPConnection,
   finish: (answer: T) => void,
   fail: (fault: SmtpFault) => void,
@@ -15,7 +15,7 @@ export async function checkServer(
   login: { user: string; pass: string } | null,
   signal: AbortSignal,
 ): Promise<LinkTest> {
-  const answer = await visit<LinkTest>(options, signal, (connection, finish, fail) => {
+  const answer = await withConnection<LinkTest>(options, signal, (connection, finish, fail) => {
     if (login === null) return finish({ ok: true, detail: 'The server answers.' })
     if (!connection.allowsAuth) return finish({ ok: false, detail: 'The server offers no login (AUTH).' })
     connection.login(login, fault => {
@@ -27,18 +27,20 @@ export async function checkServer(
 }
 
 /** The extensions in the server's answer to EHLO, one a line; after STARTTLS where that is offered. */
-export function askExtensions(
+export function queryExtensions(
   options: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<{ said: string } | { fault: SmtpFault }> {
-  return visit<string>(options, signal, (connection, finish) => finish(connection.lastServerResponse || ''))
+  return withConnection<string>(options, signal, (connection, finish) =>
+    finish(connection.lastServerResponse || ''),
+  )
 }
 
 /** Runs `ask` on a connection of its own, then quits if the server answered; cut when `signal` aborts. */
-function visit<T>(
+function withConnection<T>(
   options: ConnectionOptions,
   signal: AbortSignal,
-  ask: Question<T>,
+  ask: ConnectionTask<T>,
 ): Promise<{ said: T } | { fault: SmtpFault }> {
   const connection = new SMTPConnection(options)
   return new Promise(resolve => {

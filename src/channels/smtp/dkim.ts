@@ -9,7 +9,7 @@ export type DkimSigner = (message: Buffer) => Promise<Buffer>
  * Headers that are signed if present (RFC 6376, 5.4.1). `from` is listed twice, so that a second
  * From header that is added on the way breaks the signature.
  */
-const SIGNED = [
+const SIGNED_HEADERS = [
   'from',
   'from',
   'to',
@@ -33,7 +33,7 @@ export function createDkimSigner(config: DkimConfig): DkimSigner {
   return async message => {
     const bodyAt = message.indexOf('\r\n\r\n') + 4
     const headers = readHeaders(message.subarray(0, bodyAt).toString('latin1'))
-    const names = SIGNED.filter(name => headers.has(name))
+    const names = SIGNED_HEADERS.filter(name => headers.has(name))
     const unsigned = signatureHeader(config, names, bodyHash(message.subarray(bodyAt)))
     const signature = await signOffThread(signedText(names, headers, unsigned), key)
     return Buffer.concat([Buffer.from(`${unsigned}${fold(signature)}\r\n`, 'latin1'), message])

@@ -37,15 +37,15 @@ export function htmlToText(html: string): string {
   let at = 0
   while (at < html.length) {
     const open = html.indexOf('<', at)
-    out.push(wordsOf(html.slice(at, open === -1 ? html.length : open)))
+    out.push(textOf(html.slice(at, open === -1 ? html.length : open)))
     if (open === -1) break
     const tag = readTag(html, open)
     at = HIDDEN.has(tag.name) && !tag.closing ? endOfHidden(html, tag) : tag.end
     if (tag.name === 'a') {
-      if (link !== null) out.push(addressBehind(link, out))
+      if (link !== null) out.push(linkSuffix(link, out))
       link = tag.closing ? null : anchorOf(tag, out.length)
     } else {
-      out.push(breakFor(tag))
+      out.push(separatorFor(tag))
     }
   }
   return tidy(out.join(''))
@@ -107,7 +107,7 @@ function endOfHidden(html: string, tag: Tag): number {
   return close.test(html) ? close.lastIndex - tag.name.length - 2 : html.length
 }
 
-function breakFor(tag: Tag): string {
+function separatorFor(tag: Tag): string {
   if (tag.stray) return '<'
   if (tag.name === 'td' || tag.name === 'th') return ' '
   if (!BLOCKS.has(tag.name)) return ''
@@ -122,12 +122,12 @@ function anchorOf(tag: Tag, from: number): Anchor | null {
 }
 
 /** Empty where the link's text is the address already. */
-function addressBehind(link: Anchor, out: readonly string[]): string {
+function linkSuffix(link: Anchor, out: readonly string[]): string {
   const words = out.slice(link.from).join('').trim()
   return words === link.href || words === link.href.replace(/^(?:mailto|tel):/i, '') ? '' : ` (${link.href})`
 }
 
-function wordsOf(text: string): string {
+function textOf(text: string): string {
   return decode(text.replace(/\s+/g, ' '))
 }
 

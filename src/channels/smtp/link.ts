@@ -1,22 +1,22 @@
 import { isIP } from 'node:net'
 import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
-import { createReport } from '../shared/report.ts'
+import { createStateReporter } from '../shared/state-reporter.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
-import { createBeyondAscii, isBeyondAscii } from './beyond-ascii.ts'
-import { askExtensions, checkServer } from './check.ts'
+import { checkServer, queryExtensions } from './check.ts'
 import { CONNECTIONS, type SmtpConfig } from './config.ts'
-import { createDeliveries, type Delivery } from './delivery.ts'
 import { createDkimSigner, type DkimSigner } from './dkim.ts'
+import { createMailPool, type SendResult } from './mail-pool.ts'
 import { composeMail, LARGEST_MAIL_BYTES, type Mail } from './message.ts'
 import {
-  outcomeBeyondAscii,
   outcomeOfFault,
+  outcomeOfMailError,
+  outcomeOfNonAscii,
   outcomeOfReply,
-  outcomeOfUnmailable,
   type SmtpFault,
 } from './outcome.ts'
-import { createRoom, type Place } from './room.ts'
+import { createSemaphore, type Permit } from './semaphore.ts'
+import { createSmtpUtf8Check, isNonAscii } from './smtputf8.ts'
 
 /** Connecting has short deadlines of its own: a host that drops packets must not hold a mail for minutes. */
 const DNS_MS = 5_000
@@ -27,17 +27,17 @@ const GREETING_MS = 10_000
  * How long an open connection may be silent, also after the end of a mail, where a filter may take long
  * (RFC 5321, 4.5.3.2.6 asks for ten minutes). Mostly the caller's signal ends the wait before.
  */
-const SILENCE_MS = 300_000
+const SOCKET_TIMEOUT_MS = 300_000
 
 /**
  * Memory for all mails with files of one link. A mail that is being encoded takes its chunks, the
  * whole and, where it is signed, a copy; a mail that is being sent takes the whole only.
  */
 const MOST_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
-const COPIES_WHILE_MADE = 2
+const COPIES_WHILE_ENCODING = 2
 
 /** How often a mail moves to another connection because the one it got was dead before a byte was sent. */
-const STALE_CONNECTIONS = 2
+const MOST_REQUEUES = 2
 
 /** Opens the pool; throws if the sender address or the DKIM key is not valid. */
 export function openLink(config: SmtpConfig, io: Io): Link {
@@ -46,53 +46,49 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   const sign = config.dkim && createDkimSigner(config.dkim)
   const options = poolOptions(config)
   const login = config.user && config.password ? { user: config.user, pass: config.password } : null
-  const room = createRoom(MOST_IN_MEMORY_BYTES)
-  const copies = COPIES_WHILE_MADE + Number(sign !== undefined)
-  const deliveries = createDeliveries({ ...options, ...(login && { auth: login }) })
-  const beyondAscii = createBeyondAscii(signal => askExtensions(options, signal), io.clock)
-  const report = createReport(io, 'smtp: the server cannot be reached')
+  const memory = createSemaphore(MOST_IN_MEMORY_BYTES)
+  const copies = COPIES_WHILE_ENCODING + Number(sign !== undefined)
+  const pool = createMailPool({ ...options, ...(login && { auth: login }) })
+  const smtpUtf8 = createSmtpUtf8Check(signal => queryExtensions(options, signal), io.clock)
+  const report = createStateReporter(io, 'smtp: the server cannot be reached')
   const closing = new AbortController()
-  const underWay = new Set<Promise<Outcome>>()
+  const inProgress = new Set<Promise<Outcome>>()
   warnOfPlainLogin(config, options, io)
   report({ state: 'connecting', detail: 'connects with the first mail' })
 
   async function submit(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     // Mails without files are small, and do not wait for memory.
     if (message.files.length === 0) return deliver(message, null, signal)
-    const place = await room.enter(expectedBytes(message.files) * copies, signal)
-    if (!place) return STOPPED
+    const permit = await memory.acquire(expectedBytes(message.files) * copies, signal)
+    if (!permit) return CANCELLED
     try {
-      return await deliver(message, place, signal)
+      return await deliver(message, permit, signal)
     } finally {
-      place.leave()
+      permit.release()
     }
   }
 
-  async function deliver(message: Outgoing, place: Place | null, signal: AbortSignal): Promise<Outcome> {
+  async function deliver(message: Outgoing, permit: Permit | null, signal: AbortSignal): Promise<Outcome> {
     const sender = message.from === null ? from : parseMailbox(message.from)
-    const made = await makeMail(message, sender, sign, io, signal)
-    if (!('mail' in made)) return made
-    place?.shrink(made.mail.bytes.length)
-    const refused = await refuseBeyondAscii(message, made.mail, signal)
+    const encoded = await encodeMail(message, sender, sign, io, signal)
+    if (!('mail' in encoded)) return encoded
+    permit?.shrink(encoded.mail.bytes.length)
+    const refused = await rejectNonAscii(message, encoded.mail, signal)
     if (refused) return refused
-    const delivery = await deliveries.deliver(made.mail, signal)
-    const state = stateAfter(delivery)
+    const result = await pool.send(encoded.mail, signal)
+    const state = stateAfter(result)
     if (state) report(state)
-    if ('fault' in delivery) return outcomeOfFault(message, delivery.fault, delivery.ended)
-    beyondAscii.heard(delivery.extensions)
-    const providerId = (delivery.serverMessageId ?? made.mail.messageId).replace(/[<>]/g, '')
-    return outcomeOfReply(message, delivery.reply, providerId, delivery.ended)
+    if ('fault' in result) return outcomeOfFault(message, result.fault, result.ended)
+    smtpUtf8.recordExtensions(result.extensions)
+    const providerId = (result.serverMessageId ?? encoded.mail.messageId).replace(/[<>]/g, '')
+    return outcomeOfReply(message, result.reply, providerId, result.ended)
   }
 
   /** A refusal where a mail has a non-ASCII address and the server does not take one; else null. */
-  async function refuseBeyondAscii(
-    message: Outgoing,
-    mail: Mail,
-    signal: AbortSignal,
-  ): Promise<Outcome | null> {
-    if (!isBeyondAscii(mail.to) && !isBeyondAscii(mail.from)) return null
-    const taken = await beyondAscii.isTaken(signal)
-    if (typeof taken === 'boolean') return taken ? null : outcomeBeyondAscii(isBeyondAscii(mail.to))
+  async function rejectNonAscii(message: Outgoing, mail: Mail, signal: AbortSignal): Promise<Outcome | null> {
+    if (!isNonAscii(mail.to) && !isNonAscii(mail.from)) return null
+    const taken = await smtpUtf8.isSupported(signal)
+    if (typeof taken === 'boolean') return taken ? null : outcomeOfNonAscii(isNonAscii(mail.to))
     const state = stateAfter({ fault: taken.fault })
     if (state) report(state)
     return outcomeOfFault(message, taken.fault, false)
@@ -104,14 +100,14 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     ...(config.messagesPerSecond !== undefined && { messagesPerSecond: config.messagesPerSecond }),
     send(message, signal) {
       const outcome = submit(message, AbortSignal.any([signal, closing.signal]))
-      underWay.add(outcome)
-      return outcome.finally(() => underWay.delete(outcome))
+      inProgress.add(outcome)
+      return outcome.finally(() => inProgress.delete(outcome))
     },
     test: signal => checkServer(options, login, AbortSignal.any([signal, closing.signal])),
     async close() {
       closing.abort()
-      deliveries.close()
-      await Promise.allSettled(underWay)
+      pool.close()
+      await Promise.allSettled(inProgress)
     },
   }
 }
@@ -129,11 +125,11 @@ function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number
       ...(isIP(config.host) === 0 && { servername: config.host }),
     },
     maxConnections: config.maxConnections ?? CONNECTIONS,
-    maxRequeues: STALE_CONNECTIONS,
+    maxRequeues: MOST_REQUEUES,
     dnsTimeout: DNS_MS,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: GREETING_MS,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     // Cut at once: waiting for the server to close its side would outlive close().
     socketCloseTimeout: 0,
     logger: false,
@@ -145,7 +141,7 @@ function warnOfPlainLogin(config: SmtpConfig, options: PoolOptions, io: Io): voi
   io.log.warn({ host: config.host }, 'smtp: the password is sent unencrypted if the server offers no TLS')
 }
 
-async function makeMail(
+async function encodeMail(
   message: Outgoing,
   from: Mailbox | null,
   sign: DkimSigner | undefined,
@@ -155,17 +151,17 @@ async function makeMail(
   try {
     signal.throwIfAborted()
     const mail = await composeMail(message, from, io.clock.now(), signal)
-    if ('fault' in mail) return outcomeOfUnmailable(mail)
+    if ('fault' in mail) return outcomeOfMailError(mail)
     const bytes = sign ? await sign(mail.bytes) : mail.bytes
     signal.throwIfAborted()
     return { mail: { ...mail, bytes } }
   } catch {
-    if (signal.aborted) return STOPPED
+    if (signal.aborted) return CANCELLED
     return { kind: 'retry', detail: 'The mail could not be encoded; nothing was sent.' }
   }
 }
 
-const STOPPED: Outcome = { kind: 'retry', detail: 'The send was cancelled before anything was sent.' }
+const CANCELLED: Outcome = { kind: 'retry', detail: 'The send was cancelled before anything was sent.' }
 
 /** Bytes of the files in a mail, as base64 in lines. A file of unknown size may be as large as a whole mail. */
 function expectedBytes(files: readonly OutgoingFile[]): number {
@@ -177,7 +173,7 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
 }
 
 /** A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server. */
-function stateAfter(delivery: Delivery | { fault: SmtpFault }): LinkState | null {
+function stateAfter(delivery: SendResult | { fault: SmtpFault }): LinkState | null {
   if (!('fault' in delivery)) return { state: 'up', detail: 'accepts mail' }
   const { code, responseCode, originalCode } = delivery.fault
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }

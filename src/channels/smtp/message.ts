@@ -10,13 +10,13 @@ import { subjectHeader } from './subject.ts'
 export type Mail = { from: string; to: string; messageId: string; bytes: Buffer }
 
 /** Why no mail could be composed from a message; nothing was sent. */
-export type Unmailable = {
+export type MailError = {
   fault: 'recipient' | 'sender' | 'too_large' | 'file' | 'file_later'
   detail: string
 }
 
 /**
- * The largest mail, encoded: a little more than the limit of the common receivers (25 to 35 MB). A mail is held in memory while it is on its way; `room.ts` bounds how much that is together.
+ * The largest mail, encoded: a little more than the limit of the common receivers (25 to 35 MB). A mail is held in memory while it is on its way; `semaphore.ts` bounds how much that is together.
  */
 export const LARGEST_MAIL_BYTES = 40 * 1024 * 1024
 
@@ -30,7 +30,7 @@ export async function composeMail(
   from: Mailbox | null,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Mail | Unmailable> {
+): Promise<Mail | MailError> {
   const to = parseAddress(message.to)
   if (to === null) return { fault: 'recipient', detail: 'The recipient is not a mail address.' }
   if (from === null) return { fault: 'sender', detail: 'The sender is not a mail address.' }
@@ -47,7 +47,7 @@ export async function composeMail(
     ...bodyOf(message),
     attachments: message.files.map((file, at) => ({
       filename: file.fileName,
-      contentType: carriedAs(file.mimetype),
+      contentType: attachmentType(file.mimetype),
       contentDisposition: 'attachment',
       content: files.streams[at]!,
     })),
@@ -72,14 +72,14 @@ function bodyOf(message: Outgoing): { text: string; html?: string } {
  * Files of type message/* and multipart/* must not be base64-encoded (RFC 2046, 5.1 and 5.2.1). Unencoded, their line
  * ends may change on the way, which breaks the DKIM signature. So they go as octet-stream; the file name keeps the type.
  */
-function carriedAs(mimetype: string): string {
+function attachmentType(mimetype: string): string {
   return /^(?:message|multipart)\//i.test(mimetype) ? 'application/octet-stream' : mimetype
 }
 
 async function openFiles(
   files: readonly OutgoingFile[],
   signal: AbortSignal,
-): Promise<{ streams: Readable[] } | Unmailable> {
+): Promise<{ streams: Readable[] } | MailError> {
   const opened = await Promise.allSettled(files.map(file => file.open(signal)))
   const streams = opened.flatMap(one => (one.status === 'fulfilled' ? [one.value as Readable] : []))
   const failed = opened.find(one => one.status === 'rejected')
@@ -90,7 +90,7 @@ async function openFiles(
 }
 
 /** Reads the mail into memory, and stops where it becomes larger than LARGEST_MAIL_BYTES. */
-async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | Unmailable> {
+async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | MailError> {
   const chunks: Buffer[] = []
   let size = 0
   const stop = () => stream.destroy()
@@ -114,7 +114,7 @@ async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | 
 }
 
 /** Only the files come from outside, so an error while encoding is an error of a file. */
-function fileFault(error: unknown): Unmailable {
+function fileFault(error: unknown): MailError {
   const final = error instanceof FileUnavailable && !error.retryable
   const why = error instanceof FileUnavailable ? error.message : 'its stream failed'
   return { fault: final ? 'file' : 'file_later', detail: `An attachment could not be read: ${why}` }

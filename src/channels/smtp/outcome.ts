@@ -1,5 +1,5 @@
 import type { Outcome, Outgoing } from '../provider.ts'
-import type { Unmailable } from './message.ts'
+import type { MailError } from './message.ts'
 
 /** The fields of a nodemailer error; each may be missing. */
 export type SmtpFault = {
@@ -14,10 +14,10 @@ export type SmtpFault = {
 const GREYLIST_MS = 60_000
 
 /** Replies about our login or TLS, not about the mail, to whatever command they answer (RFC 4954, RFC 3207). */
-const OUR_LOGIN = new Set([530, 534, 535, 538])
+const LOGIN_REPLIES = new Set([530, 534, 535, 538])
 
 /** The same, but only in answer to the login or STARTTLS: in answer to a mail, large services use them for "too fast". */
-const OUR_LOGIN_FOR_NOW = new Set([432, 454])
+const TEMPORARY_LOGIN_REPLIES = new Set([432, 454])
 
 /** How long the lane rests after "too fast", and after "the daily quota is used up". */
 const THROTTLE_MS = 1_000
@@ -27,7 +27,7 @@ const QUOTA_MS = 600_000
 const LONGEST_REPLY = 300
 
 /** No mail could be composed: final, unless a file may be readable later. */
-export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
+export function outcomeOfMailError(unmailable: MailError): Outcome {
   const { fault, detail } = unmailable
   if (fault === 'recipient') return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail }
   if (fault === 'sender') return { kind: 'rejected', code: 'SENDER_REJECTED', detail }
@@ -36,7 +36,7 @@ export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
 }
 
 /** The server does not accept non-ASCII addresses; nothing was sent to it. */
-export function outcomeBeyondAscii(isRecipient: boolean): Outcome {
+export function outcomeOfNonAscii(isRecipient: boolean): Outcome {
   const whose = isRecipient ? 'recipient’s' : 'sender’s'
   const detail = `The ${whose} address is not ASCII, and the server does not support SMTPUTF8.`
   return { kind: 'rejected', code: isRecipient ? 'RECIPIENT_REJECTED' : 'SENDER_REJECTED', detail }
@@ -55,7 +55,7 @@ export function outcomeOfReply(
   if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply)) {
     return { kind: 'unknown', detail: 'The server’s reply to the mail is not a valid success reply.' }
   }
-  return { kind: 'accepted', providerId, code: shownReply(message, reply) }
+  return { kind: 'accepted', providerId, code: storedReply(message, reply) }
 }
 
 /**
@@ -68,25 +68,25 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
   if (ended && !(answered && fault.code === 'EMESSAGE')) {
     return {
       kind: 'unknown',
-      detail: `The connection was lost before the server's final reply (${nameOf(fault)}).`,
+      detail: `The connection was lost before the server's final reply (${faultName(fault)}).`,
     }
   }
   if (!answered) return localFault(fault)
   const providerCode = codesOf(fault.response ?? String(status))
-  const detail = `The server answered: ${shownReply(message, fault.response ?? String(status))}`
-  const tooFast = restOf(fault)
+  const detail = `The server answered: ${storedReply(message, fault.response ?? String(status))}`
+  const tooFast = throttleMsOf(fault)
   if (tooFast !== null) return { kind: 'throttled', afterMs: tooFast, detail, providerCode }
   if (
     fault.code === 'EAUTH' ||
-    OUR_LOGIN.has(status) ||
-    (OUR_LOGIN_FOR_NOW.has(status) && !isAboutMail(fault))
+    LOGIN_REPLIES.has(status) ||
+    (TEMPORARY_LOGIN_REPLIES.has(status) && !isAboutMail(fault))
   ) {
     // The operator can fix the login: a final rejection would lose the mail.
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
   if (status < 500) {
     const later = { kind: 'retry', detail, providerCode } as const
-    return asksForTime(fault) ? { ...later, afterMs: GREYLIST_MS * Math.max(1, message.attempt) } : later
+    return needsLongerDelay(fault) ? { ...later, afterMs: GREYLIST_MS * Math.max(1, message.attempt) } : later
   }
   return refusal(fault, detail, providerCode)
 }
@@ -100,7 +100,7 @@ function localFault(fault: SmtpFault): Outcome {
       detail: 'The mail is larger than the server accepts.',
     }
   }
-  return { kind: 'retry', detail: `The mail did not reach the server (${nameOf(fault)}).` }
+  return { kind: 'retry', detail: `The mail did not reach the server (${faultName(fault)}).` }
 }
 
 function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcome {
@@ -126,8 +126,8 @@ function isAboutMail(fault: SmtpFault): boolean {
  * (https://learn.microsoft.com/exchange/troubleshoot/send-emails/smtp-submission-improvements) and of Gmail
  * (https://support.google.com/a/answer/3726730). Null for any other.
  */
-function restOf({ response = '' }: SmtpFault): number | null {
-  if (DAY_IS_OVER.test(response)) return QUOTA_MS
+function throttleMsOf({ response = '' }: SmtpFault): number | null {
+  if (DAILY_QUOTA_USED.test(response)) return QUOTA_MS
   if (/^454[ -](?:4\.\d\.\d{1,3} )?throttling failure/i.test(response))
     return /quota/i.test(response) ? QUOTA_MS : THROTTLE_MS
   return /^4\d\d[ -]4\.3\.2 .*(?:concurrent connections? limit|sender thread limit) exceeded/i.test(response)
@@ -136,11 +136,11 @@ function restOf({ response = '' }: SmtpFault): number | null {
 }
 
 /** A daily quota is used up: the mail can go the next day, although the reply code says "permanent". */
-const DAY_IS_OVER =
+const DAILY_QUOTA_USED =
   /^550[ -](?:5\.4\.5 daily (?:user )?sending (?:limit|quota)|5\.7\.1 daily smtp relay (?:sending )?limit) exceeded|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i
 
 /** Greylisting, or a full mailbox: a try within a minute would get the same answer. */
-function asksForTime({ response = '', responseCode }: SmtpFault): boolean {
+function needsLongerDelay({ response = '', responseCode }: SmtpFault): boolean {
   return /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(response) || responseCode === 452
 }
 
@@ -148,7 +148,7 @@ function asksForTime({ response = '', responseCode }: SmtpFault): boolean {
  * Servers may quote subject and body in their replies. For a mail that carries a one-time code, only the
  * reply's codes are kept.
  */
-function shownReply(message: Outgoing, reply: string): string {
+function storedReply(message: Outgoing, reply: string): string {
   if (message.messageType === 'otp') return codesOf(reply)
   return reply.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_REPLY)
 }
@@ -158,6 +158,6 @@ function codesOf(reply: string): string {
   return /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reply)?.[0].replace('-', ' ') ?? ''
 }
 
-function nameOf(fault: SmtpFault): string {
+function faultName(fault: SmtpFault): string {
   return fault.originalCode ?? fault.code ?? 'no code'
 }

@@ -2,7 +2,7 @@
 type Prepared = { prepared: true; foldLines: true; value: string }
 
 /** A line has at most 998 octets (RFC 5322, 2.1.1), and can be folded only at spaces. */
-const ENDLESS_WORD = /[^ ]{900}/
+const UNFOLDABLE_WORD = /[^ ]{900}/
 /** Bytes in one encoded word, which has at most 75 characters (RFC 2047, 2). */
 const MOST_BYTES = 45
 
@@ -11,12 +11,12 @@ const MOST_BYTES = 45
  * looks like an encoded word, and words that are too long to fold: those are encoded here.
  */
 export function subjectHeader(subject: string): string | Prepared {
-  if (!subject.includes('=?') && !ENDLESS_WORD.test(subject)) return subject
-  return { prepared: true, foldLines: true, value: pieces(subject).map(encodedWord).join(' ') }
+  if (!subject.includes('=?') && !UNFOLDABLE_WORD.test(subject)) return subject
+  return { prepared: true, foldLines: true, value: splitText(subject).map(encodedWord).join(' ') }
 }
 
 /** Cuts between characters, never inside one. */
-function pieces(text: string): string[] {
+function splitText(text: string): string[] {
   const cut: string[] = []
   let piece = ''
   for (const letter of text) {

@@ -7,7 +7,7 @@ import { FileUnavailable } from '../provider.ts'
 export type Methods = Api['raw']
 
 /** The result of one call. It never contains the URL, which holds the token. */
-export type Called<T> =
+export type CallResult<T> =
   | { kind: 'answer'; value: T }
   | Refused
   /** An answer that is not one of the Bot API's. */
@@ -32,35 +32,35 @@ export type Refused = {
   movedTo?: string
 }
 
-export type Wire = {
+export type BotApi = {
   /** The path before all methods, without a slash at the end. */
   root: string
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
 }
 
 /** Longer than any call: grammY's own time-out must not end a call, our signals do. */
-const NEVER_S = 2_000_000
+const NO_TIMEOUT_S = 2_000_000
 
 /**
  * Calls the Bot API once. grammY builds the request and reads the answer; in between, our own HTTP
  * client makes the exchange, since it knows whether a failed request was sent. grammY is loaded at the first call: most installations have no bot.
  */
 export async function callApi<T>(
-  wire: Wire,
+  botApi: BotApi,
   token: string,
-  ask: (methods: Methods) => Promise<T>,
+  run: (methods: Methods) => Promise<T>,
   signal: AbortSignal,
-): Promise<Called<T>> {
+): Promise<CallResult<T>> {
   const { Api } = await import('grammy')
   const api = new Api(token, {
-    apiRoot: wire.root,
-    timeoutSeconds: NEVER_S,
-    fetch: fetchOver(wire, signal) as unknown as NonNullable<ApiClientOptions['fetch']>,
+    apiRoot: botApi.root,
+    timeoutSeconds: NO_TIMEOUT_S,
+    fetch: fetchOver(botApi, signal) as unknown as NonNullable<ApiClientOptions['fetch']>,
   })
   try {
-    return { kind: 'answer', value: await ask(api.raw) }
+    return { kind: 'answer', value: await run(api.raw) }
   } catch (error) {
-    return calledOf(error)
+    return resultOfError(error)
   }
 }
 
@@ -74,19 +74,19 @@ type Init = {
 }
 
 class NoAnswer extends Error {
-  readonly called: Called<never>
-  constructor(called: Called<never>) {
+  readonly called: CallResult<never>
+  constructor(called: CallResult<never>) {
     super(called.kind)
     this.called = called
   }
 }
 
-function fetchOver(wire: Wire, outer: AbortSignal) {
+function fetchOver(botApi: BotApi, outer: AbortSignal) {
   return async (url: string, init: Init) => {
     const stop = new AbortController()
     init.signal.addEventListener('abort', () => stop.abort())
     if (init.signal.aborted) stop.abort()
-    const exchange = await wire.exchange(toRequest(url, init), AbortSignal.any([outer, stop.signal]))
+    const exchange = await botApi.exchange(toRequest(url, init), AbortSignal.any([outer, stop.signal]))
     if (exchange.kind !== 'answer') throw new NoAnswer(exchange)
     const { answer } = exchange
     return { json: async () => readAnswer(answer) }
@@ -118,18 +118,18 @@ function readAnswer({ status, headers, body }: Answer): object {
   return value
 }
 
-function calledOf(error: unknown): Called<never> {
+function resultOfError(error: unknown): CallResult<never> {
   if (isRefusal(error)) return refusedOf(error)
   if (!(error instanceof Error) || error.name !== 'HttpError')
     return { kind: 'unclear', status: 0, headers: {} }
   const cause = (error as HttpError).error
   if (cause instanceof NoAnswer) return cause.called
   // Apart from the exchange only the upload's file can fail.
-  return cutBy(cause)
+  return resultOfFileError(cause)
 }
 
 /** The result of a call whose file failed. */
-export function cutBy(error: unknown): Extract<Called<never>, { kind: 'cut' }> {
+export function resultOfFileError(error: unknown): Extract<CallResult<never>, { kind: 'cut' }> {
   if (error instanceof FileUnavailable) return { kind: 'cut', error }
   return { kind: 'cut', error: new FileUnavailable('the file could not be read', true) }
 }
@@ -138,7 +138,7 @@ function isRefusal(error: unknown): error is GrammyError {
   return error instanceof Error && error.name === 'GrammyError'
 }
 
-function refusedOf({ error_code: code, description, parameters }: GrammyError): Called<never> {
+function refusedOf({ error_code: code, description, parameters }: GrammyError): CallResult<never> {
   const { retry_after: afterS, migrate_to_chat_id: movedTo } = parameters
   if (typeof code !== 'number') return { kind: 'unclear', status: 200, headers: {} }
   return {

@@ -17,7 +17,7 @@ const RECIPIENT: Meaning = {
 }
 
 /** Texts of a 400, by whose fault it is. */
-const NOT_THERE =
+const CHAT_FAULTS =
   /chat not found|user not found|peer_id_invalid|chat_id is empty|group chat was (?:deleted|upgraded)|rights|not a member|need administrator|chat_write_forbidden|user_is_blocked|input_user_deactivated/i
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ export function explainCode(code: string): string | null {
 /** The meaning of a final refusal; null for others. */
 export function meaningOf({ code, description }: Refused): Meaning | null {
   if (code === 403) return { code: 'RECIPIENT_REJECTED', text: TEXTS['403']!.slice(0, -1) }
-  if (code === 400 && NOT_THERE.test(description)) return RECIPIENT
+  if (code === 400 && CHAT_FAULTS.test(description)) return RECIPIENT
   return code >= 400 && code < 500 ? MESSAGE : null
 }
 

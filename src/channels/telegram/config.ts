@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { BaseUrl, LINE_FIELDS, pathOf } from '../http/config.ts'
+import { BaseUrl, HTTP_FIELDS, pathOf } from '../http/config.ts'
 
 const API_ROOT = 'https://api.telegram.org'
 
 export const Config = Type.Object(
   {
     apiRoot: Type.Optional(BaseUrl(API_ROOT)),
-    ...LINE_FIELDS,
+    ...HTTP_FIELDS,
   },
   { additionalProperties: false },
 )

@@ -10,7 +10,7 @@ const LARGEST_PHOTO_BYTES = 10 * 1024 * 1024
 const LARGEST_FILE_BYTES = 50 * 1024 * 1024
 
 /** A rejection where Telegram has no message for this content; else null. */
-export function unsendable({ from, text, files }: Outgoing): Outcome | null {
+export function rejectUnsendable({ from, text, files }: Outgoing): Outcome | null {
   if (from === null) return rejected('SENDER_REJECTED', 'A bot message must name its bot.')
   if (files.length > 1) return rejected('MESSAGE_REJECTED', 'A bot message can carry only one file.')
   const [file] = files
@@ -25,14 +25,17 @@ export function unsendable({ from, text, files }: Outgoing): Outcome | null {
 export type Sent = { chatId: string; messageId: number }
 
 /** A message that is ready to send. */
-export type Parcel = {
+export type PreparedMessage = {
   text: string
   /** `source`: a URL that Telegram fetches itself, or the bytes. */
   file: { type: AttachmentType; source: string | InputFile } | null
 }
 
 /** Opens the file if we must upload it. Rejects with `FileUnavailable` where it cannot be read. */
-export async function pack({ text, files: [file] }: Outgoing, signal: AbortSignal): Promise<Parcel> {
+export async function prepareMessage(
+  { text, files: [file] }: Outgoing,
+  signal: AbortSignal,
+): Promise<PreparedMessage> {
   if (!file) return { text, file: null }
   return { text, file: { type: file.type, source: file.publicUrl ?? (await open(file, signal)) } }
 }
@@ -61,7 +64,11 @@ function plainName(fileName: string): string {
 }
 
 /** Sends it; the text is shown as it was written. */
-export async function post(methods: Methods, chatId: string, { text, file }: Parcel): Promise<Sent> {
+export async function sendPrepared(
+  methods: Methods,
+  chatId: string,
+  { text, file }: PreparedMessage,
+): Promise<Sent> {
   const words = escapeMarkdown(text)
   if (!file) {
     return sentOf(await methods.sendMessage({ chat_id: chatId, text: words, parse_mode: 'MarkdownV2' }))

@@ -7,7 +7,7 @@ const MOST_BOTS = 10_000
 /** The longest rest, even where Telegram asks for more. */
 export const LONGEST_REST_MS = 3_600_000
 
-export type Rest = {
+export type Throttle = {
   afterMs: number
   /** `message`: only this chat rests; `account`: the whole bot. */
   scope: 'message' | 'account'
@@ -16,9 +16,9 @@ export type Rest = {
 /** How long chats and bots rest after "too many requests"; knows only answers to this node. */
 export type Pace = {
   /** Null where the message may go. */
-  restOf(botId: string, chatId: string): Rest | null
+  throttleOf(botId: string, chatId: string): Throttle | null
   /** Telegram said `retry_after`. */
-  refused(botId: string, chatId: string, afterMs: number): Rest
+  recordThrottle(botId: string, chatId: string, afterMs: number): Throttle
 }
 
 /**
@@ -31,7 +31,7 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   const bots = createLru<string, { chatId: string; chatUntilMs: number; allUntilMs: number }>(MOST_BOTS)
   const keyOf = (botId: string, chatId: string) => `${botId} ${chatId}`
 
-  function refused(botId: string, chatId: string, askedMs: number): Rest {
+  function recordThrottle(botId: string, chatId: string, askedMs: number): Throttle {
     const afterMs = Math.min(Math.max(askedMs, 1), LONGEST_REST_MS)
     const nowMs = clock.monotonic()
     // Answers may arrive out of order: the later end of the rest counts.
@@ -45,13 +45,13 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   }
 
   return {
-    restOf(botId, chatId) {
+    throttleOf(botId, chatId) {
       const nowMs = clock.monotonic()
       const allMs = (bots.get(botId)?.allUntilMs ?? 0) - nowMs
       if (allMs > 0) return { afterMs: Math.ceil(allMs), scope: 'account' }
       const chatMs = (chats.get(keyOf(botId, chatId)) ?? 0) - nowMs
       return chatMs > 0 ? { afterMs: Math.ceil(chatMs), scope: 'message' } : null
     },
-    refused,
+    recordThrottle,
   }
 }

@@ -7,13 +7,13 @@ import type {
 } from '../../contract/bot-platform.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
-import { jsonOf } from '../http/inbound.ts'
+import { parseJsonObject } from '../http/inbound.ts'
 import { THROTTLE_MS } from '../http/verdict.ts'
 import { FileUnavailable } from '../provider.ts'
-import { type Called, callApi, type Methods, type Refused, type Wire } from './call.ts'
+import { type BotApi, type CallResult, callApi, type Methods, type Refused } from './call.ts'
 import { isThrottle, isUnauthorized } from './codes.ts'
 import { LONGEST_REST_MS } from './pace.ts'
-import { readUpdate, WANTED } from './updates.ts'
+import { readUpdate, UPDATE_TYPES } from './updates.ts'
 
 /** Each bot that is polled holds one connection open. */
 const MOST_CONNECTIONS = 20_000
@@ -28,7 +28,7 @@ const WEBHOOK_CONNECTIONS = 40
 
 export type TelegramPlatform = BotPlatform & {
   /** The URL of a file. It is a secret: the token is part of it. Rejects with `FileUnavailable`. */
-  locate(token: string, fileId: string, signal: AbortSignal): Promise<URL>
+  fileUrl(token: string, fileId: string, signal: AbortSignal): Promise<URL>
   close(): void
 }
 
@@ -41,22 +41,22 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
     mostAnswerBytes: MOST_ANSWER_BYTES,
   })
   const closing = new AbortController()
-  const wire: Wire = { root, exchange: client.exchange }
+  const botApi: BotApi = { root, exchange: client.exchange }
 
   /** Settles when the signal aborts, when the link closes, or when no answer came in time. */
-  function ask<T>(
+  function callBot<T>(
     token: string,
     call: (methods: Methods) => Promise<T>,
     signal: AbortSignal,
     waitMs = 0,
-  ): Promise<Called<T>> {
+  ): Promise<CallResult<T>> {
     return within(clock, waitMs + ANSWER_MS, late =>
-      callApi(wire, token, call, AbortSignal.any([signal, closing.signal, late])),
+      callApi(botApi, token, call, AbortSignal.any([signal, closing.signal, late])),
     )
   }
 
   async function identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>> {
-    const called = await ask(token, async methods => identityOf(await methods.getMe()), signal)
+    const called = await callBot(token, async methods => identityOf(await methods.getMe()), signal)
     // A wrong token makes the path unknown: a proxy may answer 401 or 404 in a form of its own.
     if (called.kind === 'unclear' && (called.status === 401 || called.status === 404)) return UNAUTHORIZED
     return answerOf(called)
@@ -73,16 +73,16 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
         ...(offset !== null && { offset }),
         limit,
         timeout: Math.floor(waitMs / 1_000),
-        allowed_updates: [...WANTED],
+        allowed_updates: [...UPDATE_TYPES],
       }
-      const called = await ask(token, methods => readAll(methods.getUpdates(question)), signal, waitMs)
+      const called = await callBot(token, methods => readAll(methods.getUpdates(question)), signal, waitMs)
       const tooLarge = called.kind === 'lost' && called.code === ANSWER_TOO_LARGE
       if (!tooLarge || limit === 1) return answerOf(called)
     }
   }
 
-  async function locate(token: string, fileId: string, signal: AbortSignal): Promise<URL> {
-    const called = await ask(token, methods => methods.getFile({ file_id: fileId }), signal)
+  async function fileUrl(token: string, fileId: string, signal: AbortSignal): Promise<URL> {
+    const called = await callBot(token, methods => methods.getFile({ file_id: fileId }), signal)
     if (called.kind === 'refused' && called.code < 500 && !isThrottle(called)) {
       throw new FileUnavailable('Telegram no longer has the file', false)
     }
@@ -97,14 +97,14 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
   return {
     identify,
     async listen(token, webhook, signal) {
-      const called = await ask(
+      const called = await callBot(
         token,
         methods =>
           webhook
             ? methods.setWebhook({
                 url: webhook.url,
                 secret_token: webhook.secret,
-                allowed_updates: [...WANTED],
+                allowed_updates: [...UPDATE_TYPES],
                 max_connections: WEBHOOK_CONNECTIONS,
               })
             : methods.deleteWebhook({}),
@@ -113,16 +113,18 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
       return answerOf(called)
     },
     async listener(token, signal) {
-      return answerOf(await ask(token, async methods => listenerOf(await methods.getWebhookInfo()), signal))
+      return answerOf(
+        await callBot(token, async methods => listenerOf(await methods.getWebhookInfo()), signal),
+      )
     },
     updates,
     async acknowledge(token, press, signal) {
       const question = { callback_query_id: press }
-      return answerOf(await ask(token, methods => methods.answerCallbackQuery(question), signal))
+      return answerOf(await callBot(token, methods => methods.answerCallbackQuery(question), signal))
     },
     secretHeader: 'x-telegram-bot-api-secret-token',
-    readCall: body => readUpdate(jsonOf(body)),
-    locate,
+    readCall: body => readUpdate(parseJsonObject(body)),
+    fileUrl,
     close() {
       closing.abort()
       client.close()
@@ -156,7 +158,7 @@ async function readAll(updates: Promise<readonly unknown[]>): Promise<readonly B
   return (await updates).flatMap(update => readUpdate(update) ?? [])
 }
 
-function answerOf<T>(called: Called<T>): PlatformAnswer<T> {
+function answerOf<T>(called: CallResult<T>): PlatformAnswer<T> {
   switch (called.kind) {
     case 'answer':
       return called

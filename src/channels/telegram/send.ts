@@ -1,10 +1,16 @@
 import { botMessageId } from '../../contract/bot-platform.ts'
-import { quotable, THROTTLE_MS, type Verdict, verdictOfFailure, verdictOfStatus } from '../http/verdict.ts'
+import {
+  quotableText,
+  THROTTLE_MS,
+  type Verdict,
+  verdictOfFailure,
+  verdictOfStatus,
+} from '../http/verdict.ts'
 import type { Io, Outcome, Outgoing, SenderUpdate } from '../provider.ts'
 import { outcomeOfFile, rejected } from '../shared/outcome.ts'
-import { type Called, callApi, cutBy, type Refused, type Wire } from './call.ts'
+import { type BotApi, type CallResult, callApi, type Refused, resultOfFileError } from './call.ts'
 import { isThrottle, isUnauthorized, meaningOf } from './codes.ts'
-import { type Parcel, pack, post, type Sent, unsendable } from './message.ts'
+import { type PreparedMessage, prepareMessage, rejectUnsendable, type Sent, sendPrepared } from './message.ts'
 import { createPace } from './pace.ts'
 
 type Sender = {
@@ -13,19 +19,19 @@ type Sender = {
 
 /** Submits messages for bots, and reports what refusals show about bots and chats. */
 export function createSender(options: {
-  wire: Wire
+  botApi: BotApi
   io: Io
   /** Reports what the submit shows about the link's health. */
-  conclude(verdict: Verdict, answered: boolean): Outcome
+  reportVerdict(verdict: Verdict, answered: boolean): Outcome
 }): Sender {
-  const { wire, io, conclude } = options
+  const { botApi, io, reportVerdict } = options
   const pace = createPace(io.clock)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    const refused = unsendable(message)
+    const refused = rejectUnsendable(message)
     if (refused) return refused
-    const rest = pace.restOf(message.from!, message.to)
-    if (rest) return { kind: 'throttled', ...rest, detail: RESTING, providerCode: '429' }
+    const rest = pace.throttleOf(message.from!, message.to)
+    if (rest) return { kind: 'throttled', ...rest, detail: STILL_THROTTLED, providerCode: '429' }
     const token = await readToken(message.from!)
     if (typeof token !== 'string') return token
     const called = await submit(message, message.to, token, signal)
@@ -37,7 +43,7 @@ export function createSender(options: {
 
   async function readToken(botId: string): Promise<string | Outcome> {
     try {
-      return (await io.vault.read(botId)) ?? GONE
+      return (await io.vault.read(botId)) ?? BOT_REMOVED
     } catch {
       return { kind: 'retry', detail: 'The bot’s token could not be read from the store.' }
     }
@@ -50,7 +56,7 @@ export function createSender(options: {
     token: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    await tell(message, { kind: 'moved', chatId: from, to: message.to })
+    await emitChange(message, { kind: 'moved', chatId: from, to: message.to })
     return read(await submit(message, message.to, token, signal), message, token)
   }
 
@@ -59,54 +65,54 @@ export function createSender(options: {
     chatId: string,
     token: string,
     signal: AbortSignal,
-  ): Promise<Called<Sent>> {
+  ): Promise<CallResult<Sent>> {
     if (signal.aborted) return { kind: 'unsent', code: 'ABORTED' }
-    let parcel: Parcel
+    let prepared: PreparedMessage
     try {
-      parcel = await pack(message, signal)
+      prepared = await prepareMessage(message, signal)
     } catch (error) {
-      return cutBy(error)
+      return resultOfFileError(error)
     }
-    return callApi(wire, token, methods => post(methods, chatId, parcel), signal)
+    return callApi(botApi, token, methods => sendPrepared(methods, chatId, prepared), signal)
   }
 
-  async function read(called: Called<Sent>, message: Outgoing, token: string): Promise<Outcome> {
+  async function read(called: CallResult<Sent>, message: Outgoing, token: string): Promise<Outcome> {
     switch (called.kind) {
       case 'answer':
-        return conclude({ outcome: accepted(called.value, message) }, true)
+        return reportVerdict({ outcome: accepted(called.value, message) }, true)
       case 'unsent':
       case 'lost':
-        return conclude(verdictOfFailure(called), false)
+        return reportVerdict(verdictOfFailure(called), false)
       case 'unclear':
         // Not reported as a link that is down: a wrong token makes the path wrong, and concerns only one bot.
-        return conclude({ outcome: verdictOfStatus(called, io.clock.now()).outcome }, true)
+        return reportVerdict({ outcome: verdictOfStatus(called, io.clock.now()).outcome }, true)
       case 'cut':
-        return conclude({ outcome: outcomeOfFile(called.error) }, false)
+        return reportVerdict({ outcome: outcomeOfFile(called.error) }, false)
       case 'refused':
-        return conclude({ outcome: await readRefusal(called, message, token) }, true)
+        return reportVerdict({ outcome: await readRefusal(called, message, token) }, true)
     }
   }
 
   async function readRefusal(refused: Refused, message: Outgoing, token: string): Promise<Outcome> {
     const providerCode = String(refused.code)
     if (isThrottle(refused)) {
-      const rest = pace.refused(message.from!, message.to, refused.afterMs ?? THROTTLE_MS)
+      const rest = pace.recordThrottle(message.from!, message.to, refused.afterMs ?? THROTTLE_MS)
       return { kind: 'throttled', ...rest, detail: 'Telegram answered: too many requests.', providerCode }
     }
     if (isUnauthorized(refused)) {
-      await tell(message, { kind: 'unauthorized' })
+      await emitChange(message, { kind: 'unauthorized' })
       return { kind: 'rejected', code: 'SENDER_REJECTED', detail: REVOKED, providerCode }
     }
     const meaning = meaningOf(refused)
-    if (!meaning) return { ...unclear(refused.code), providerCode }
-    if (refused.code === 403) await tell(message, { kind: 'blocked', chatId: message.to })
-    const quote = quotable(refused.description, message, [token])
+    if (!meaning) return { ...unknownOutcome(refused.code), providerCode }
+    if (refused.code === 403) await emitChange(message, { kind: 'blocked', chatId: message.to })
+    const quote = quotableText(refused.description, message, [token])
     const detail = `${meaning.text}${quote === '' ? '.' : `: ${quote}`}`
     return { kind: 'rejected', code: meaning.code, detail, providerCode }
   }
 
   /** Stored before the refusal is returned, so that the API already shows the change when the sender reads the refusal. */
-  async function tell({ accountId, from }: Outgoing, change: SenderUpdate['change']): Promise<void> {
+  async function emitChange({ accountId, from }: Outgoing, change: SenderUpdate['change']): Promise<void> {
     await io
       .emit([{ kind: 'sender', accountId, senderId: from!, change }])
       .catch(error =>
@@ -120,17 +126,17 @@ export function createSender(options: {
   return { send }
 }
 
-const RESTING = 'The chat or bot waits: Telegram recently answered "too many requests".'
+const STILL_THROTTLED = 'The chat or bot waits: Telegram recently answered "too many requests".'
 const REVOKED = 'Telegram no longer accepts the bot’s token.'
-const GONE = rejected('SENDER_REJECTED', 'The bot is no longer registered.')
+const BOT_REMOVED = rejected('SENDER_REJECTED', 'The bot is no longer registered.')
 
 function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
-  if (!Number.isSafeInteger(messageId)) return unclear(200)
+  if (!Number.isSafeInteger(messageId)) return unknownOutcome(200)
   return { kind: 'accepted', providerId: botMessageId(from!, chatId, messageId) }
 }
 
 /** A proxy, or a failing server, may have passed the message on. */
-function unclear(status: number): Extract<Outcome, { kind: 'unknown' }> {
+function unknownOutcome(status: number): Extract<Outcome, { kind: 'unknown' }> {
   return {
     kind: 'unknown',
     detail: `The answer (HTTP ${status}) does not say whether Telegram accepted the message.`,

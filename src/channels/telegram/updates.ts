@@ -5,7 +5,7 @@ import { numberOf, readVcard } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
 
 /** The kinds of updates that are asked for; Telegram has many more. */
-export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const
+export const UPDATE_TYPES = ['message', 'callback_query', 'my_chat_member'] as const
 
 type Fields = Record<string, unknown>
 /** Longest id of a button press; Telegram's have some twenty digits. */
@@ -34,16 +34,16 @@ function readMessage(update: Fields): UpdateContent | null {
   const atMs = timeOf(message['date'])
   // A group that moves is reported under its old id and its new one, in any order.
   const movedFrom = integerOf(message['migrate_from_chat_id'])
-  if (movedFrom === null) return { chat, atMs, what: whatOf(message) }
+  if (movedFrom === null) return { chat, atMs, what: happeningOf(message) }
   return { chat: { ...chat, chatId: String(movedFrom) }, atMs, what: { kind: 'moved', to: chat.chatId } }
 }
 
-function whatOf(message: Fields): BotHappening | null {
+function happeningOf(message: Fields): BotHappening | null {
   const movedTo = message['migrate_to_chat_id']
   if (Number.isSafeInteger(movedTo)) return { kind: 'moved', to: String(movedTo) }
   const tells = (field: string) => message[field] !== undefined
   if (JOINS.some(tells)) return { kind: 'joined' }
-  if (NOTICES.some(tells)) return null
+  if (SERVICE_MESSAGES.some(tells)) return null
   const text = textOf(message['text'])
   const said: BotMessage = {
     text: text ?? textOf(message['caption']),
@@ -65,7 +65,7 @@ const JOINS = ['new_chat_members', 'group_chat_created', 'supergroup_chat_create
  * Other service messages. They are no messages of a person: "the bot was removed from the group" must not count
  * as a message that ends the block, which comes as an update of its own. Source: https://core.telegram.org/bots/api#message.
  */
-const NOTICES = [
+const SERVICE_MESSAGES = [
   'left_chat_member',
   'new_chat_title',
   'new_chat_photo',

@@ -1,9 +1,9 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundReply } from '../../contract/inbound.ts'
-import type { InboundAnswer, InboundMedia, InboundMessage } from '../provider.ts'
+import type { InboundMedia, InboundMessage, InboundResult } from '../provider.ts'
 
 /** Twilio sends a plain-text answer to the author as a message; an empty TwiML response sends nothing. */
-const NO_ANSWER: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
+const EMPTY_TWIML: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
 const MOST_MEDIA = 10
 
@@ -11,12 +11,12 @@ const MOST_MEDIA = 10
  * A message to one of the account's numbers; null for another call. Twilio joins long ones.
  * Source: https://www.twilio.com/docs/messaging/guides/webhook-request.
  */
-export function readMessage(form: URLSearchParams): InboundAnswer | null {
+export function readMessage(form: URLSearchParams): InboundResult | null {
   const eventId = form.get('MessageSid') || form.get('SmsSid')
   const [from, to, text] = [form.get('From'), form.get('To'), form.get('Body')]
-  if (!cameIn(form) || !eventId || !from || !to || text === null) return null
+  if (!isInbound(form) || !eventId || !from || !to || text === null) return null
   // Twilio's other channels write `whatsapp:+1…`; this connection carries SMS only.
-  if (from.includes(':')) return { kind: 'taken', inbound: [], reply: NO_ANSWER }
+  if (from.includes(':')) return { kind: 'taken', inbound: [], reply: EMPTY_TWIML }
   const media = mediaOf(form)
   const message: InboundMessage = {
     kind: 'message',
@@ -29,11 +29,11 @@ export function readMessage(form: URLSearchParams): InboundAnswer | null {
     ...(media.length > 0 && { media }),
     atMs: null,
   }
-  return { kind: 'taken', inbound: [message], reply: NO_ANSWER }
+  return { kind: 'taken', inbound: [message], reply: EMPTY_TWIML }
 }
 
 /** Inbound messages have the status `received`, though Twilio does not document it; status callbacks have other ones. */
-function cameIn(form: URLSearchParams): boolean {
+function isInbound(form: URLSearchParams): boolean {
   return (form.get('SmsStatus') || form.get('MessageStatus') || 'received') === 'received'
 }
 

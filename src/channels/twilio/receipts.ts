@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
-import { formOf, isForm, malformed, UNAUTHORIZED } from '../http/inbound.ts'
-import type { InboundAnswer, Receipt } from '../provider.ts'
+import { isForm, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
+import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { readMessage } from './inbound.ts'
 
@@ -28,9 +28,9 @@ export function withAttempt(receiptUrl: string, attemptId: string): string {
 }
 
 /** A status callback or an inbound message, if its signature fits. Its time has neither seconds nor zone, so it is not used. */
-export function readCallback(request: InboundRequest, authToken: string): InboundAnswer {
+export function readCallback(request: InboundRequest, authToken: string): InboundResult {
   if (!isSigned(request, authToken)) return UNAUTHORIZED
-  const form = request.method === 'POST' ? formOf(request) : new URLSearchParams(request.query)
+  const form = request.method === 'POST' ? parseForm(request) : new URLSearchParams(request.query)
   const message = readMessage(form)
   if (message) return message
   const providerId = form.get('MessageSid') || form.get('SmsSid')
@@ -66,19 +66,19 @@ function isSigned(request: InboundRequest, authToken: string): boolean {
   if (request.method === 'POST' && !isForm(request)) return false
   const fields = request.method === 'POST' ? fieldsOf(request) : ''
   // Not `some`: all spellings are compared, so that the time taken does not tell which one matches.
-  return spellingsOf(request.url)
+  return urlVariants(request.url)
     .map(spelling => sameText(given, signatureOf(spelling + fields, authToken)))
     .includes(true)
 }
 
 function fieldsOf(request: InboundRequest): string {
-  const form = formOf(request)
+  const form = parseForm(request)
   const names = [...new Set(form.keys())].sort()
   // A repeated field counts once for each different value.
   return names.flatMap(name => [...new Set(form.getAll(name))].sort().map(value => name + value)).join('')
 }
 
-function spellingsOf(url: string): string[] {
+function urlVariants(url: string): string[] {
   const [, scheme, host, port, rest] = /^(https?):\/\/(\[[^\]]*\]|[^/:?]*)(?::(\d+))?(.*)$/s.exec(url) ?? []
   if (scheme === undefined) return [url]
   const standard = scheme === 'https' ? '443' : '80'

@@ -1,4 +1,4 @@
-import { timeOf } from '../http/inbound.ts'
+import { parseTime } from '../http/inbound.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 
@@ -18,7 +18,7 @@ export function readMessage(fields: Readonly<Record<string, string>>): InboundMe
     to: withPlus(to),
     text,
     button: null,
-    atMs: timeOf(fields['message-timestamp']),
+    atMs: parseTime(fields['message-timestamp']),
     ...(part && { part }),
   }
 }

@@ -2,16 +2,16 @@ import { createHash, createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
 import {
-  bearsToken,
-  formOf,
+  hasToken,
   isForm,
-  jsonOf,
   malformed,
+  parseForm,
+  parseJsonObject,
+  parseTime,
   TOKEN_FIELD,
-  timeOf,
   UNAUTHORIZED,
 } from '../http/inbound.ts'
-import type { InboundAnswer, Receipt } from '../provider.ts'
+import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { receiptCode } from './codes.ts'
 import { isBinary, readMessage } from './inbound.ts'
@@ -35,9 +35,9 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 }
 
 /** A delivery receipt or an inbound message, if it is from Vonage: by GET, as a form or as JSON, as the account's settings say. */
-export function readCallback(request: InboundRequest, proof: Proof): InboundAnswer {
+export function readCallback(request: InboundRequest, proof: Proof): InboundResult {
   const fields = fieldsOf(request)
-  if ('token' in proof && !bearsToken(request, proof.token)) return UNAUTHORIZED
+  if ('token' in proof && !hasToken(request, proof.token)) return UNAUTHORIZED
   if (fields === null) return 'token' in proof ? malformed('the body is no JSON object') : UNAUTHORIZED
   if ('secret' in proof && !isSigned(fields, proof)) return UNAUTHORIZED
   const message = readMessage(fields)
@@ -56,7 +56,7 @@ export function readCallback(request: InboundRequest, proof: Proof): InboundAnsw
     ...(reference !== undefined && { attemptId: reference }),
     ofPart: true,
     status,
-    atMs: timeOf(fields['message-timestamp']),
+    atMs: parseTime(fields['message-timestamp']),
     providerCode: code === undefined || code === '0' ? null : receiptCode(code),
     detail: null,
   }
@@ -65,20 +65,20 @@ export function readCallback(request: InboundRequest, proof: Proof): InboundAnsw
 
 function fieldsOf(request: InboundRequest): Record<string, string> | null {
   if (request.method === 'GET') return Object.fromEntries(new URLSearchParams(request.query))
-  if (isForm(request)) return Object.fromEntries(formOf(request))
-  const json = jsonOf(request.body)
+  if (isForm(request)) return Object.fromEntries(parseForm(request))
+  const json = parseJsonObject(request.body)
   return (
     json &&
     Object.fromEntries(
       Object.entries(json)
-        .filter(isWord)
+        .filter(isScalar)
         .map(([name, value]) => [name, String(value)]),
     )
   )
 }
 
 /** Only texts and numbers are fields. Anybody may call, and `String()` throws on some objects. */
-function isWord([, value]: [string, unknown]): boolean {
+function isScalar([, value]: [string, unknown]): boolean {
   return typeof value !== 'object' || value === null
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
-import { BaseUrl, LINE_FIELDS, pathOf, Secret } from '../http/config.ts'
+import { BaseUrl, HTTP_FIELDS, pathOf, Secret } from '../http/config.ts'
 
 export const BASE_URL = 'https://graph.facebook.com'
 /** Added where the base URL names no version. */
@@ -25,7 +25,7 @@ export const Config = Type.Object(
       GraphId('The app to which header samples of templates are uploaded. Absent: the access token’s own.'),
     ),
     baseUrl: Type.Optional(BaseUrl(`${BASE_URL}/${VERSION}`)),
-    maxConnections: LINE_FIELDS.maxConnections,
+    maxConnections: HTTP_FIELDS.maxConnections,
     messagesPerSecond: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 import { openDownload } from '../http/download.ts'
 import { FileUnavailable } from '../provider.ts'
-import { askGraph, type Graph, graphRequest } from './graph.ts'
+import { callGraph, type Graph, graphRequest } from './graph.ts'
 
 /** Hosts of WhatsApp's files: besides Graph, the access token is sent to these only. */
 const FILE_HOSTS = /(^|\.)(fbsbx\.com|fbcdn\.net|facebook\.com|whatsapp\.net)$/
@@ -19,7 +19,7 @@ export async function openMedia(
 ): Promise<Readable> {
   if (!/^\d{1,64}$/.test(reference))
     throw new FileUnavailable('the reference is not a WhatsApp media id', false)
-  const asked = await askGraph(
+  const asked = await callGraph(
     graph,
     graphRequest(graph, `${reference}?phone_number_id=${phoneNumberId}`),
     signal,
@@ -27,7 +27,7 @@ export async function openMedia(
   if (asked.kind === 'unavailable') throw new FileUnavailable(asked.detail, true)
   // Graph refuses files that are gone, or that belong to another number.
   if (asked.kind === 'refused') throw new FileUnavailable('WhatsApp has no such file', false)
-  const url = readAddress(asked.said['url'], origin)
+  const url = readAddress(asked.body['url'], origin)
   if (!url) throw new FileUnavailable('WhatsApp returned no download URL on a host of its own', true)
   const { Authorization = '' } = graph.headers
   return openDownload({ url, headers: { Authorization }, clock }, signal)

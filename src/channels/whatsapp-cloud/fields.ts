@@ -14,17 +14,17 @@ export function textOf(value: unknown): string | null {
 }
 
 /** A text, or a number as text; '' for anything else, since `String()` throws on some objects. */
-export function wordOf(value: unknown): string {
+export function stringOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** E.164 of a number in display form: with spaces, hyphens and perhaps a plus. */
 export function withPlus(shown: unknown): string {
-  return `+${wordOf(shown).replace(/\D/g, '')}`
+  return `+${stringOf(shown).replace(/\D/g, '')}`
 }
 
 /** In ms since the epoch, from WhatsApp's seconds since the epoch, which it writes as text. */
 export function timeOf(value: unknown): number | null {
-  const seconds = Number(wordOf(value))
+  const seconds = Number(stringOf(value))
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
 }

@@ -1,13 +1,13 @@
+import type { HttpApi } from '../http/api.ts'
 import type { Answer, HttpRequest } from '../http/client.ts'
-import { jsonOf } from '../http/inbound.ts'
-import type { Line } from '../http/line.ts'
-import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
+import { parseJsonObject } from '../http/inbound.ts'
+import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 
 /** The Graph API, as one connection uses it. */
 export type Graph = {
-  line: Line
+  api: HttpApi
   /** The path before all of Graph's paths, with the version. */
   base: string
   headers: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ export type GraphError = {
   code: string
   subcode: string
   /** The error's text for people, shortened, in one line. */
-  words: string
+  text: string
 }
 
 /** Subcodes of error 100 about templates. */
@@ -50,22 +50,26 @@ export function graphRequest(
 }
 
 /** The result of a request that is safe to repeat: a read, or a change that can be made twice. */
-export type Asked =
-  | { kind: 'answer'; said: Record<string, unknown> }
+export type GraphResult =
+  | { kind: 'answer'; body: Record<string, unknown> }
   | { kind: 'refused'; error: GraphError; status: number }
   /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. */
   | { kind: 'unavailable'; detail: string }
 
-export async function askGraph(graph: Graph, request: HttpRequest, signal: AbortSignal): Promise<Asked> {
-  const asked = await graph.line.exchange(request, signal)
+export async function callGraph(
+  graph: Graph,
+  request: HttpRequest,
+  signal: AbortSignal,
+): Promise<GraphResult> {
+  const asked = await graph.api.exchange(request, signal)
   if (asked.kind !== 'answer') {
     return { kind: 'unavailable', detail: `WhatsApp was not reached (${asked.code}).` }
   }
   const { answer } = asked
-  const said = jsonOf(answer.body)
+  const said = parseJsonObject(answer.body)
   if (answer.status >= 200 && answer.status < 300) {
     return said
-      ? { kind: 'answer', said }
+      ? { kind: 'answer', body: said }
       : { kind: 'unavailable', detail: 'WhatsApp’s answer is not a JSON object.' }
   }
   return refusalOf(answer, said, graph.secrets, request.method)
@@ -76,17 +80,17 @@ function refusalOf(
   said: Record<string, unknown> | null,
   secrets: readonly string[],
   method: HttpRequest['method'],
-): Asked {
+): GraphResult {
   const error = errorOf(said, secrets, method)
   const meaning = error && meaningOf(error.code)
-  if (error && (meaning ? status < 500 && AT_FAULT.has(meaning.means) : provesFault(status))) {
+  if (error && (meaning ? status < 500 && REQUEST_FAULTS.has(meaning.means) : provesFault(status))) {
     return { kind: 'refused', error, status }
   }
   const why = meaning?.text ?? `HTTP ${status}.`
   return { kind: 'unavailable', detail: `WhatsApp did not process the request: ${why}` }
 }
 
-const AT_FAULT = new Set<GraphMeaning['means']>([
+const REQUEST_FAULTS = new Set<GraphMeaning['means']>([
   'message',
   'recipient',
   'template',
@@ -117,7 +121,7 @@ function errorOf(
   return {
     code: isOurs ? '33' : code,
     subcode,
-    words: withoutSecrets(typeof words === 'string' ? words : '', secrets),
+    text: withoutSecrets(typeof words === 'string' ? words : '', secrets),
   }
 }
 
@@ -131,12 +135,12 @@ export type SendVerdict = Verdict & { pair?: true; template?: true }
 
 /** What the answer to a submit means. */
 export function readSubmit(answer: Answer, message: Outgoing, graph: Graph, nowMs: number): SendVerdict {
-  const said = jsonOf(answer.body)
-  if (answer.status >= 200 && answer.status < 300) return readTaken(answer, said, nowMs)
+  const said = parseJsonObject(answer.body)
+  if (answer.status >= 200 && answer.status < 300) return readAccepted(answer, said, nowMs)
   const error = errorOf(said, graph.secrets, 'POST')
   const meaning = error && meaningOf(error.code)
   if (error && meaning) return verdictOf(meaning, error.code, answer, nowMs)
-  const quote = quotable(error?.words, message, graph.secrets)
+  const quote = quotableText(error?.text, message, graph.secrets)
   return verdictOfStatus(answer, nowMs, error?.code, quote)
 }
 
@@ -152,7 +156,7 @@ function verdictOf(meaning: GraphMeaning, providerCode: string, answer: Answer, 
     case 'template':
       return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }, template: true }
     case 'pair':
-      // How long is decided in pairs.ts.
+      // How long is decided in pair-limit.ts.
       return {
         outcome: { kind: 'throttled', scope: 'message', afterMs: 1, detail, providerCode },
         pair: true,
@@ -164,7 +168,7 @@ function verdictOf(meaning: GraphMeaning, providerCode: string, answer: Answer, 
   }
 }
 
-function readTaken(answer: Answer, said: Record<string, unknown> | null, nowMs: number): SendVerdict {
+function readAccepted(answer: Answer, said: Record<string, unknown> | null, nowMs: number): SendVerdict {
   const [first] = Array.isArray(said?.['messages']) ? said['messages'] : []
   const id = (first as Record<string, unknown> | undefined)?.['id']
   if (typeof id !== 'string' || id === '' || id.length > 200) return verdictOfStatus(answer, nowMs)

@@ -1,6 +1,6 @@
 import type { OfficialIdentity } from '../provider.ts'
 import { textOf, withPlus } from './fields.ts'
-import { type Asked, askGraph, type Graph, graphRequest } from './graph.ts'
+import { callGraph, type Graph, type GraphResult, graphRequest } from './graph.ts'
 
 const FIELDS = ['display_phone_number', 'verified_name', 'quality_rating', 'status']
 /** The field's name depends on the version of Graph, which refuses requests for unknown fields: tried in this order. */
@@ -14,15 +14,15 @@ export async function readIdentity(
 ): Promise<OfficialIdentity> {
   for (const limit of LIMIT_FIELDS) {
     const asked = await ask([...FIELDS, limit])
-    if (asked.kind === 'answer') return identityOf(asked.said, asked.said[limit])
+    if (asked.kind === 'answer') return identityOf(asked.body, asked.body[limit])
     if (asked.kind === 'unavailable') throw new Error(asked.detail)
   }
   const asked = await ask(FIELDS)
-  if (asked.kind === 'answer') return identityOf(asked.said, null)
-  throw new Error(asked.kind === 'refused' ? `WhatsApp refuses: ${asked.error.words}` : asked.detail)
+  if (asked.kind === 'answer') return identityOf(asked.body, null)
+  throw new Error(asked.kind === 'refused' ? `WhatsApp refuses: ${asked.error.text}` : asked.detail)
 
-  function ask(fields: readonly string[]): Promise<Asked> {
-    return askGraph(graph, graphRequest(graph, `${phoneNumberId}?fields=${fields.join(',')}`), signal)
+  function ask(fields: readonly string[]): Promise<GraphResult> {
+    return callGraph(graph, graphRequest(graph, `${phoneNumberId}?fields=${fields.join(',')}`), signal)
   }
 }
 

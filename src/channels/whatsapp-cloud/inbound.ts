@@ -3,7 +3,7 @@ import type { InboundCard, InboundLocation } from '../../contract/inbound-messag
 import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
 import { numberOf } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
-import { asFields, type Fields, objectsIn, textOf, timeOf, wordOf } from './fields.ts'
+import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf } from './fields.ts'
 
 /**
  * A message from a person; null for other events, such as a changed number.
@@ -13,7 +13,7 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   const { id, type } = message
   const from = senderOf(message)
   if (typeof id !== 'string' || from === null || type === 'system') return null
-  const kind = wordOf(type)
+  const kind = stringOf(type)
   const part = asFields(message[kind])
   const media = mediaOf(kind, part)
   const replyTo = textOf(asFields(message['context'])['id']) ?? textOf(part['message_id'])
@@ -24,7 +24,7 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
     from: PHONE.test(from) ? `+${from}` : from,
     to,
     contact: contactOf(from, contacts),
-    ...wordsOf(kind, part),
+    ...textAndButton(kind, part),
     ...(media && { media: [media] }),
     ...(kind === 'location' && { location: locationOf(part) }),
     ...(kind === 'contacts' && { contacts: objectsIn(message['contacts']).map(cardOf) }),
@@ -47,16 +47,16 @@ function contactOf(from: string, contacts: readonly Fields[]): InboundContact {
   return { id: from, name: textOf(asFields(contact?.['profile'])['name']) }
 }
 
-type Words = Pick<InboundMessage, 'text' | 'button' | 'buttonTitle'>
+type MessageText = Pick<InboundMessage, 'text' | 'button' | 'buttonTitle'>
 
-function wordsOf(kind: string, part: Fields): Words {
+function textAndButton(kind: string, part: Fields): MessageText {
   switch (kind) {
     case 'text':
       return { text: textOf(part['body']), button: null }
     case 'button':
       return pressed(textOf(part['text']), textOf(part['payload']))
     case 'interactive':
-      return answerOf(asFields(part[wordOf(part['type'])]))
+      return answerOf(asFields(part[stringOf(part['type'])]))
     case 'reaction':
       // A reaction that is removed has no emoji.
       return { text: textOf(part['emoji']), button: null }
@@ -68,14 +68,14 @@ function wordsOf(kind: string, part: Fields): Words {
 }
 
 /** A reply button, a row of a list, or a completed form (flow), whose answer is JSON. */
-function answerOf(reply: Fields): Words {
+function answerOf(reply: Fields): MessageText {
   return pressed(
     textOf(reply['title']) ?? textOf(reply['body']),
     textOf(reply['id']) ?? textOf(reply['response_json']),
   )
 }
 
-function pressed(title: string | null, button: string | null): Words {
+function pressed(title: string | null, button: string | null): MessageText {
   return { text: title, button, buttonTitle: title }
 }
 
@@ -115,13 +115,13 @@ function degreesOf(value: unknown): number {
 /** For each number of the card WhatsApp gives its id of it, if it has one. */
 function cardOf(card: Fields): InboundCard {
   const phones = objectsIn(card['phones']).map(each => ({
-    written: wordOf(each['phone']),
+    written: stringOf(each['phone']),
     waId: textOf(each['wa_id']),
   }))
   return {
     id: phones.find(({ waId }) => waId !== null)?.waId ?? null,
     name: textOf(asFields(card['name'])['formatted_name']),
     phones: phones.map(({ written, waId }) => numberOf(written, waId)),
-    emails: objectsIn(card['emails']).map(each => wordOf(each['email'])),
+    emails: objectsIn(card['emails']).map(each => stringOf(each['email'])),
   }
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/client.ts'
 import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
 import { outcomeOfFile } from '../shared/outcome.ts'
-import { askGraph, type Graph, graphRequest } from './graph.ts'
+import { callGraph, type Graph, graphRequest } from './graph.ts'
 import type { MediaRef } from './message.ts'
 
 /** The largest document that WhatsApp accepts. */
@@ -13,7 +13,7 @@ const LARGEST_FILE_BYTES = 100 * 1024 * 1024
  * What a message names each file by: its public URL if it has one, else the id of an
  * upload. An outcome where a file cannot be read or uploaded; the message was not sent then.
  */
-export async function placeMedia(
+export async function prepareMedia(
   files: readonly OutgoingFile[],
   phoneNumberId: string,
   graph: Graph,
@@ -40,15 +40,15 @@ async function uploadMedia(
 ): Promise<MediaRef | Outcome> {
   try {
     const request = await formRequest(file, `${phoneNumberId}/media`, graph, signal)
-    const asked = await askGraph(graph, request.http, signal)
+    const asked = await callGraph(graph, request.http, signal)
     request.fault.check()
     if (asked.kind === 'refused') {
-      const { code: providerCode, words } = asked.error
-      const detail = `WhatsApp does not accept the file${words === '' ? '.' : `: ${words}`}`
+      const { code: providerCode, text } = asked.error
+      const detail = `WhatsApp does not accept the file${text === '' ? '.' : `: ${text}`}`
       return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
     }
     if (asked.kind === 'unavailable') return { kind: 'retry', detail: asked.detail }
-    const id = asked.said['id']
+    const id = asked.body['id']
     return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer has no upload id.' }
   } catch (error) {
     return outcomeOfFile(error)
@@ -71,25 +71,25 @@ async function formRequest(file: OutgoingFile, path: string, graph: Graph, signa
   )
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   const sizeBytes = await sizeOf(file, signal)
-  const fault = createFault()
+  const fault = createStreamFault()
   const http: HttpRequest = {
     ...graphRequest(graph, path),
     method: 'POST',
     headers: { ...graph.headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
     body: {
-      bytes: Readable.from(inOrder(head, file, tail, signal, fault)),
+      bytes: Readable.from(concatForm(head, file, tail, signal, fault)),
       lengthBytes: head.length + sizeBytes + tail.length,
     },
   }
   return { http, fault }
 }
 
-async function* inOrder(
+async function* concatForm(
   head: Buffer,
   file: OutgoingFile,
   tail: Buffer,
   signal: AbortSignal,
-  fault: Fault,
+  fault: StreamFault,
 ): AsyncGenerator<Buffer> {
   yield head
   yield* fault.watch(file, signal)
@@ -116,10 +116,10 @@ export async function uploadSample(
     const sizeBytes = await sizeOf(file, signal)
     const session = await openSession(file, sizeBytes, app, graph, signal)
     if (!('id' in session)) return session
-    const fault = createFault()
-    const asked = await askGraph(
+    const fault = createStreamFault()
+    const asked = await callGraph(
       graph,
-      pourRequest(session.id, file, sizeBytes, graph, signal, fault),
+      uploadRequest(session.id, file, sizeBytes, graph, signal, fault),
       signal,
     )
     fault.check()
@@ -143,16 +143,16 @@ async function openSession(
     file_type: mimetype,
   })
   const request: HttpRequest = { ...graphRequest(graph, `${app}/uploads?${query}`), method: 'POST', body: '' }
-  return readHandle(await askGraph(graph, request, signal), 'id', id => ({ id }))
+  return readHandle(await callGraph(graph, request, signal), 'id', id => ({ id }))
 }
 
-function pourRequest(
+function uploadRequest(
   session: string,
   file: OutgoingFile,
   sizeBytes: number,
   graph: Graph,
   signal: AbortSignal,
-  fault: Fault,
+  fault: StreamFault,
 ): HttpRequest {
   return {
     ...graphRequest(graph, session),
@@ -169,13 +169,13 @@ function pourRequest(
 }
 
 function readHandle<T>(
-  asked: Awaited<ReturnType<typeof askGraph>>,
+  asked: Awaited<ReturnType<typeof callGraph>>,
   name: string,
   make: (value: string) => T,
 ): T | { refused: string } | { unavailable: string } {
-  if (asked.kind === 'refused') return { refused: `WhatsApp does not accept the file: ${asked.error.words}` }
+  if (asked.kind === 'refused') return { refused: `WhatsApp does not accept the file: ${asked.error.text}` }
   if (asked.kind === 'unavailable') return { unavailable: asked.detail }
-  const value = asked.said[name]
+  const value = asked.body[name]
   // The session's id becomes the path of the next request, so its form is checked.
   if (typeof value !== 'string' || !/^[\w:=+/%.?&;-]{1,2000}$/.test(value)) {
     return { unavailable: 'WhatsApp’s answer has no upload id.' }
@@ -196,13 +196,13 @@ async function sizeOf(file: OutgoingFile, signal: AbortSignal): Promise<number> 
 }
 
 /** Keeps the error of a file's stream: the request itself only reports that it was cut. */
-type Fault = {
+type StreamFault = {
   watch(file: OutgoingFile, signal: AbortSignal): AsyncGenerator<Buffer>
   /** Throws the error, if there was one. */
   check(): void
 }
 
-function createFault(): Fault {
+function createStreamFault(): StreamFault {
   let fault: unknown = null
   return {
     async *watch(file, signal) {

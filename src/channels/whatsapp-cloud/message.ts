@@ -8,7 +8,7 @@ export type MediaRef = { link: string } | { id: string }
 export type Media = ReadonlyMap<OutgoingFile, MediaRef>
 
 /** A rejection where WhatsApp has no message for this content; else null. */
-export function unsendable({ files, text, template }: Outgoing): Outcome | null {
+export function rejectUnsendable({ files, text, template }: Outgoing): Outcome | null {
   if (template !== null) return null
   if (files.length > 1) return rejected('A WhatsApp message can carry only one file.')
   if (files[0]?.type === 'audio' && text !== '')

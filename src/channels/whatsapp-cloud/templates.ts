@@ -1,8 +1,15 @@
 import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { GRAPH_ID } from './config.ts'
-import { objectsIn, wordOf } from './fields.ts'
-import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
+import { objectsIn, stringOf } from './fields.ts'
+import {
+  callGraph,
+  type Graph,
+  type GraphResult,
+  graphRequest,
+  SUBCODE_EXISTS,
+  SUBCODE_NOT_FOUND,
+} from './graph.ts'
 import { uploadSample } from './media.ts'
 
 /** Templates per page; Graph's filter by name matches all names that contain it. */
@@ -25,7 +32,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   const edge = `${businessAccountId}/message_templates`
 
   async function submit(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
-    const header = await placeHeader(template.header, app, graph, signal)
+    const header = await headerComponents(template.header, app, graph, signal)
     if ('kind' in header) return header
     const body = {
       name: template.name,
@@ -33,23 +40,23 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
       category: CATEGORIES[template.subType],
       components: [...header.components, ...componentsOf(template)],
     }
-    const asked = await askGraph(graph, graphRequest(graph, edge, { body }), signal)
+    const asked = await callGraph(graph, graphRequest(graph, edge, { body }), signal)
     if (asked.kind === 'unavailable') return asked
-    if (asked.kind === 'answer') return readCreated(asked.said, template)
-    if (asked.error.subcode === SUBCODE_EXISTS) return existing(template, signal)
-    const detail = asked.error.words || `WhatsApp refuses the template with code ${asked.error.code}.`
+    if (asked.kind === 'answer') return readCreated(asked.body, template)
+    if (asked.error.subcode === SUBCODE_EXISTS) return submitExisting(template, signal)
+    const detail = asked.error.text || `WhatsApp refuses the template with code ${asked.error.code}.`
     return { kind: 'refused', detail, providerCode: asked.error.code }
   }
 
   /** The template of that name that exists: our own, if the answer to its submit was lost, or another text, which is a conflict. */
-  async function existing(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
+  async function submitExisting(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
     const { name, language } = template
     try {
-      const item = await look(name, language, `${STATE_FIELDS},components`, signal)
+      const item = await findByName(name, language, `${STATE_FIELDS},components`, signal)
       if (!item) {
         return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
       }
-      if (saysTheSame(item, template)) return { kind: 'submitted', state: stateOf(item, name, language) }
+      if (hasSameContent(item, template)) return { kind: 'submitted', state: stateOf(item, name, language) }
       const detail = 'WhatsApp already has a template of this name and language, with other content.'
       return { kind: 'refused', detail, path: 'name' }
     } catch (error) {
@@ -58,11 +65,11 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   }
 
   async function read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null> {
-    const item = await look(name, language, STATE_FIELDS, signal)
+    const item = await findByName(name, language, STATE_FIELDS, signal)
     return item && stateOf(item, name, language)
   }
 
-  async function look(
+  async function findByName(
     name: string,
     language: string,
     fields: string,
@@ -70,13 +77,13 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   ): Promise<Record<string, unknown> | null> {
     let after: string | null = ''
     for (let page = 0; page < MOST_PAGES && after !== null; page++) {
-      const asked = await askGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
-      const said = answerOf(asked)
+      const asked = await callGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
+      const said = bodyOrThrow(asked)
       const found = objectsIn(said['data']).find(
         each => each['name'] === name && each['language'] === language,
       )
       if (found) return found
-      after = nextOf(said)
+      after = nextCursor(said)
     }
     return null
   }
@@ -90,9 +97,9 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   /** Reads the name by the id, then the template by the name: the id may be of another business account of the same owner. */
   async function find(id: string, signal: AbortSignal): Promise<TemplateState | null> {
     if (!ID.test(id)) return null
-    const asked = await askGraph(graph, graphRequest(graph, `${id}?fields=name,language`), signal)
+    const asked = await callGraph(graph, graphRequest(graph, `${id}?fields=name,language`), signal)
     if (asked.kind === 'refused') return null
-    const { name, language } = answerOf(asked)
+    const { name, language } = bodyOrThrow(asked)
     if (typeof name !== 'string' || typeof language !== 'string') return null
     const state = await read(name, language, signal)
     return state?.providerTemplateId === id ? state : null
@@ -104,9 +111,9 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     if (!state) return
     const query = new URLSearchParams({ hsm_id: state.providerTemplateId, name })
     const request = graphRequest(graph, `${edge}?${query}`, { method: 'DELETE' })
-    const asked = await askGraph(graph, request, signal)
+    const asked = await callGraph(graph, request, signal)
     if (asked.kind === 'refused' && asked.error.subcode === SUBCODE_NOT_FOUND) return
-    answerOf(asked)
+    bodyOrThrow(asked)
   }
 
   return { submit, read, find, remove }
@@ -120,7 +127,7 @@ const CATEGORIES: Record<OfficialTemplate['subType'], string> = {
   free: 'MARKETING',
 }
 
-async function placeHeader(
+async function headerComponents(
   header: OfficialTemplate['header'],
   app: string,
   graph: Graph,
@@ -192,7 +199,7 @@ function buttonOf(button: OfficialButton): object {
 }
 
 /** Compares what the reader sees; not the text of authentication templates, which WhatsApp sets. */
-function saysTheSame(item: Record<string, unknown>, template: OfficialTemplate): boolean {
+function hasSameContent(item: Record<string, unknown>, template: OfficialTemplate): boolean {
   if (template.otp !== null) return item['category'] === 'AUTHENTICATION'
   const theirs = Array.isArray(item['components']) ? item['components'] : []
   const header =
@@ -205,10 +212,10 @@ function saysTheSame(item: Record<string, unknown>, template: OfficialTemplate):
             ...(template.header.type === 'text' && { text: template.header.text }),
           },
         ]
-  return wordsOf(theirs) === wordsOf([...header, ...componentsOf(template)])
+  return contentKey(theirs) === contentKey([...header, ...componentsOf(template)])
 }
 
-function wordsOf(components: readonly object[]): string {
+function contentKey(components: readonly object[]): string {
   const words = (components as Record<string, unknown>[]).map(({ type, format, text, buttons }) => [
     type,
     type === 'HEADER' ? format : null,
@@ -228,7 +235,7 @@ function readCreated(said: Record<string, unknown>, { name, language }: Official
 function stateOf(item: Record<string, unknown>, name: string, language: string): TemplateState {
   const reason = reasonOf(item['rejected_reason'])
   return {
-    providerTemplateId: wordOf(item['id']),
+    providerTemplateId: stringOf(item['id']),
     name,
     language,
     status: statusOf(item['status']) ?? 'pending',
@@ -272,12 +279,12 @@ export function reasonOf(said: unknown): string | null {
 }
 
 /** Throws where the request had no answer that can be used. */
-function answerOf(asked: Asked): Record<string, unknown> {
-  if (asked.kind === 'answer') return asked.said
-  throw new Error(asked.kind === 'unavailable' ? asked.detail : `WhatsApp refuses: ${asked.error.words}`)
+function bodyOrThrow(asked: GraphResult): Record<string, unknown> {
+  if (asked.kind === 'answer') return asked.body
+  throw new Error(asked.kind === 'unavailable' ? asked.detail : `WhatsApp refuses: ${asked.error.text}`)
 }
 
-function nextOf(said: Record<string, unknown>): string | null {
+function nextCursor(said: Record<string, unknown>): string | null {
   const paging = (said['paging'] ?? {}) as { next?: unknown; cursors?: { after?: unknown } }
   const after = paging.cursors?.after
   return typeof paging.next === 'string' && typeof after === 'string' && after !== '' ? after : null

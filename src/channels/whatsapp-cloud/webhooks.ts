@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
-import { jsonOf, malformed, UNAUTHORIZED } from '../http/inbound.ts'
-import type { Inbound, InboundAnswer, Receipt, RejectCode, TemplateWord } from '../provider.ts'
+import { malformed, parseJsonObject, UNAUTHORIZED } from '../http/inbound.ts'
+import type { Inbound, InboundResult, Receipt, RejectCode, TemplateChange } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
-import { asFields, type Fields, objectsIn, textOf, timeOf, withPlus, wordOf } from './fields.ts'
+import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf, withPlus } from './fields.ts'
 import { readMessage } from './inbound.ts'
 import { reasonOf, statusOf, subTypeOf } from './templates.ts'
 
@@ -22,10 +22,10 @@ export type WebhookConfig = {
  * other numbers are ignored, as are unknown ones.
  * Source: https://developers.facebook.com/docs/graph-api/webhooks/getting-started.
  */
-export function readCall(request: InboundRequest, config: WebhookConfig): InboundAnswer {
-  if (request.method === 'GET') return shakeHands(request, config.verifyToken)
+export function readCall(request: InboundRequest, config: WebhookConfig): InboundResult {
+  if (request.method === 'GET') return answerChallenge(request, config.verifyToken)
   if (!isSigned(request, config.appSecret)) return UNAUTHORIZED
-  const said = jsonOf(request.body)
+  const said = parseJsonObject(request.body)
   if (said === null) return malformed('the body is no JSON object')
   const inbound = objectsIn(said['entry']).flatMap(entry =>
     objectsIn(entry['changes']).flatMap(change => readChange(change, entry, config)),
@@ -34,7 +34,7 @@ export function readCall(request: InboundRequest, config: WebhookConfig): Inboun
 }
 
 /** Answers the handshake with its challenge if the verify token fits. */
-function shakeHands(request: InboundRequest, verifyToken: string): InboundAnswer {
+function answerChallenge(request: InboundRequest, verifyToken: string): InboundResult {
   const query = new URLSearchParams(request.query)
   const challenge = query.get('hub.challenge') ?? ''
   const known =
@@ -58,9 +58,9 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
     case 'messages':
       return isOurs(value, config) ? readMessages(value) : []
     case 'message_template_status_update':
-      return wordOf(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
+      return stringOf(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
     case 'template_category_update':
-      return wordOf(entry['id']) === config.businessAccountId ? readCategory(value, entry) : []
+      return stringOf(entry['id']) === config.businessAccountId ? readCategory(value, entry) : []
     default:
       // Quality, limits, account updates: identity.ts reads these from the number.
       return []
@@ -68,7 +68,7 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
 }
 
 function isOurs(value: Fields, { phoneNumberId }: WebhookConfig): boolean {
-  return wordOf(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
+  return stringOf(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
 }
 
 function readMessages(value: Fields): Inbound[] {
@@ -95,7 +95,7 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 
 function readStatus(status: Fields): Receipt | null {
   const providerId = status['id']
-  const said = entryOf(STATUSES, wordOf(status['status']))
+  const said = entryOf(STATUSES, stringOf(status['status']))
   if (typeof providerId !== 'string' || !said) return null
   const attemptId = textOf(status['biz_opaque_callback_data'])
   const [error] = objectsIn(status['errors'])
@@ -145,7 +145,7 @@ function readTemplate(value: Fields, entry: Fields): Inbound[] {
     reasonOf(value['reason']) ??
     reasonOf(asFields(value['other_info'])['description'])
   const word = { status, reason: status === 'approved' ? null : reason, ...subTypeOf(category) }
-  return tellOf(value, entry, String(event), word)
+  return templateUpdate(value, entry, String(event), word)
 }
 
 /** `new_category` is the present category, also where the event announces another one for tomorrow. */
@@ -153,17 +153,17 @@ function readCategory(value: Fields, entry: Fields): Inbound[] {
   const { new_category: category } = value
   const told = subTypeOf(category)
   if (!told.subType) return []
-  return tellOf(value, entry, String(category), { status: null, reason: null, ...told })
+  return templateUpdate(value, entry, String(category), { status: null, reason: null, ...told })
 }
 
-function tellOf(
+function templateUpdate(
   value: Fields,
   entry: Fields,
   said: string,
-  word: Pick<TemplateWord, 'status' | 'reason' | 'subType'>,
+  word: Pick<TemplateChange, 'status' | 'reason' | 'subType'>,
 ): Inbound[] {
   const { message_template_name: name, message_template_language: language } = value
-  const id = wordOf(value['message_template_id'])
+  const id = stringOf(value['message_template_id'])
   if (typeof name !== 'string' || typeof language !== 'string' || id === '') return []
   const state = {
     // An id above 2^53 loses digits when it is parsed as a JSON number.
@@ -173,5 +173,5 @@ function tellOf(
     language: language.replaceAll('-', '_'),
     ...word,
   }
-  return [{ kind: 'template', eventId: `${id}:${said}:${wordOf(entry['time'])}`, state }]
+  return [{ kind: 'template', eventId: `${id}:${said}:${stringOf(entry['time'])}`, state }]
 }

@@ -10,23 +10,26 @@ const MOST_AT_ONCE = 1_000
 export type ChatBook = ReturnType<typeof createChatBook>
 
 /** Reports the chats of a session: from its history, its groups, and the authors of messages. */
-export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
-  function note(chats: readonly (SessionChat | null)[]): void {
+export function createChatBook({ reportChats }: Pick<SessionIo, 'reportChats'>) {
+  function report(chats: readonly (SessionChat | null)[]): void {
     const known = chats.filter(chat => chat !== null)
-    for (let from = 0; from < known.length; from += MOST_AT_ONCE) tell(known.slice(from, from + MOST_AT_ONCE))
+    for (let from = 0; from < known.length; from += MOST_AT_ONCE)
+      reportChats(known.slice(from, from + MOST_AT_ONCE))
   }
 
   return {
     chats: (chats: readonly Partial<Chat>[]) =>
-      note(
+      report(
         chats.map(({ id, name, conversationTimestamp }) => entry(id, name, timeOf(conversationTimestamp))),
       ),
     contacts: (contacts: readonly Partial<Contact>[]) =>
-      note(contacts.map(({ id, name, notify }) => (name || notify ? entry(id, name ?? notify, null) : null))),
+      report(
+        contacts.map(({ id, name, notify }) => (name || notify ? entry(id, name ?? notify, null) : null)),
+      ),
     groups: (groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]) =>
-      note(groups.map(({ id, subject }) => entry(id, subject, null))),
-    heard: (messages: readonly InboundMessage[]) =>
-      note(
+      report(groups.map(({ id, subject }) => entry(id, subject, null))),
+    received: (messages: readonly InboundMessage[]) =>
+      report(
         messages.map(({ chatId, from, contact, atMs }) =>
           chatId === undefined
             ? from.startsWith('+')

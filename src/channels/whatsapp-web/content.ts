@@ -2,10 +2,10 @@ import type { proto } from 'baileys'
 import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Outgoing, OutgoingFile } from '../provider.ts'
+import { type EncryptedFile, encryptFile } from './encrypted-file.ts'
 import type { Baileys } from './library.ts'
 import type { Line } from './line.ts'
 import { openFile } from './open-file.ts'
-import { type SealedFile, sealFile } from './sealed-file.ts'
 import type { Uploads } from './uploads.ts'
 
 export type ContentDeps = {
@@ -29,31 +29,31 @@ const SECRET_BYTES = 32
 
 /** `compose` rejects with `FileUnavailable` where the file cannot be read, and with another error where it cannot be uploaded. */
 export function createCompose({ baileys, clock, random, uploads }: ContentDeps): Compose {
-  async function place(line: Line, file: OutgoingFile, id: string, signal: AbortSignal) {
+  async function uploadFile(line: Line, file: OutgoingFile, id: string, signal: AbortSignal) {
     const mediaKey = random.bytes(MEDIA_KEY_BYTES)
     const keys = await baileys.getMediaKeys(mediaKey, file.type)
-    const sealed = await sealFile(await openFile(file, signal), keys, `posthorn-${id}`)
+    const encrypted = await encryptFile(await openFile(file, signal), keys, `posthorn-${id}`)
     try {
-      const { url, directPath } = await uploads.put(line, file.type, sealed, signal)
+      const { url, directPath } = await uploads.upload(line, file.type, encrypted, signal)
       return {
         url,
         directPath,
         mediaKey,
         mediaKeyTimestamp: Math.floor(clock.now() / 1_000),
-        fileSha256: sealed.plain.sha256,
-        fileEncSha256: sealed.sha256,
-        fileLength: sealed.plain.sizeBytes,
+        fileSha256: encrypted.plain.sha256,
+        fileEncSha256: encrypted.sha256,
+        fileLength: encrypted.plain.sizeBytes,
         mimetype: file.mimetype,
-        ...(file.type === 'audio' && { seconds: await secondsOf(sealed) }),
+        ...(file.type === 'audio' && { seconds: await secondsOf(encrypted) }),
       }
     } finally {
-      await sealed.close()
+      await encrypted.close()
     }
   }
 
   /** The duration of a recording in seconds; null where the file does not say. */
-  async function secondsOf(sealed: SealedFile): Promise<number | null> {
-    const bytes = sealed.readPlain()
+  async function secondsOf(encrypted: EncryptedFile): Promise<number | null> {
+    const bytes = encrypted.readPlain()
     try {
       return Math.round((await baileys.getAudioDuration(bytes)) ?? 0) || null
     } catch {
@@ -71,7 +71,7 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
   ): Promise<proto.IMessage> {
     if (!file) return { extendedTextMessage: { text } }
     // No thumbnail: it would need an image library, and the recipient's app makes its own.
-    const placed = await place(line, file, id, signal)
+    const placed = await uploadFile(line, file, id, signal)
     const caption = text === '' ? {} : { caption: text }
     switch (file.type) {
       case 'image':

@@ -21,7 +21,7 @@ function withBody(response: Response): Response {
   return new Proxy(response, {
     get(target, name) {
       if (name === 'body' && target.body) {
-        body ??= failingOnward(target.body as ReadableStream)
+        body ??= forwardingErrors(target.body as ReadableStream)
         return body
       }
       const value = Reflect.get(target, name, target) as unknown
@@ -30,7 +30,7 @@ function withBody(response: Response): Response {
   })
 }
 
-function failingOnward(bytes: ReadableStream): Readable {
+function forwardingErrors(bytes: ReadableStream): Readable {
   const body = Readable.fromWeb(bytes)
   body.pipe = (to, options) => {
     body.once('error', error => (to as unknown as Writable).destroy(error))

@@ -33,7 +33,7 @@ let prepared = false
 function prepare(log: Log): void {
   if (prepared) return
   prepared = true
-  keepKeysOffTheConsole(log)
+  redirectConsole(log)
   globalThis.fetch = guardDownloads(globalThis.fetch, ({ hostname }) => hostname.endsWith('.whatsapp.net'))
 }
 
@@ -41,7 +41,7 @@ function prepare(log: Log): void {
  * The library's cryptography prints whole sessions, private keys included, to the console. Nothing
  * else in this process uses the console: from now on, console calls go to our log, with their text only.
  */
-function keepKeysOffTheConsole(log: Log): void {
+function redirectConsole(log: Log): void {
   for (const method of ['log', 'info', 'warn', 'error'] as const) {
     console[method] = (sentence: unknown) => {
       if (typeof sentence === 'string') log.debug({ from: 'libsignal' }, sentence)

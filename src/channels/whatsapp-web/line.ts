@@ -21,33 +21,33 @@ import { createQuietLog } from './quiet-log.ts'
 export type Line = {
   sock: WASocket
   /** How often a message was encrypted for a recipient: a message that was not encrypted was not sent. */
-  sealed(): number
-  isOver(): boolean
+  encryptions(): number
+  isEnded(): boolean
   /** Whether something written now would still be sent; false once the line closes. */
-  isUp(): boolean
+  isOpen(): boolean
   /** Calls `run` when the connection has ended, with the library's code; at once if it has. Returns a function that cancels it. */
-  atEnd(run: (end: LineEnd) => void): () => void
+  onEnd(run: (end: LineEnd) => void): () => void
   /** The first node with this id; null when the connection ends before one arrives. */
-  answerTo(id: string): Promise<BinaryNode | null>
+  responseTo(id: string): Promise<BinaryNode | null>
   end(): void
 }
 
 export type LineEnd = { code: number | undefined; detail: string }
 
 export type LineEvents = {
-  showsQr(text: string): void
+  qrShown(text: string): void
   /** The server refused a query. */
-  refusedQuery(): void
+  queryRefused(): void
   opened(): void
   /** The server let us in although we are not linked to an account, as servers for tests do. */
-  letInUnlinked(success: BinaryNode): void
+  acceptedUnlinked(success: BinaryNode): void
   receipt(node: BinaryNode): void
   messages(messages: readonly WAMessage[]): void
   chats(chats: readonly Partial<Chat>[]): void
   contacts(contacts: readonly Partial<Contact>[]): void
   groups(groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]): void
   /** The keys could not be stored: another node holds the session. */
-  lost(error: unknown): void
+  keysNotStored(error: unknown): void
 }
 
 export type LineDeps = {
@@ -65,10 +65,10 @@ const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 25_000
 /** How long to wait for the server's close: the library would wait half a minute for a server that is gone. */
-const GOODBYE_MS = 1_000
+const CLOSE_WAIT_MS = 1_000
 
 export function openLine({ baileys, clock, config, auth, log, sentMessage, on }: LineDeps): Line {
-  let sealedSoFar = 0
+  let encryptionCount = 0
   const agent = config.tlsCa === undefined ? undefined : new Agent({ ca: config.tlsCa })
   const options: UserFacingSocketConfig = {
     auth: { creds: auth.creds, keys: auth.keys },
@@ -92,12 +92,12 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
         ...repository,
         async encryptMessage(message) {
           const sealed = await repository.encryptMessage(message)
-          sealedSoFar++
+          encryptionCount++
           return sealed
         },
         async encryptGroupMessage(message) {
           const sealed = await repository.encryptGroupMessage(message)
-          sealedSoFar++
+          encryptionCount++
           return sealed
         },
       }
@@ -109,28 +109,28 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
     log.debug({ err: error }, 'a web session received data that it could not read')
     void sock.end(error instanceof Error ? error : undefined)
   })
-  hangUpInTime(sock.ws, clock)
+  terminateLateClose(sock.ws, clock)
   /** Callbacks and not a promise: a promise would keep its waiters in memory for as long as the line lives. */
-  const waiting = new Set<(end: LineEnd) => void>()
+  const endListeners = new Set<(end: LineEnd) => void>()
   let over: LineEnd | null = null
-  listen(sock, auth, on, (code, detail) => {
+  subscribe(sock, auth, on, (code, detail) => {
     over = { code, detail }
-    for (const run of waiting) run(over)
+    for (const run of endListeners) run(over)
   })
 
-  function atEnd(run: (end: LineEnd) => void): () => void {
+  function onEnd(run: (end: LineEnd) => void): () => void {
     if (over) void Promise.resolve(over).then(run)
-    else waiting.add(run)
-    return () => void waiting.delete(run)
+    else endListeners.add(run)
+    return () => void endListeners.delete(run)
   }
 
   return {
     sock,
-    isOver: () => over !== null,
-    isUp: () => over === null && sock.ws.isOpen,
-    atEnd,
-    sealed: () => sealedSoFar,
-    answerTo(id) {
+    isEnded: () => over !== null,
+    isOpen: () => over === null && sock.ws.isOpen,
+    onEnd,
+    encryptions: () => encryptionCount,
+    responseTo(id) {
       return new Promise(resolve => {
         const event = `TAG:${id}`
         const done = (node: BinaryNode | null) => {
@@ -139,7 +139,7 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
           resolve(node)
         }
         sock.ws.on(event, done)
-        const forget = atEnd(() => done(null))
+        const forget = onEnd(() => done(null))
       })
     },
     end() {
@@ -149,32 +149,32 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
 }
 
 /** Cuts a socket that does not close in time: until it is closed, nothing is sent and no reconnect begins. */
-function hangUpInTime(socket: WASocket['ws'], clock: Pick<Clock, 'after'>): void {
+function terminateLateClose(socket: WASocket['ws'], clock: Pick<Clock, 'after'>): void {
   const close = socket.close.bind(socket)
   socket.close = async () => {
     const { socket: wire } = socket as unknown as { socket: { terminate(): void } | null }
-    const cancel = clock.after(GOODBYE_MS, () => wire?.terminate())
+    const cancel = clock.after(CLOSE_WAIT_MS, () => wire?.terminate())
     await close()
     cancel()
   }
 }
 
-function listen(
+function subscribe(
   sock: WASocket,
   auth: AuthState,
   on: LineEvents,
   over: (code: number | undefined, detail: string) => void,
 ): void {
-  const save = () => void auth.saveCreds().catch(on.lost)
+  const save = () => void auth.saveCreds().catch(on.keysNotStored)
   // Straight from the socket: the library delays its own events until it has received all that it missed.
   sock.ws.on('CB:receipt', on.receipt)
   sock.ws.on('CB:success', (node: BinaryNode) => {
-    if (!auth.creds.me?.id) on.letInUnlinked(node)
+    if (!auth.creds.me?.id) on.acceptedUnlinked(node)
   })
-  sock.ws.on('CB:iq,type:error', on.refusedQuery)
+  sock.ws.on('CB:iq,type:error', on.queryRefused)
   sock.ev.on('creds.update', save)
   sock.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
-    if (qr !== undefined) on.showsQr(qr)
+    if (qr !== undefined) on.qrShown(qr)
     if (connection === 'open') on.opened()
     if (connection === 'close') {
       // The delayed events are acknowledged at the server already, and would be lost with the line.

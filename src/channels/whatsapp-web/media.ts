@@ -4,8 +4,8 @@ import type { MediaDecryptionKeyInfo, MediaType } from 'baileys'
 import type { Clock } from '../../lib/clock.ts'
 import { openDownload } from '../http/download.ts'
 import { FileUnavailable } from '../provider.ts'
+import { MAC_BYTES } from './encrypted-file.ts'
 import type { Baileys } from './library.ts'
-import { PROOF_BYTES } from './sealed-file.ts'
 
 /** The chat app's media server. */
 const MEDIA_ORIGIN = 'https://mmg.whatsapp.net'
@@ -13,7 +13,7 @@ const MEDIA_ORIGIN = 'https://mmg.whatsapp.net'
 /** Streams the bytes of a URL. Rejects with `FileUnavailable`. */
 export type Download = (url: URL, signal: AbortSignal) => Promise<Readable>
 
-export function downloadBy(clock: Clock): Download {
+export function createDownload(clock: Clock): Download {
   return (url, signal) => openDownload({ url, headers: {}, clock }, signal)
 }
 
@@ -31,32 +31,32 @@ export async function openMediaOf(
   // The message's sender chose the path: it must not change the host.
   if (!/^\/[^/]/.test(path)) throw new FileUnavailable('the message has no valid path of its file', false)
   const keys = await getMediaKeys(Buffer.from(key, 'base64'), as)
-  return unsealed(await download(new URL(MEDIA_ORIGIN + path), signal), keys)
+  return decrypt(await download(new URL(MEDIA_ORIGIN + path), signal), keys)
 }
 
 /** Decrypts a file: AES-256-CBC, followed by an HMAC. The stream fails at its end if the HMAC does not fit. */
-function unsealed(sealed: Readable, { iv, cipherKey, macKey }: MediaDecryptionKeyInfo): Readable {
+function decrypt(encrypted: Readable, { iv, cipherKey, macKey }: MediaDecryptionKeyInfo): Readable {
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
   const proof = createHmac('sha256', macKey!).update(iv)
   let held: Buffer = Buffer.alloc(0)
   const plain = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const bytes = Buffer.concat([held, chunk])
-      const end = Math.max(0, bytes.length - PROOF_BYTES)
+      const end = Math.max(0, bytes.length - MAC_BYTES)
       const text = bytes.subarray(0, end)
       held = bytes.subarray(end)
       proof.update(text)
       done(null, decipher.update(text))
     },
     flush(done) {
-      const wanted = proof.digest().subarray(0, PROOF_BYTES)
-      if (held.length !== PROOF_BYTES || !timingSafeEqual(held, wanted)) {
+      const wanted = proof.digest().subarray(0, MAC_BYTES)
+      if (held.length !== MAC_BYTES || !timingSafeEqual(held, wanted)) {
         return done(new Error('the downloaded file is incomplete or altered'))
       }
       done(null, decipher.final())
     },
   })
   // Errors of the pipeline reach the reader by `plain`.
-  pipeline(sealed, plain, () => {})
+  pipeline(encrypted, plain, () => {})
   return plain
 }

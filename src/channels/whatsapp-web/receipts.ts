@@ -19,7 +19,7 @@ export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
   const atMs = timeOf(attrs['t'])
   const children = Array.isArray(content) ? content : []
   const toldAtMs = new Map([attrs['id'] ?? '', ...listed(children)].map(id => [id, atMs]))
-  for (const { id, firstMs } of gathered(children)) toldAtMs.set(id, firstMs ?? atMs)
+  for (const { id, firstMs } of groupReceipts(children)) toldAtMs.set(id, firstMs ?? atMs)
   return [...toldAtMs].flatMap(([providerId, eachMs]) => {
     const attemptId = attemptIdOf(providerId)
     return attemptId === null
@@ -45,7 +45,7 @@ function listed(children: readonly BinaryNode[]): string[] {
 }
 
 /** Receipts of several group members that queued while we were offline come in one node: the message, and each member with a time. */
-function gathered(children: readonly BinaryNode[]): { id: string; firstMs: number | null }[] {
+function groupReceipts(children: readonly BinaryNode[]): { id: string; firstMs: number | null }[] {
   return children
     .filter(each => each.tag === 'participants' && childrenOf(each).length > 0)
     .map(each => {

@@ -12,32 +12,32 @@ export type SenderDeps = {
   log: Log
   compose: Compose
   /** Whether the recipient is on the chat app; null where it does not say. */
-  isThere(phone: string): Promise<boolean | null>
+  isRegistered(phone: string): Promise<boolean | null>
   /** Remembers a sent message, for a recipient who cannot decrypt it and asks again. */
-  sent(id: string, sent: SentMessage): void
-  tellLate: Io['tellLate']
+  rememberSent(id: string, sent: SentMessage): void
+  reportLateOutcome: Io['reportLateOutcome']
 }
 
 /** One attempt on its way to one chat. */
-type Parcel = { accountId: string; attemptId: string; jid: string; id: string; message: proto.IMessage }
+type Submission = { accountId: string; attemptId: string; jid: string; id: string; message: proto.IMessage }
 
 /** A sent message, and its recipient. */
 export type SentMessage = { to: string; message: proto.IMessage }
 
 /** Sends one message to the chat app's server, and waits for the answer. */
-export function createSender({ log, compose, isThere, sent, tellLate }: SenderDeps) {
+export function createSender({ log, compose, isRegistered, rememberSent, reportLateOutcome }: SenderDeps) {
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return NO_TIME
-    if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
-    if (line.isOver()) return NOT_OPEN
+    if (message.to.startsWith('+') && (await isRegistered(message.to)) === false) return NOT_REGISTERED
+    if (line.isEnded()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
     // Reading a file may take too long.
-    const words = await beforeAbort(prepare(line, message, id, signal), signal)
-    if (words === null) return NO_TIME
-    if ('kind' in words) return words
-    sent(id, { to: message.to, message: words.message })
+    const prepared = await beforeAbort(prepare(line, message, id, signal), signal)
+    if (prepared === null) return NO_TIME
+    if ('kind' in prepared) return prepared
+    rememberSent(id, { to: message.to, message: prepared.message })
     const { accountId, attemptId, to } = message
-    return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: words.message }, signal)
+    return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: prepared.message }, signal)
   }
 
   /** Reads the file and uploads it to the chat app's media servers; the recipient sees nothing before the message itself. */
@@ -58,35 +58,37 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
   }
 
   /** After a time-out the library goes on, so the message may still be sent: its outcome is then reported late. */
-  async function submit(line: Line, parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
-    const outcome = outcomeOf(line, parcel)
+  async function submit(line: Line, submission: Submission, signal: AbortSignal): Promise<Outcome> {
+    const outcome = outcomeOf(line, submission)
     const inTime = await beforeAbort(outcome, signal)
     if (inTime) return inTime
-    const { accountId, attemptId } = parcel
+    const { accountId, attemptId } = submission
     void outcome
-      .then(late => (late.kind === 'unknown' ? undefined : tellLate({ accountId, attemptId, outcome: late })))
+      .then(late =>
+        late.kind === 'unknown' ? undefined : reportLateOutcome({ accountId, attemptId, outcome: late }),
+      )
       .catch(error => log.warn({ err: error, attemptId }, 'the outcome of a late answer could not be stored'))
-    return OUT_OF_TIME
+    return TIMED_OUT
   }
 
   /** Settles when the server answers, when the message can no longer be sent, or when the line ends. */
-  async function outcomeOf(line: Line, { jid, id, message }: Parcel): Promise<Outcome> {
-    const sealedBefore = line.sealed()
-    const answer = line.answerTo(id)
+  async function outcomeOf(line: Line, { jid, id, message }: Submission): Promise<Outcome> {
+    const encryptionsBefore = line.encryptions()
+    const answer = line.responseTo(id)
     // The library stores its keys after the sending: a database that is away must not hide the server's answer.
     const failure = line.sock.relayMessage(jid, message, { messageId: id }).then(
       () => null,
       (error: unknown) => detailOf(error, 'the message could not be sent'),
     )
-    const failsUnsealed = async (): Promise<BinaryNode | string | null> => {
+    const failureBeforeEncryption = async (): Promise<BinaryNode | string | null> => {
       const detail = await failure
-      return detail !== null && line.sealed() === sealedBefore ? detail : answer
+      return detail !== null && line.encryptions() === encryptionsBefore ? detail : answer
     }
-    const first = await Promise.race([answer, failsUnsealed()])
-    if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: SOON_MS }
+    const first = await Promise.race([answer, failureBeforeEncryption()])
+    if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: RECONNECT_MS }
     if (first === null) {
-      return line.sealed() === sealedBefore
-        ? { kind: 'retry', detail: 'the connection ended before the message was sent', afterMs: SOON_MS }
+      return line.encryptions() === encryptionsBefore
+        ? { kind: 'retry', detail: 'the connection ended before the message was sent', afterMs: RECONNECT_MS }
         : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
     }
     const error = first.tag === 'ack' ? first.attrs['error'] : undefined
@@ -97,7 +99,7 @@ export function createSender({ log, compose, isThere, sent, tellLate }: SenderDe
 }
 
 /** A line that dropped is usually open again within a second. */
-const SOON_MS = 500
+const RECONNECT_MS = 500
 
 /** The outcome while the session is connecting; does not count as a try. */
 export const NOT_OPEN: Outcome = {
@@ -106,9 +108,9 @@ export const NOT_OPEN: Outcome = {
   scope: 'message',
   detail: 'the web session is connecting',
 }
-const OUT_OF_TIME: Outcome = { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
+const TIMED_OUT: Outcome = { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
 const NO_TIME: Outcome = { kind: 'retry', detail: 'there was no time left to send' }
-const NOT_THERE: Outcome = {
+const NOT_REGISTERED: Outcome = {
   kind: 'rejected',
   code: 'CHATAPP_NOT_REGISTERED',
   detail: 'the number is not on WhatsApp',

@@ -1,4 +1,4 @@
-import type { Outcome, Pieces } from '../../channels/provider.ts'
+import type { Outcome, PartIds } from '../../channels/provider.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -76,7 +76,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   }
 
   /** Before the message is settled, so that no receipt of a part finds it without its other parts. */
-  async function noteParts({ id, connectionId }: OutboxItem, pieces: Pieces): Promise<void> {
+  async function noteParts({ id, connectionId }: OutboxItem, pieces: PartIds): Promise<void> {
     await deps.parts.note(connectionId, pieces).catch(error => {
       log.warn(
         { err: error, messageId: id },

@@ -1,4 +1,4 @@
-import type { Pieces } from '../../channels/provider.ts'
+import type { PartIds } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
@@ -12,7 +12,7 @@ import { joinParts, noteParts, type PartRef, type Whole } from '../outbox/parts-
  */
 export type MessageParts = {
   /** Stores the ids of the parts; from then on the receipts of all parts together decide the status. */
-  note(connectionId: ConnectionId, pieces: Pieces): Promise<void>
+  note(connectionId: ConnectionId, pieces: PartIds): Promise<void>
   /** For parked receipts: combines those of parts into their messages; returns which of the ids are of parts. */
   heard(connectionId: ConnectionId, providerIds: readonly string[]): Promise<boolean[]>
 }

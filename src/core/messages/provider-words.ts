@@ -1,4 +1,4 @@
-import type { Outcome, Pieces, Receipt } from '../../channels/provider.ts'
+import type { Outcome, PartIds, Receipt } from '../../channels/provider.ts'
 import { storable } from '../../lib/storable.ts'
 
 /** Limits for texts from providers, in characters; longer than any id of a message that a provider uses. */
@@ -40,6 +40,6 @@ function storableTaking(outcome: Extract<Outcome, { kind: 'accepted' }>): Outcom
   }
 }
 
-function storablePieces({ whole, ids, total }: Pieces): Pieces {
+function storablePieces({ whole, ids, total }: PartIds): PartIds {
   return { whole: storable(whole, LONGEST_ID), ids: ids.map(id => storable(id, LONGEST_ID)), total }
 }

@@ -1,4 +1,4 @@
-import type { TemplateState, TemplateWord } from '../../channels/provider.ts'
+import type { TemplateChange, TemplateState } from '../../channels/provider.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { TellTemplate } from './events.ts'
@@ -10,7 +10,7 @@ import { statusAfter, subTypeAfter } from './transitions.ts'
 /** Applies the states that providers report to our templates. */
 export type TemplateStates = {
   /** Applies reports from webhooks, in their order; those of unknown templates are ignored. Resolves once stored. */
-  take(connectionId: ConnectionId, states: readonly TemplateWord[]): Promise<void>
+  take(connectionId: ConnectionId, states: readonly TemplateChange[]): Promise<void>
   /** Applies a state that was polled: a change found in this way counts as drift. True if there was one. */
   adopt(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
@@ -24,7 +24,7 @@ export type TemplateStatesDeps = {
 
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   /** Applies the moves of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
-  async function apply(row: OfficialRow, word: TemplateWord, drift: boolean): Promise<boolean> {
+  async function apply(row: OfficialRow, word: TemplateChange, drift: boolean): Promise<boolean> {
     if (!moves(row, word)) return false
     const moved = await deps.db.transaction(async tx => {
       const from = await lockTemplate(tx, row)
@@ -57,17 +57,17 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
  * the provider's ids decide if both are known. Bound templates (`manual`) are matched by name, since the sandbox
  * gives them other ids.
  */
-function isAbout(row: OfficialRow, { providerTemplateId }: TemplateWord): boolean {
+function isAbout(row: OfficialRow, { providerTemplateId }: TemplateChange): boolean {
   const known = row.manual ? '' : (row.providerTemplateId ?? '')
   return known === '' || providerTemplateId === '' || known === providerTemplateId
 }
 
-function moves(from: Pick<Standing, 'status' | 'subType'>, word: TemplateWord): boolean {
+function moves(from: Pick<Standing, 'status' | 'subType'>, word: TemplateChange): boolean {
   return statusAfter(from.status, word) !== null || subTypeAfter(from.subType, word) !== null
 }
 
 /** The template's state after a report. */
-function after(from: Standing, word: TemplateWord): Standing {
+function after(from: Standing, word: TemplateChange): Standing {
   const status = statusAfter(from.status, word)
   const subType = subTypeAfter(from.subType, word) ?? from.subType
   if (status === null) return { ...from, subType }

@@ -1,4 +1,4 @@
-import type { TemplateWord } from '../../channels/provider.ts'
+import type { TemplateChange } from '../../channels/provider.ts'
 import { storable } from '../../lib/storable.ts'
 
 /** Longer than any provider's template id; longer reasons are cut. */
@@ -6,7 +6,7 @@ const LONGEST_ID = 200
 const LONGEST_REASON = 500
 
 /** A report in a form that can be stored; else storing it would fail, and the provider would send it again and again. */
-export function storableWord<Word extends TemplateWord>(word: Word): Word {
+export function storableWord<Word extends TemplateChange>(word: Word): Word {
   const { providerTemplateId, name, language, reason } = word
   return {
     ...word,

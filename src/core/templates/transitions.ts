@@ -1,4 +1,4 @@
-import type { TemplateState, TemplateWord } from '../../channels/provider.ts'
+import type { TemplateChange, TemplateState } from '../../channels/provider.ts'
 import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 
@@ -20,7 +20,7 @@ const MOVES: Record<TemplateStatus, readonly TemplateState['status'][]> = {
 /** The status after the provider's report; null if it does not change. */
 export function statusAfter(
   current: TemplateStatus,
-  told: Pick<TemplateWord, 'status'>,
+  told: Pick<TemplateChange, 'status'>,
 ): TemplateStatus | null {
   if (told.status === null) return null
   // A rejection after an approval counts as `disabled`.
@@ -34,7 +34,7 @@ export function statusAfter(
  */
 export function subTypeAfter(
   current: TemplateSubType,
-  { subType }: Pick<TemplateWord, 'subType'>,
+  { subType }: Pick<TemplateChange, 'subType'>,
 ): TemplateSubType | null {
   const follows = current === 'utility' || current === 'marketing'
   return follows && subType !== undefined && subType !== current ? subType : null

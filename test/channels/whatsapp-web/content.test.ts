@@ -19,7 +19,7 @@ async function composed(text: string, given: Partial<OutgoingFile> & { bytes: Bu
     clock: systemClock,
     random: createRandom(),
     uploads: {
-      async put(_line, _type, file) {
+      async upload(_line, _type, file) {
         uploaded = await buffer(file.read())
         expect(uploaded).toHaveLength(file.sizeBytes)
         return { url: 'https://mmg.whatsapp.net/o1/v/t1', directPath: '/o1/v/t1' }

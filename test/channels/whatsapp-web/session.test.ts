@@ -5,11 +5,11 @@ import type { SessionLink } from '../../../src/channels/shared/session.ts'
 import { loadAuthState } from '../../../src/channels/whatsapp-web/auth-state.ts'
 import { createChatBook } from '../../../src/channels/whatsapp-web/chat-book.ts'
 import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
-import { createDrops } from '../../../src/channels/whatsapp-web/drops.ts'
-import { createHearing } from '../../../src/channels/whatsapp-web/hearing.ts'
+import { createDisconnectCounter } from '../../../src/channels/whatsapp-web/disconnects.ts'
+import { createIncoming } from '../../../src/channels/whatsapp-web/incoming.ts'
 import { type Line, type LineEnd, openLine } from '../../../src/channels/whatsapp-web/line.ts'
 import { messageIdOf } from '../../../src/channels/whatsapp-web/message-id.ts'
-import { askWhoIsThere } from '../../../src/channels/whatsapp-web/recipients.ts'
+import { queryRegistration } from '../../../src/channels/whatsapp-web/recipients.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { type ChatappServer, type Script, startChatappServer } from '../../support/chatapp-server.ts'
@@ -202,7 +202,7 @@ describe('lines that drop, by a scripted server', () => {
     const io = createSessionIo({ pairedAtMs: 0, clock })
     const auth = await loadAuthState(baileys, io.keys)
     const { promise: isOpen, resolve: opened } = Promise.withResolvers<void>()
-    const on = { ...createHearing(baileys, auth, io, createChatBook(io)), opened }
+    const on = { ...createIncoming(baileys, auth, io, createChatBook(io)), opened }
     const line = openLine({
       baileys,
       clock,
@@ -210,21 +210,21 @@ describe('lines that drop, by a scripted server', () => {
       auth,
       log: io.log,
       sentMessage: async () => undefined,
-      on: { ...on, showsQr() {}, refusedQuery() {}, lost() {} },
+      on: { ...on, qrShown() {}, queryRefused() {}, keysNotStored() {} },
     })
     await isOpen
     proxy.killHalfway()
-    const over = new Promise<LineEnd>(resolve => line.atEnd(resolve))
+    const over = new Promise<LineEnd>(resolve => line.onEnd(resolve))
     line.end()
-    expect(line.isUp()).toBe(false)
-    expect(line.isOver()).toBe(false)
+    expect(line.isOpen()).toBe(false)
+    expect(line.isEnded()).toBe(false)
     await clock.advance(1_000)
     await over
     await proxy.close()
   })
 
   test('lines that drop right behind being let in are connected again at once a few times, then more slowly', () => {
-    const drops = createDrops(createFakeClock())
+    const drops = createDisconnectCounter(createFakeClock())
     const failures = [60_000, 100, 100, 100, 100, 100, 100, 60_000].map(openMs => drops.add(openMs).failures)
     expect(failures).toEqual([1, 1, 1, 1, 2, 3, 4, 1])
   })
@@ -274,15 +274,15 @@ describe('sending, by a scripted server', () => {
     ['waited in vain', async () => undefined, 'no answer'],
     ['asks too often', () => Promise.reject(new Error('rate-overlimit')), 'no answer'],
   ])('who is there: %s', async (_, onWhatsApp, word) => {
-    const line = { sock: { onWhatsApp }, atEnd: () => () => {}, isUp: () => true }
-    expect(await askWhoIsThere(line as unknown as Line, '+12025550123')).toBe(word)
+    const line = { sock: { onWhatsApp }, onEnd: () => () => {}, isOpen: () => true }
+    expect(await queryRegistration(line as unknown as Line, '+12025550123')).toBe(word)
   })
 
   test('an answer that comes after its time is told all the same', async () => {
     const { link, io } = await open({ message: 'silent' })
     await io.said('open')
     const told = Promise.withResolvers<LateOutcome>()
-    io.tellLate = async late => told.resolve(late)
+    io.reportLateOutcome = async late => told.resolve(late)
     const time = new AbortController()
     const message = to('+12025550123')
     const sent = link.send(message, time.signal)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Outcome, Pieces } from '../../../src/channels/provider.ts'
+import type { Outcome, PartIds } from '../../../src/channels/provider.ts'
 import type { AccountSnapshot } from '../../../src/contract/caller.ts'
 import { type Conclude, createConclude } from '../../../src/core/messages/conclude.ts'
 import { createFailover, type FailoverDeps } from '../../../src/core/messages/failover.ts'
@@ -18,7 +18,7 @@ let clock: FakeClock
 let ids: ReturnType<typeof createIds>
 let item: OutboxItem
 let settled: SettleRow[]
-let noted: Pieces[]
+let noted: PartIds[]
 let failsToNote: boolean
 let optOuts: (string | null)[]
 /** So many of the next calls find the database away. */

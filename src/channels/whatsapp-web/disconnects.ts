@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 
 /** Why a connection ended, and what follows: read from the library's DisconnectReason. */
-export type Drop =
+export type Disconnect =
   /** Right after linking, and whenever the server moves us to another one: reconnect at once. */
   | { kind: 'restart'; detail: string }
   /** A fault of the network or of the servers: reconnect, with growing pauses. */
@@ -23,11 +23,11 @@ const NOT_MULTI_DEVICE = 411
 const OUTDATED = 405
 
 /** `linked`: the session was linked before. `showed`: it was showing a QR or pairing code. */
-export function readDrop(
+export function readDisconnect(
   code: number | undefined,
   detail: string,
   { linked, showed }: { linked: boolean; showed: boolean },
-): Drop {
+): Disconnect {
   switch (code) {
     case RESTART_REQUIRED:
       return { kind: 'restart', detail }
@@ -69,34 +69,34 @@ export function readDrop(
 }
 
 /** An outage is reported once it has lasted this long. */
-const QUIET_MS = 30_000
+const REPORT_AFTER_MS = 30_000
 /** A connection that dropped sooner than this counts as failed. */
 const STEADY_MS = 2_000
 /** So many failed connections in a row are followed by a reconnect at once. */
 const MOST_UNSTEADY = 3
 
 /** Counts connections that failed in a row, and says when to report the outage. */
-export type Drops = ReturnType<typeof createDrops>
+export type DisconnectCounter = ReturnType<typeof createDisconnectCounter>
 
-export function createDrops(clock: Pick<Clock, 'monotonic'>) {
+export function createDisconnectCounter(clock: Pick<Clock, 'monotonic'>) {
   let failures = 0
   let unsteady = 0
   let sinceMs = clock.monotonic()
-  let told = false
+  let reported = false
   return {
     /** `openMs`: how long it was up before it dropped; null if never. `lasts` is true once per outage: when it is to be reported. */
     add(openMs: number | null): { failures: number; lasts: boolean } {
       if (openMs !== null || failures === 0) {
         sinceMs = clock.monotonic()
-        told = false
+        reported = false
       }
       if (openMs !== null) {
         unsteady = openMs < STEADY_MS ? unsteady + 1 : 0
         if (unsteady <= MOST_UNSTEADY) failures = 0
       }
       failures++
-      const lasts = !told && clock.monotonic() - sinceMs >= QUIET_MS
-      told ||= lasts
+      const lasts = !reported && clock.monotonic() - sinceMs >= REPORT_AFTER_MS
+      reported ||= lasts
       return { failures, lasts }
     },
   }

@@ -7,15 +7,15 @@ import type { Baileys } from './library.ts'
 import type { LineEvents } from './line.ts'
 import { readReceipts } from './receipts.ts'
 
-export type Hearing = Omit<LineEvents, 'showsQr' | 'refusedQuery' | 'opened' | 'lost'>
+export type IncomingEvents = Omit<LineEvents, 'qrShown' | 'queryRefused' | 'opened' | 'keysNotStored'>
 
 /** Handles all that comes in over a line: messages, receipts, chats. */
-export function createHearing(
+export function createIncoming(
   baileys: Baileys,
   { creds }: AuthState,
   io: SessionIo,
   book: ChatBook,
-): Hearing {
+): IncomingEvents {
   function keep(inbound: readonly Inbound[]): void {
     if (inbound.length === 0) return
     void io.emit(inbound).catch(error => {
@@ -27,7 +27,7 @@ export function createHearing(
   }
 
   return {
-    letInUnlinked({ attrs }) {
+    acceptedUnlinked({ attrs }) {
       const digits = io.askedPhone?.slice(1) ?? attrs['lid']?.split('@')[0] ?? '0'
       creds.me = { id: `${digits}@s.whatsapp.net`, name: '~' }
       // A device that was never linked gets no history, so the library must not wait for one.
@@ -37,7 +37,7 @@ export function createHearing(
     messages(messages) {
       const inbound = messages.flatMap(message => readInbound(baileys, message, io) ?? [])
       keep(inbound)
-      book.heard(inbound)
+      book.received(inbound)
     },
     chats: book.chats,
     contacts: book.contacts,

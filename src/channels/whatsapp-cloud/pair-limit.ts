@@ -14,58 +14,58 @@ const MOST_RECIPIENTS = 50_000
 const REFUSED_MS = 1_000
 const LONGEST_REST_MS = 3_600_000
 
-export type Pairs = {
+export type PairLimit = {
   /** 0: a place was taken. Otherwise no place was taken, and one is free in so many ms. */
-  take(to: string): number
+  acquire(to: string): number
   /** The message was not sent after all. */
-  giveBack(to: string): void
+  release(to: string): void
   /** WhatsApp took a message to this recipient. */
-  taken(to: string): void
+  recordAccepted(to: string): void
   /** WhatsApp refused a message as too early; returns the ms to wait. */
-  refused(to: string): number
+  recordRefused(to: string): number
 }
 
 /** `fullAtMs`: when the whole burst is available again. */
-type Pair = { fullAtMs: number; restsUntilMs: number; refusals: number }
+type Pair = { fullAtMs: number; pausedUntilMs: number; refusals: number }
 
 /** Paces sends to each recipient; counts only sends of this node. */
-export function createPairs(clock: Pick<Clock, 'monotonic'>): Pairs {
+export function createPairLimit(clock: Pick<Clock, 'monotonic'>): PairLimit {
   const pairs = createLru<string, Pair>(MOST_RECIPIENTS)
 
   function pairOf(to: string): Pair {
     const known = pairs.get(to)
     if (known) return known
-    const pair: Pair = { fullAtMs: 0, restsUntilMs: 0, refusals: 0 }
+    const pair: Pair = { fullAtMs: 0, pausedUntilMs: 0, refusals: 0 }
     pairs.set(to, pair)
     return pair
   }
 
   return {
-    take(to) {
+    acquire(to) {
       const pair = pairOf(to)
       const nowMs = clock.monotonic()
       const borrowedMs = Math.max(0, pair.fullAtMs - nowMs)
-      const waitMs = Math.max(borrowedMs - (BURST - 1) * EVERY_MS, pair.restsUntilMs - nowMs)
+      const waitMs = Math.max(borrowedMs - (BURST - 1) * EVERY_MS, pair.pausedUntilMs - nowMs)
       if (waitMs > 0) return Math.ceil(waitMs)
       pair.fullAtMs = nowMs + borrowedMs + EVERY_MS
       return 0
     },
-    giveBack(to) {
+    release(to) {
       const pair = pairs.get(to)
       if (pair) pair.fullAtMs -= EVERY_MS
     },
-    taken(to) {
+    recordAccepted(to) {
       const pair = pairs.get(to)
       if (pair) pair.refusals = 0
     },
-    refused(to) {
+    recordRefused(to) {
       const pair = pairOf(to)
       const nowMs = clock.monotonic()
       // Messages that were under way at the same time are refused together: that counts as one refusal.
-      if (pair.restsUntilMs > nowMs) return Math.ceil(pair.restsUntilMs - nowMs)
+      if (pair.pausedUntilMs > nowMs) return Math.ceil(pair.pausedUntilMs - nowMs)
       const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, LONGEST_REST_MS)
       pair.refusals++
-      pair.restsUntilMs = nowMs + restMs
+      pair.pausedUntilMs = nowMs + restMs
       return restMs
     },
   }

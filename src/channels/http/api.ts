@@ -1,33 +1,33 @@
 import type { Io, LinkTest, Outcome } from '../provider.ts'
-import { createReport } from '../shared/report.ts'
+import { createStateReporter } from '../shared/state-reporter.ts'
 import { type Answer, createHttpClient, type Exchange, type HttpRequest } from './client.ts'
 import { type Verdict, verdictOfFailure } from './verdict.ts'
 
 /** A provider's HTTP API, as one connection uses it. */
-export type Line = {
+export type HttpApi = {
   /** Submits once; `read` says what the answer means. */
   submit(request: HttpRequest, read: (answer: Answer) => Verdict, signal: AbortSignal): Promise<Outcome>
   /** Makes one request and returns the raw result: for queries, and for submits that call `conclude` themselves. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
   /** Reports what a submit shows about the link's health; `answered`: the provider has answered at all. */
-  conclude(verdict: Verdict, answered: boolean): Outcome
+  reportVerdict(verdict: Verdict, answered: boolean): Outcome
   /** Ends requests in progress; later ones fail at once. */
   close(): Promise<void>
 }
 
 /** `name` begins the log lines. */
-export function openLine(options: {
+export function openHttpApi(options: {
   name: string
   origin: URL
   connections: number
   tlsCa?: string | undefined
   io: Io
-}): Line {
+}): HttpApi {
   const { name, origin, io } = options
   const client = createHttpClient({ ...options, clock: io.clock })
-  const report = createReport(io, `${name}: the connection to the provider is down`)
+  const report = createStateReporter(io, `${name}: the connection to the provider is down`)
   const closing = new AbortController()
-  const underWay = new Set<Promise<unknown>>()
+  const inProgress = new Set<Promise<unknown>>()
   warnOfPlainText(name, origin, io)
   report({ state: 'connecting', detail: 'connects with the first message' })
 
@@ -38,32 +38,32 @@ export function openLine(options: {
   ): Promise<Outcome> {
     const exchanged = await exchange(request, signal)
     const verdict = exchanged.kind === 'answer' ? read(exchanged.answer) : verdictOfFailure(exchanged)
-    return conclude(verdict, exchanged.kind === 'answer')
+    return reportVerdict(verdict, exchanged.kind === 'answer')
   }
 
   function exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
     return client.exchange(request, AbortSignal.any([signal, closing.signal]))
   }
 
-  function conclude(verdict: Verdict, answered: boolean): Outcome {
+  function reportVerdict(verdict: Verdict, answered: boolean): Outcome {
     if (verdict.down !== undefined) report({ state: 'down', detail: verdict.down })
     else if (answered) report({ state: 'up', detail: 'answers' })
     return verdict.outcome
   }
 
   function tracked<T>(work: Promise<T>): Promise<T> {
-    underWay.add(work)
-    return work.finally(() => underWay.delete(work))
+    inProgress.add(work)
+    return work.finally(() => inProgress.delete(work))
   }
 
   return {
     submit: (request, read, signal) => tracked(submit(request, read, signal)),
     exchange: (request, signal) => tracked(exchange(request, signal)),
-    conclude,
+    reportVerdict,
     async close() {
       closing.abort()
       client.close()
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inProgress)
     },
   }
 }
@@ -80,7 +80,7 @@ export function warnOfNoReceipts(name: string, io: Io): void {
 }
 
 /** The result of the operator's test, from the answer to a query about our own account. */
-export function checkOf(asked: Exchange): LinkTest {
+export function testResultOf(asked: Exchange): LinkTest {
   if (asked.kind !== 'answer') return { ok: false, detail: `The provider was not reached (${asked.code}).` }
   const { status } = asked.answer
   if (status === 200) return { ok: true, detail: 'The provider accepts the credentials.' }

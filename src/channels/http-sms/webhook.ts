@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
-import { bearsToken, formOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
-import type { Inbound, InboundAnswer } from '../provider.ts'
+import { hasToken, malformed, parseForm, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
+import type { Inbound, InboundResult } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'
 import { parseJson } from './json.ts'
 import { textAt, valueAt } from './path.ts'
@@ -22,8 +22,8 @@ export function readItems(
   secrets: Readonly<Record<string, string>>,
   token: string,
   read: (field: Field) => Inbound | null,
-): InboundAnswer {
-  if (!isProved(request, form.proof, secrets, token)) return UNAUTHORIZED
+): InboundResult {
+  if (!isAuthentic(request, form.proof, secrets, token)) return UNAUTHORIZED
   const items = fieldsOf(request, form)
   if (items === null) return malformed('the body is not what the connection expects')
   if (items.length > MOST_ITEMS) return malformed(`there are more than ${MOST_ITEMS} items`)
@@ -31,13 +31,13 @@ export function readItems(
   return { kind: 'taken', inbound, ...(form.reply && { reply: form.reply }) }
 }
 
-function isProved(
+function isAuthentic(
   request: InboundRequest,
   proof: Form['proof'],
   secrets: Readonly<Record<string, string>>,
   token: string,
 ): boolean {
-  if (proof.by === 'token') return bearsToken(request, token)
+  if (proof.by === 'token') return hasToken(request, token)
   const secret = secrets[proof.secret]!
   if (proof.by === 'basic') {
     const pair = Buffer.from(`${proof.user}:${secret}`).toString('base64')
@@ -52,7 +52,7 @@ function isProved(
 
 function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
   if (form.format !== 'json') {
-    const fields = form.format === 'query' ? new URLSearchParams(request.query) : formOf(request)
+    const fields = form.format === 'query' ? new URLSearchParams(request.query) : parseForm(request)
     return [name => (name === undefined ? null : fields.get(name))]
   }
   const json = parseJson(request.body)
@@ -62,8 +62,11 @@ function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
   return items.map(item => (path: string | undefined) => (path === undefined ? null : textAt(item, path)))
 }
 
-export function momentOf(text: string | null, format: 'iso' | 'seconds' | 'milliseconds'): number | null {
-  if (format === 'iso' || text === null) return timeOf(text)
+export function parseTimestamp(
+  text: string | null,
+  format: 'iso' | 'seconds' | 'milliseconds',
+): number | null {
+  if (format === 'iso' || text === null) return parseTime(text)
   const ms = Number(text) * (format === 'seconds' ? 1_000 : 1)
   return text !== '' && Number.isFinite(ms) && ms > 0 && ms < 8.64e15 ? Math.floor(ms) : null
 }

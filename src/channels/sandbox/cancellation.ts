@@ -1,34 +1,34 @@
 /** Abandons work, by its own signal or all of it at once. */
-export type Stops = {
+export type Cancellation = {
   /**
    * What `work` resolves to, or `stopped` where it fails, or `signal` or `stopAll`
    * came first. The work itself is not stopped.
    */
-  race<T>(work: Promise<T>, signal: AbortSignal, stopped: T): Promise<T>
-  stopAll(): void
+  race<T>(work: Promise<T>, signal: AbortSignal, fallback: T): Promise<T>
+  cancelAll(): void
 }
 
-export function createStops(): Stops {
+export function createCancellation(): Cancellation {
   // Not a shared abort signal: it would collect a listener for every send in progress.
-  const underWay = new Set<() => void>()
+  const inProgress = new Set<() => void>()
 
   return {
-    race(work, signal, stopped) {
+    race(work, signal, fallback) {
       return new Promise(resolve => {
-        const stop = () => settle(stopped)
-        function settle(result: typeof stopped): void {
-          underWay.delete(stop)
+        const stop = () => settle(fallback)
+        function settle(result: typeof fallback): void {
+          inProgress.delete(stop)
           signal.removeEventListener('abort', stop)
           resolve(result)
         }
-        underWay.add(stop)
+        inProgress.add(stop)
         signal.addEventListener('abort', stop, { once: true })
         work.then(settle, stop)
         if (signal.aborted) stop()
       })
     },
-    stopAll() {
-      for (const stop of underWay) stop()
+    cancelAll() {
+      for (const stop of inProgress) stop()
     },
   }
 }

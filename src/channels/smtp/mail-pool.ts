@@ -4,13 +4,13 @@ import type { Mail } from './message.ts'
 import type { SmtpFault } from './outcome.ts'
 
 /** The result of sending a mail. `ended`: its last byte was written to the connection, so it may have been accepted. */
-export type Delivery =
+export type SendResult =
   | { reply: string; serverMessageId: string | null; extensions: readonly string[]; ended: boolean }
   | { fault: SmtpFault; ended: boolean }
 
-export type Deliveries = {
+export type MailPool = {
   /** Hands one mail to a pooled connection; never rejects, and settles when `signal` aborts. */
-  deliver(mail: Mail, signal: AbortSignal): Promise<Delivery>
+  send(mail: Mail, signal: AbortSignal): Promise<SendResult>
   /** Cuts every connection; mails in progress settle as faults. */
   close(): void
 }
@@ -25,17 +25,17 @@ type Envelope = { mailError?: SmtpFault; rejectedErrors?: SmtpFault[] }
 type Progress = { ended: boolean; envelope: Envelope }
 
 /** The mail is written in pieces, so that `ended` is set only near the real end of a large one. */
-const PIECE_BYTES = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /**
  * nodemailer's pool, given mails that are already encoded. A nodemailer transport takes an envelope
  * and a stream. We make that stream ourselves, and so know, when a connection is lost, whether it
  * may have carried the end of the mail.
  */
-export function createDeliveries(options: PoolOptions): Deliveries {
+export function createMailPool(options: PoolOptions): MailPool {
   const pool = new SMTPPool(options)
   return {
-    deliver(mail, signal) {
+    send(mail, signal) {
       const progress: Progress = { ended: false, envelope: {} }
       return new Promise(resolve => {
         pool.send(poolMail(mail, signal, progress), (error, info) => {
@@ -78,11 +78,11 @@ function poolMail(mail: Mail, signal: AbortSignal, progress: Progress): PoolMail
 function trackedStream(bytes: Buffer, progress: Progress): Readable {
   let at = 0
   const stream = new Readable({
-    highWaterMark: PIECE_BYTES,
+    highWaterMark: CHUNK_BYTES,
     read() {
       if (at >= bytes.length) return void this.push(null)
-      this.push(bytes.subarray(at, at + PIECE_BYTES))
-      at += PIECE_BYTES
+      this.push(bytes.subarray(at, at + CHUNK_BYTES))
+      at += CHUNK_BYTES
     },
   })
   return stream.once('end', () => {

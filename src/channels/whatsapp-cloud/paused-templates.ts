@@ -3,31 +3,31 @@ import type { Inbound, Io, Outgoing, OutgoingTemplate, TemplateUpdate } from '..
 import { meaningOf } from './codes.ts'
 
 /** Every message by a paused template is refused: the template's state is reported once in this time. */
-const TELL_TEMPLATE_EVERY_MS = 60_000
+const REPORT_EVERY_MS = 60_000
 const MOST_TEMPLATES = 1_000
 /** Sends of this node that are remembered, because a status may still show that their template was paused. */
 const MOST_ATTEMPTS = 10_000
 
 /** The template, without the message's values. */
-type Named = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
-const NAMELESS: Named = { name: '', language: '', providerTemplateId: null }
+type TemplateName = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
+const NO_TEMPLATE: TemplateName = { name: '', language: '', providerTemplateId: null }
 
 /**
  * Reports that a template was paused or disabled as soon as a refusal of a message shows it, in the answer or
  * by a status, rather than at the template's next poll.
  */
-export function createStoppedTemplates(io: Io) {
-  const sent = createLru<string, Named>(MOST_ATTEMPTS)
-  const told = createLru<string, number>(MOST_TEMPLATES)
+export function createPausedTemplates(io: Io) {
+  const sent = createLru<string, TemplateName>(MOST_ATTEMPTS)
+  const reportedAtMs = createLru<string, number>(MOST_TEMPLATES)
 
   /** Null where it was reported a moment ago, or the attempt's template is not known. */
   function updateOf(attemptId: string, reason: string | null): TemplateUpdate | null {
-    const { providerTemplateId, name, language } = sent.get(attemptId) ?? NAMELESS
+    const { providerTemplateId, name, language } = sent.get(attemptId) ?? NO_TEMPLATE
     if (providerTemplateId === null) return null
     const key = `${language} ${name}`
     const nowMs = io.clock.now()
-    if (nowMs - (told.get(key) ?? 0) < TELL_TEMPLATE_EVERY_MS) return null
-    told.set(key, nowMs)
+    if (nowMs - (reportedAtMs.get(key) ?? 0) < REPORT_EVERY_MS) return null
+    reportedAtMs.set(key, nowMs)
     const state = { providerTemplateId, name, language, status: 'disabled', reason } as const
     return { kind: 'template', eventId: `refused:${attemptId}`, state }
   }
@@ -40,7 +40,7 @@ export function createStoppedTemplates(io: Io) {
       sent.set(attemptId, { name, language, providerTemplateId })
     },
 
-    tell(attemptId: string, reason: string | null): void {
+    report(attemptId: string, reason: string | null): void {
       const update = updateOf(attemptId, reason)
       if (!update) return
       io.emit([update]).catch(error =>
@@ -52,7 +52,7 @@ export function createStoppedTemplates(io: Io) {
     },
 
     /** The template update that follows from a status, if any. */
-    toldBy(inbound: Inbound): TemplateUpdate[] {
+    updatesFrom(inbound: Inbound): TemplateUpdate[] {
       if (inbound.kind !== 'receipt' || !inbound.attemptId || !inbound.providerCode) return []
       if (meaningOf(inbound.providerCode)?.means !== 'template') return []
       const update = updateOf(inbound.attemptId, inbound.detail ?? null)

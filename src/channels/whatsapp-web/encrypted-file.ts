@@ -6,11 +6,11 @@ import { pipeline, Readable } from 'node:stream'
 import type { MediaDecryptionKeyInfo } from 'baileys'
 
 /** Length of the HMAC that follows an encrypted file. */
-export const PROOF_BYTES = 10
+export const MAC_BYTES = 10
 const CHUNK_BYTES = 65_536
 
 /** An encrypted file, in the chat app's format, on our disk until it is closed. */
-export type SealedFile = {
+export type EncryptedFile = {
   sizeBytes: number
   sha256: Buffer
   /** Of the decrypted content. */
@@ -26,14 +26,14 @@ export type SealedFile = {
  * Encrypts a file onto the disk: its URL at the chat app needs the hash of all encrypted bytes first, and it may be
  * too large for memory. The file is unlinked at once, so that nothing stays however the process ends.
  */
-export async function sealFile(
+export async function encryptFile(
   source: Readable,
   keys: MediaDecryptionKeyInfo,
   name: string,
-): Promise<SealedFile> {
-  const disk = await openNameless(name)
+): Promise<EncryptedFile> {
+  const disk = await openUnlinked(name)
   try {
-    return sealedFileOn(disk, keys, await pour(source, keys, disk))
+    return encryptedFileOn(disk, keys, await encryptTo(source, keys, disk))
   } catch (error) {
     await disk.close()
     throw error
@@ -42,7 +42,7 @@ export async function sealFile(
   }
 }
 
-async function openNameless(name: string): Promise<FileHandle> {
+async function openUnlinked(name: string): Promise<FileHandle> {
   const path = join(tmpdir(), name)
   const disk = await open(path, 'wx+', 0o600)
   try {
@@ -54,22 +54,22 @@ async function openNameless(name: string): Promise<FileHandle> {
   return disk
 }
 
-type Measures = Pick<SealedFile, 'sizeBytes' | 'sha256' | 'plain'>
+type Measures = Pick<EncryptedFile, 'sizeBytes' | 'sha256' | 'plain'>
 
 /** AES-256-CBC, followed by an HMAC. */
-async function pour(
+async function encryptTo(
   source: Readable,
   { iv, cipherKey, macKey }: MediaDecryptionKeyInfo,
   disk: FileHandle,
 ): Promise<Measures> {
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
   const proof = createHmac('sha256', macKey!).update(iv)
-  const sealed = createHash('sha256')
+  const encryptedHash = createHash('sha256')
   const plain = createHash('sha256')
   let sizeBytes = 0
   let plainBytes = 0
   const put = async (bytes: Buffer) => {
-    sealed.update(bytes)
+    encryptedHash.update(bytes)
     sizeBytes += bytes.length
     await disk.writeFile(bytes)
   }
@@ -83,19 +83,19 @@ async function pour(
     await putText(cipher.update(chunk))
   }
   await putText(cipher.final())
-  await put(proof.digest().subarray(0, PROOF_BYTES))
+  await put(proof.digest().subarray(0, MAC_BYTES))
   return {
     sizeBytes,
-    sha256: sealed.digest(),
+    sha256: encryptedHash.digest(),
     plain: { sizeBytes: plainBytes, sha256: plain.digest() },
   }
 }
 
-function sealedFileOn(
+function encryptedFileOn(
   disk: FileHandle,
   { iv, cipherKey }: MediaDecryptionKeyInfo,
   measures: Measures,
-): SealedFile {
+): EncryptedFile {
   const readTo = (end: number) => Readable.from(bytesTo(end, disk), { objectMode: false })
   return {
     ...measures,
@@ -103,7 +103,7 @@ function sealedFileOn(
     readPlain() {
       const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
       // Either stream ends with the other; errors reach the reader by the decrypted stream.
-      pipeline(readTo(measures.sizeBytes - PROOF_BYTES), decipher, () => {})
+      pipeline(readTo(measures.sizeBytes - MAC_BYTES), decipher, () => {})
       return decipher
     },
     close: () => disk.close(),
