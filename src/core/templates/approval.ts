@@ -44,13 +44,13 @@ export function createApproval({ db, approvers, media }: ApprovalDeps): Approve 
       return { ...(await submit(draft, line, draft.name)), providerTemplateId }
     }
     const word = await approvers.find(line.connectionId, providerTemplateId)
-    if (word.kind === 'unasked') throw approverUnavailable('it could not be asked about the template')
+    if (word.kind === 'unasked') throw approverUnavailable('the template could not be looked up there')
     if (word.kind === 'unknown' || (await isAnothers(accountId, line, word.state))) {
-      throw invalid('providerTemplateId', 'the provider knows no template of this id')
+      throw invalid('providerTemplateId', 'the provider has no template with this id')
     }
     const { name: providerName, language } = word.state
     if (language !== draft.language) {
-      throw invalid('language', `must be ${language}: so the provider has the template`)
+      throw invalid('language', `must be ${language}, the language of the template at the provider`)
     }
     return { ...standing(word.state, draft), providerName, providerTemplateId }
   }
@@ -84,10 +84,10 @@ function readOutcome(outcome: TemplateOutcome | null, draft: TemplateDraft): Omi
         providerTemplateId: outcome.state.providerTemplateId || null,
       }
     case 'refused':
-      throw invalid(outcome.path ?? 'body', `the provider refuses it: ${outcome.detail}`)
+      throw invalid(outcome.path ?? 'body', `the provider refuses the template: ${outcome.detail}`)
     case 'unavailable':
       throw approverUnavailable(outcome.detail)
     case undefined:
-      throw invalid('officialSenderId', 'the connection of this sender takes no templates')
+      throw invalid('officialSenderId', 'the provider of this sender does not support templates')
   }
 }

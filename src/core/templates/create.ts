@@ -46,7 +46,7 @@ export type CreateTemplate = (
   options?: { makeDefault: boolean },
 ) => Promise<TemplateRow>
 
-/** The lease of a name: a request that holds one for longer is dead. */
+/** The lease of a name: a request that holds one for longer died with its node. */
 export const CLAIM_LASTS_MS = 120_000
 
 export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
@@ -148,13 +148,13 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 }
 
 function fileGone(): never {
-  throw invalid('headerAssetId', 'the file is gone')
+  throw invalid('headerAssetId', 'the file was deleted')
 }
 
 /** A pending default is used once it is approved; a code template with further placeholders could never be. */
 function checkDefault(draft: TemplateDraft): void {
   if (draft.subType === 'otp' && !saysCodeAlone(draft)) {
-    throw invalid('isDefault', 'a default for codes has one placeholder, for the code')
+    throw invalid('isDefault', 'a default for codes must have exactly one placeholder, for the code')
   }
 }
 
@@ -184,7 +184,7 @@ function beyond(most: string): Problem {
 
 /** Has a retry time, since the other request may still fail. */
 function beingMade({ name }: TemplateDraft): Problem {
-  return new Problem('TEMPLATE_EXISTS', `Another request is making a template "${name}".`, {
+  return new Problem('TEMPLATE_EXISTS', `Another request is creating a template "${name}".`, {
     retryAfterSeconds: 1,
   })
 }
@@ -193,6 +193,6 @@ function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'langua
   const where = language === '' ? '' : ` in ${language}`
   return new Problem(
     'TEMPLATE_EXISTS',
-    `There is a template "${name}"${where} of provider ${provider} already.`,
+    `A template "${name}"${where} of provider ${provider} exists already.`,
   )
 }

@@ -22,14 +22,14 @@ export function readKind(body: TemplateCreate, faults: Faults): TemplateKind {
     faults.add('templateTarget', `${templateTarget} contradicts provider ${body.provider}`)
   } else if (asked !== undefined && !usual.includes(asked)) {
     const path = body.provider === undefined ? 'templateTarget' : 'provider'
-    faults.add(path, `${asked} carries no templates of category ${category}; ${usual.join(' or ')} does`)
+    faults.add(path, `${asked} does not support category ${category}; ${usual.join(' or ')} does`)
   }
   const provider = asked !== undefined && usual.includes(asked) ? asked : usual[0]!
   const official = provider === 'official_provider'
   const manual = body.creationMode === 'manual_external_id'
   checkBinding(body, official, manual, faults)
   if (!official && body.officialSenderId !== undefined) {
-    faults.add('officialSenderId', `belongs to official templates, not to ${provider} ones`)
+    faults.add('officialSenderId', `is only for official templates, not for provider ${provider}`)
   }
   return { provider, official, manual }
 }
@@ -37,11 +37,11 @@ export function readKind(body: TemplateCreate, faults: Faults): TemplateKind {
 function checkBinding(body: TemplateCreate, official: boolean, manual: boolean, faults: Faults): void {
   if (!manual) {
     for (const field of ['providerTemplateId', 'manualVariableCount'] as const) {
-      if (body[field] !== undefined) faults.add(field, 'belongs to creationMode manual_external_id')
+      if (body[field] !== undefined) faults.add(field, 'is only for creationMode manual_external_id')
     }
     return
   }
-  if (!official) faults.add('creationMode', 'binds official templates alone')
+  if (!official) faults.add('creationMode', 'manual_external_id is only for official templates')
   if (body.providerTemplateId === undefined) {
     faults.add('providerTemplateId', 'is required with creationMode manual_external_id')
   }

@@ -24,7 +24,7 @@ export function readOtp(body: TemplateCreate, kind: TemplateKind, faults: Faults
     for (const field of FIELDS) {
       // A flag that is false may be given.
       const asked = body[field] !== undefined && body[field] !== false
-      if (asked) faults.add(field, 'belongs to official templates of sub type otp')
+      if (asked) faults.add(field, 'is only for official templates of sub type otp')
     }
     return null
   }
@@ -47,16 +47,17 @@ export function readOtp(body: TemplateCreate, kind: TemplateKind, faults: Faults
 
 function refuseAppFields(body: TemplateCreate, faults: Faults): void {
   for (const field of ['packageName', 'signatureHash'] as const) {
-    if (body[field] !== undefined) faults.add(field, 'belongs to otpType one_tap or zero_tap')
+    if (body[field] !== undefined) faults.add(field, 'is only for otpType one_tap or zero_tap')
   }
 }
 
 function checkApp({ packageName, signatureHash }: TemplateCreate, type: string, faults: Faults): void {
   if (packageName === undefined) faults.add('packageName', `is required for otpType ${type}`)
-  else if (!PACKAGE.test(packageName)) faults.add('packageName', 'must be a package, as in com.example.app')
+  else if (!PACKAGE.test(packageName))
+    faults.add('packageName', 'must be an Android package name, as in com.example.app')
   if (signatureHash === undefined) faults.add('signatureHash', `is required for otpType ${type}`)
   else if (!SIGNATURE.test(signatureHash)) {
-    faults.add('signatureHash', 'must be the 11 characters of an application’s signature hash')
+    faults.add('signatureHash', 'must be the 11 characters of the app’s signature hash')
   }
 }
 

@@ -15,12 +15,12 @@ export function readHeader(
 ): { header: TemplateHeader | null; segments: Segments | null } {
   const { headerType: type, headerValue } = body
   if (type !== undefined && !carriesHeader(body, kind)) {
-    faults.add('headerType', `${type} is not carried by ${body.category} templates of ${kind.provider}`)
+    faults.add('headerType', `${type} is not supported for ${body.category} templates of ${kind.provider}`)
     return { header: null, segments: null }
   }
-  if (type !== 'text' && headerValue !== undefined) faults.add('headerValue', 'belongs to headerType text')
+  if (type !== 'text' && headerValue !== undefined) faults.add('headerValue', 'is only for headerType text')
   if ((type === undefined || type === 'text') && body.headerAssetId !== undefined) {
-    faults.add('headerAssetId', 'belongs to headerType image, video or document')
+    faults.add('headerAssetId', 'is only for headerType image, video or document')
   }
   if (type === undefined) return { header: null, segments: null }
   if (type === 'text') return readTextHeader(body, kind, faults)
@@ -45,7 +45,7 @@ function readTextHeader({ headerValue }: TemplateCreate, { official }: TemplateK
   if (/[\r\n]/.test(headerValue)) faults.add('headerValue', 'must be one line')
   const segments = readSegments(headerValue, 'headerValue', faults)
   if (official && placesOf(segments).length > 1) {
-    faults.add('headerValue', 'may have one placeholder at most')
+    faults.add('headerValue', 'may have at most one placeholder')
   }
   return { header: { type: 'text', text: headerValue } as const, segments }
 }
@@ -56,11 +56,11 @@ export function readFooter(body: TemplateCreate, kind: TemplateKind, faults: Fau
   if (footer === undefined) return null
   if (!kind.official) {
     if (body.category === 'sms' || body.category === 'email') {
-      faults.add('footer', `is not carried by ${body.category} templates`)
+      faults.add('footer', `is not supported for ${body.category} templates`)
     }
     return null
   }
-  if (footer.includes('{{')) faults.add('footer', 'takes no placeholders')
+  if (footer.includes('{{')) faults.add('footer', 'must not have placeholders')
   return body.subType === 'otp' ? null : footer
 }
 
@@ -71,16 +71,19 @@ export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Fa
   const given = body.buttons ?? []
   if (given.length === 0) return []
   if (!kind.official) {
-    faults.add('buttons', 'are carried by official templates alone')
+    faults.add('buttons', 'are only for official templates')
     return []
   }
   if (body.subType === 'otp') {
-    faults.add('buttons', 'are the platform’s own on an OTP template; otpButtonText names one')
+    faults.add(
+      'buttons',
+      'must not be given for an OTP template, whose button is built in; otpButtonText sets its label',
+    )
     return []
   }
   for (const [type, most] of Object.entries(MOST)) {
     if (given.filter(button => button.type === type).length > most) {
-      faults.add('buttons', `may have ${most} of type ${type} at most`)
+      faults.add('buttons', `may have at most ${most} of type ${type}`)
     }
   }
   return given.map((button, at) => readButton(button, `buttons[${at}]`, faults))
@@ -88,7 +91,7 @@ export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Fa
 
 function readButton(button: TemplateButtonInput, path: string, faults: Faults): TemplateButton {
   const { type, text } = button
-  if (text.includes('{{')) faults.add(`${path}.text`, 'takes no placeholders')
+  if (text.includes('{{')) faults.add(`${path}.text`, 'must not have placeholders')
   switch (type) {
     case 'url':
       return { type, text, ...readUrl(button, path, faults) }
@@ -106,10 +109,9 @@ function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults:
   const fixed = url?.endsWith(URL_PLACE) ? url.slice(0, -URL_PLACE.length) : url
   const protocol = fixed === undefined ? undefined : URL.parse(fixed)?.protocol
   if (fixed === undefined) faults.add(`${path}.url`, 'is required for a url button')
-  else if (fixed.includes('{{'))
-    faults.add(`${path}.url`, 'may have one placeholder alone: {{1}}, at its end')
+  else if (fixed.includes('{{')) faults.add(`${path}.url`, 'may have only one placeholder: {{1}}, at its end')
   else if (protocol !== 'https:' && protocol !== 'http:') {
-    faults.add(`${path}.url`, 'must be an http or https address')
+    faults.add(`${path}.url`, 'must be an http or https URL')
   }
   const example = url === fixed ? urlExample : (urlExample ?? `${fixed}example`)
   return { url: url ?? '', ...(example !== undefined && { urlExample: example }) }

@@ -48,7 +48,7 @@ function oneText(
 ): { text: string | null; path: 'body' | 'content' } {
   const other = usual === 'body' ? 'content' : 'body'
   if (body[usual] !== undefined && body[other] !== undefined && body[usual] !== body[other]) {
-    faults.add(other, `contradicts ${usual}, which says the words of category ${body.category}`)
+    faults.add(other, `differs from ${usual}, which has the text for category ${body.category}`)
   }
   const path = body[usual] === undefined && body[other] !== undefined ? other : usual
   return { text: body[path] || null, path }
@@ -76,7 +76,7 @@ function readSubject(body: TemplateCreate, faults: Faults): Segments | null {
   const { category, emailSubject } = body
   if (category !== 'email') {
     if (emailSubject !== undefined)
-      faults.add('emailSubject', `belongs to category email, not to ${category}`)
+      faults.add('emailSubject', `is only for category email, not for ${category}`)
     return null
   }
   if (emailSubject === undefined) {

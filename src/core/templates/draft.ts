@@ -58,7 +58,7 @@ function checkName(name: string, faults: Faults): void {
   if (!NAME.test(name) || name.length > MAX_NAME) {
     faults.add(
       'name',
-      `Invalid template name: lowercase English letters and underscores, a letter first, ${MAX_NAME} at most`,
+      `Invalid template name: must be lowercase English letters and underscores, a letter first, ${MAX_NAME} characters at most`,
     )
   }
 }
@@ -106,7 +106,7 @@ function boundPlaces(body: TemplateCreate, segments: Segments, field: string, fa
   const own = countPlaces([segments], field, faults)
   const said = body.manualVariableCount
   if (said !== undefined && segments.length > 0 && said !== own) {
-    faults.add('manualVariableCount', `is ${said}, but the ${field} has ${own}`)
+    faults.add('manualVariableCount', `is ${said}, but the number of placeholders in ${field} is ${own}`)
   }
   return said ?? own
 }
@@ -120,8 +120,9 @@ function checkOtpPlaces(
   faults: Faults,
 ): void {
   if (body.subType !== 'otp') return
-  if (places === 0) faults.add(field, 'must have a place for the code: {{1}}')
-  else if (official && places > 1) faults.add(field, 'of an official OTP has one place, {{1}}, for the code')
+  if (places === 0) faults.add(field, 'must have a placeholder for the code: {{1}}')
+  else if (official && places > 1)
+    faults.add(field, 'of an official OTP template may have only one placeholder: {{1}}, for the code')
 }
 
 /** Header and body share one numbering: the header may reuse the body's numbers or continue them. */
@@ -129,7 +130,7 @@ function countHeader(header: Segments, body: Segments, bodyPlaces: number, fault
   const bodyNumbers: Segments = Array.from({ length: bodyPlaces }, (_, at) => at + 1)
   const places = countPlaces([header, body, bodyNumbers], 'headerValue', faults)
   if (places > MAX_PLACES)
-    faults.add('headerValue', `together there are more than ${MAX_PLACES} placeholders`)
+    faults.add('headerValue', `has, together with the body, more than ${MAX_PLACES} placeholders`)
   return places
 }
 

@@ -62,7 +62,7 @@ async function headerAsset(
   { headerAssetId, headerMediaUrl }: TemplateCreate,
 ): Promise<HeaderAsset | null> {
   if (headerAssetId !== undefined && headerMediaUrl !== undefined) {
-    throw invalid('headerMediaUrl', 'or headerAssetId, not both')
+    throw invalid('headerMediaUrl', 'must not be given together with headerAssetId')
   }
   if (headerAssetId !== undefined) return findAsset(media, accountId, headerAssetId)
   return headerMediaUrl === undefined ? null : media.takeIn(accountId, headerMediaUrl, 'headerMediaUrl')

@@ -96,7 +96,7 @@ function toLine({ id, accountId, provider }: ConnectionSnapshot): Line {
 }
 
 function noLine(): never {
-  throw invalid('officialSenderId', 'no connection carries official templates')
+  throw invalid('officialSenderId', 'there is no connection for official templates')
 }
 
 /** Letters of an account's id: enough to tell accounts on one number apart. */

@@ -21,7 +21,10 @@ export function parsePlaceholders(text: string): Segments | PlaceholderFault {
   const stray = text.search(STRAY)
   if (stray >= 0) {
     const seen = text.slice(stray, stray + SEEN_LENGTH)
-    return { at: stray, message: `has "${seen}", which is no placeholder: they read {{1}}, {{2}}, …` }
+    return {
+      at: stray,
+      message: `has "${seen}", which is not a placeholder: placeholders are {{1}}, {{2}}, …`,
+    }
   }
   const segments: (string | number)[] = []
   let from = 0

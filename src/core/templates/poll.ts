@@ -18,7 +18,7 @@ export type TemplatePollDeps = {
 const AT_ONCE = 10
 /** Longer than any answer takes; after that, another node may poll. */
 const CLAIM_LASTS_MS = 60_000
-const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
+const NOT_FOUND_THERE = 'The provider has no template with this name and language.'
 /** When to poll again after a provider did not answer. */
 const UNASKED_MS = 60_000
 

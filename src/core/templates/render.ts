@@ -51,7 +51,8 @@ function fill(segments: Segments, values: readonly string[], path: string): stri
   let text = ''
   for (const segment of segments) {
     text += typeof segment === 'string' ? segment : values[segment - 1]!
-    if (text.length > TEXT_MAX) throw invalid(path, `comes to more than ${TEXT_MAX} characters`)
+    if (text.length > TEXT_MAX)
+      throw invalid(path, `becomes longer than ${TEXT_MAX} characters with its values`)
   }
   return text
 }

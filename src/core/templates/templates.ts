@@ -115,7 +115,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   async function findOwn(accountId: AccountId, id: string): Promise<TemplateRow> {
     const row = await find(accountId, id)
     if (row.accountId !== accountId) {
-      throw new Problem('FORBIDDEN', 'The template is the platform’s: an account cannot change it.')
+      throw new Problem('FORBIDDEN', 'The template belongs to the platform: an account cannot change it.')
     }
     return row
   }
@@ -141,7 +141,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     if (row.official) {
       throw new Problem(
         'CONFLICT',
-        `The provider decides on an official template; this one is ${row.status}.`,
+        `Only the provider enables or disables an official template; this one is ${row.status}.`,
       )
     }
     if (row.status !== to && !(await turnTemplate(db, row, to))) throw unknownTemplate()
@@ -217,13 +217,13 @@ export function createTemplates(deps: TemplatesDeps): Templates {
 /** A default must be usable, and for codes the code must be its only value. Throws CONFLICT. */
 function checkDefault(row: TemplateRow): void {
   if (!isUsable(row.status)) {
-    throw new Problem('CONFLICT', `The template is ${row.status}: neither approved nor active.`)
+    throw new Problem('CONFLICT', `The template is ${row.status}: a default must be approved or active.`)
   }
   if (row.subType === 'otp' && !saysCodeAlone(row)) {
     const { places } = row.compiled
     throw new Problem(
       'CONFLICT',
-      `A default for codes has one placeholder, for the code; this has ${places}.`,
+      `A default for codes must have exactly one placeholder, for the code; this template has ${places}.`,
     )
   }
 }

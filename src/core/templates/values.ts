@@ -18,7 +18,7 @@ export type ButtonValue = { index: number; subType: 'url' | 'copy_code'; text: s
 export function readValues(given: GivenValues, places: number, base: string): readonly string[] {
   const { variablesIndexed, variablesNamed } = given
   if (variablesIndexed && variablesNamed) {
-    throw invalid(`${base}variablesNamed`, 'or variablesIndexed, not both')
+    throw invalid(`${base}variablesNamed`, 'must not be given together with variablesIndexed')
   }
   if (variablesNamed) return readNamed(variablesNamed, places, `${base}variablesNamed`)
   const values = variablesIndexed ?? []
@@ -34,12 +34,15 @@ export function readValues(given: GivenValues, places: number, base: string): re
 function readNamed(named: Readonly<Record<string, string>>, places: number, path: string): string[] {
   const unknown = Object.keys(named).find(key => !isPlace(key, places))
   if (unknown !== undefined) {
-    throw invalid(path + pathStep(unknown), `names no placeholder of this template, which has ${places}`)
+    throw invalid(
+      path + pathStep(unknown),
+      `is not a placeholder of this template, which has ${count(places, 'placeholder')}`,
+    )
   }
   return Array.from({ length: places }, (_, at) => {
     const value = Object.hasOwn(named, at + 1) ? named[at + 1] : undefined
     if (value === undefined)
-      throw invalid(path, `lacks "${at + 1}": there are ${count(places, 'placeholder')}`)
+      throw invalid(path, `has no value "${at + 1}": the template has ${count(places, 'placeholder')}`)
     return value
   })
 }
@@ -61,20 +64,21 @@ export function readButtonValues(
   const byIndex = new Map<number, string>()
   given?.forEach(({ index, subType, text }, at) => {
     const button = wanted.find(each => each.index === index)
-    if (!button) throw invalid(`${path}[${at}].index`, `${index} is no button that takes a value`)
+    if (!button)
+      throw invalid(`${path}[${at}].index`, `the template has no button ${index} that takes a value`)
     if (byIndex.has(index)) throw invalid(`${path}[${at}].index`, `${index} is given twice`)
     if (subType !== undefined && subType !== button.subType) {
       throw invalid(`${path}[${at}].subType`, `must be ${button.subType} for this button`)
     }
     if (text === '') throw invalid(`${path}[${at}].text`, 'must not be empty')
     if (button.subType === 'url' && WHOLE_ADDRESS.test(text)) {
-      throw invalid(`${path}[${at}].text`, 'must be what ends the address of the button, not a whole one')
+      throw invalid(`${path}[${at}].text`, 'must be the end of the button’s URL, not a whole URL')
     }
     byIndex.set(index, text)
   })
   return wanted.map(({ index, subType }) => {
     const text = byIndex.get(index)
-    if (text === undefined) throw invalid(path, `lacks a value for the button of index ${index}`)
+    if (text === undefined) throw invalid(path, `has no value for the button with index ${index}`)
     return { index, subType, text }
   })
 }

@@ -312,7 +312,7 @@ describe('looking', () => {
     await clock.advance(3_600_000)
     await pollAll()
     expect(await read(approved.id)).toMatchObject({ status: 'disabled' })
-    expect((await read(approved.id)).reason).toContain('knows no template')
+    expect((await read(approved.id)).reason).toContain('has no template')
     expect((await read(waiting.id)).status).toBe('pending')
   })
 

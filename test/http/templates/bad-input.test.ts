@@ -271,7 +271,7 @@ describe('POST /api/v2/templates refuses', () => {
 
   test('a name that is too long, and says so', async () => {
     const answer = await refusedAt(templates, { ...SMS, name: 'a'.repeat(201) }, ['name'])
-    expect(answer.body['error']).toMatch(/^name: Invalid template name: .* 200 at most$/)
+    expect(answer.body['error']).toMatch(/^name: Invalid template name: .* 200 characters at most$/)
   })
 
   test('a file that there is not', async () => {

@@ -229,7 +229,7 @@ describe('an official template on WhatsApp', () => {
     const body = { ...ORDER, name: 'refused', officialSenderId: bound.connectionId }
     const answer = await templates.create(body)
     expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
-    expect(answer.body['error']).toContain('the provider refuses it')
+    expect(answer.body['error']).toContain('the provider refuses the template')
     expect((await templates.list('?status=pending')).map(({ name }) => name)).not.toContain('refused')
   })
 
