@@ -178,7 +178,10 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
         return [[field, openSecret(before.id, field, sealed)]]
       } catch (error) {
         if (!(error instanceof SealBroken)) throw error
-        faults.add(`config.${field}`, 'does not open by this master key: give it again, or null')
+        faults.add(
+          `config.${field}`,
+          'cannot be decrypted with the current master key: give it again, or null to remove it',
+        )
         return []
       }
     })
@@ -276,7 +279,7 @@ function view(row: ConnectionRow): StoredView {
 function checkChannels(channels: readonly Channel[], provider: ProviderFacts, faults: Faults): void {
   channels.forEach((channel, at) => {
     if (provider.channels.includes(channel)) return
-    faults.add(`channels[${at}]`, `${provider.key} carries ${provider.channels.join(', ')} alone`)
+    faults.add(`channels[${at}]`, `${provider.key} supports only ${provider.channels.join(', ')}`)
   })
 }
 
@@ -292,7 +295,7 @@ function readId(id: string): ConnectionId {
 function sandboxStays(): Problem {
   return new Problem(
     'CONFLICT',
-    'Test keys send through the sandbox: it can be disabled for live keys, not removed.',
+    'Test keys send through the sandbox connection: it can be disabled for live keys, but not removed.',
   )
 }
 

@@ -41,7 +41,7 @@ function checkTypes(
 ): void {
   types.forEach((type, at) => {
     if (!policy.allowedTypes.includes(type))
-      faults.add(`allowedTypes[${at}]`, `${key} carries ${policy.allowedTypes.join(', ')} alone`)
+      faults.add(`allowedTypes[${at}]`, `${key} supports only ${policy.allowedTypes.join(', ')}`)
   })
 }
 
@@ -53,8 +53,8 @@ function checkModes(
 ): void {
   for (const [type, mode] of Object.entries(modes)) {
     const most = policy.sendModeByType[type as MessageType]
-    if (most === undefined) faults.add(`sendModeByType.${type}`, `${key} does not carry ${type}`)
+    if (most === undefined) faults.add(`sendModeByType.${type}`, `${key} does not support ${type}`)
     else if (mode === 'template_optional' && most === 'plain_text')
-      faults.add(`sendModeByType.${type}`, `${key} sends ${type} as plain_text alone`)
+      faults.add(`sendModeByType.${type}`, `${key} supports ${type} only as plain_text`)
   }
 }

@@ -63,7 +63,7 @@ function askedFor(
   ]
   const [first] = named
   const other = named.find(({ found }) => found.name !== first!.found.name)
-  if (other) throw invalid(other.path, `is another SMS sender than ${first!.path}`)
+  if (other) throw invalid(other.path, `must name the same SMS sender as ${first!.path}`)
   return first?.found
 }
 

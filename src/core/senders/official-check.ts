@@ -40,7 +40,10 @@ export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps
   async function look(link: IdentifiedLink): Promise<void> {
     const stop = new AbortController()
     const asked = link.identity(stop.signal).catch((error: unknown) => {
-      log.debug({ err: error, connectionId: link.connectionId }, 'an official sender could not be identified')
+      log.debug(
+        { err: error, connectionId: link.connectionId },
+        'the number, name and rating of an official sender could not be read',
+      )
       return null
     })
     const identity = await withinMs(clock, ANSWER_MS, asked)

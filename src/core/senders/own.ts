@@ -83,7 +83,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSender
       await db.transaction(async tx => {
         // Serialized, so that concurrent requests cannot exceed the limit.
         await lockAccount(tx, sender.accountId)
-        if (!(await insertSender(tx, sender, callback))) throw invalid('name', 'stands already')
+        if (!(await insertSender(tx, sender, callback))) throw invalid('name', 'exists already')
         if ((await countOwnSenders(tx, sender.accountId)) > MOST_SENDERS) {
           throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
         }

@@ -67,7 +67,7 @@ export function createSenderReview({ db, ids, tellDecision, applied }: SenderRev
       await lockPlatformDefault(tx)
       await clearDefault(tx, PLATFORM)
     }
-    if (!(await insertSender(tx, sender))) throw invalid('name', 'stands already')
+    if (!(await insertSender(tx, sender))) throw invalid('name', 'exists already')
     return viewForAdmin(sender)
   }
 
@@ -84,7 +84,7 @@ export function createSenderReview({ db, ids, tellDecision, applied }: SenderRev
     }
     const before = await selectSender(db, id)
     if (!before) throw unknownSender()
-    if (before.status !== status) throw new Problem('CONFLICT', `The sender is ${before.status} already.`)
+    if (before.status !== status) throw new Problem('CONFLICT', `The SMS sender is ${before.status} already.`)
     return viewForAdmin(before)
   }
 
