@@ -134,18 +134,18 @@ const UNKNOWING = new Set(['', 'application/octet-stream', 'binary/octet-stream'
 
 /**
  * The format of a file whose bytes look like `looks` (null: like nothing known)
- * and that was declared as `declared`; or the sentence that refuses it.
+ * and that was declared as `declared`; or the message of the refusal.
  */
 export function chooseFormat(looks: string | null, declared: string): Format | string {
   const name = declared.split(';', 1)[0]!.trim().toLowerCase()
   if (UNKNOWING.has(name)) {
     const found = FORMATS.find(each => isRecognised(each, looks))
-    return found ?? `must be of a type that is taken; its bytes are ${describe(looks)}`
+    return found ?? `must be of an accepted type; its content is ${describe(looks)}`
   }
   const format = FORMATS.find(each => each.mimetype === name || each.alias?.includes(name))
-  if (!format) return `must be of a type that is taken; ${name} is not`
+  if (!format) return `must be of an accepted type; ${name} is not accepted`
   if (looks !== null && format.looksLike.includes(looks)) return format
-  return `must be what it is declared as, ${name}; its bytes are ${describe(looks)}`
+  return `must be ${name}, as declared; its content is ${describe(looks)}`
 }
 
 /** Whether the bytes alone prove the format. */
@@ -154,5 +154,5 @@ function isRecognised({ looksLike, onlyDeclared }: Format, looks: string | null)
 }
 
 function describe(looks: string | null): string {
-  return looks ?? 'none that is known'
+  return looks ?? 'of no known type'
 }

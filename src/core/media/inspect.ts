@@ -62,7 +62,7 @@ export function createInspection(path: string, declared: string): Inspection {
 }
 
 function tooLarge(path: string, { mediaType }: Format): Problem {
-  const message = `must have at most ${MOST_BYTES[mediaType] / 1024 / 1024} MB as ${article(mediaType)}`
+  const message = `must be at most ${MOST_BYTES[mediaType] / 1024 / 1024} MB for ${article(mediaType)}`
   return new Problem('PAYLOAD_TOO_LARGE', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
@@ -98,7 +98,7 @@ function createChecks(path: string, format: Format, looks: string): Checks {
 function createTextCheck(path: string): Checks {
   const reader = createTextReader()
   const require = (holds: boolean) => {
-    if (!holds) throw invalid(path, 'must be text in UTF-8 to its end')
+    if (!holds) throw invalid(path, 'must be UTF-8 text throughout')
   }
   return { add: chunk => require(reader.add(chunk)), end: () => require(reader.end()) }
 }
@@ -111,7 +111,7 @@ function createArchiveCheck(path: string, { folder, mimetype }: Format): Checks 
       tail = Buffer.from(Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES))
     },
     end() {
-      if (!listsFolder(tail, folder!)) throw invalid(path, `must be what it is declared as, ${mimetype}`)
+      if (!listsFolder(tail, folder!)) throw invalid(path, `must be ${mimetype}, as declared`)
     },
   }
 }

@@ -32,7 +32,7 @@ export type IntakeDeps = {
 }
 
 /**
- * Takes files in, and checks them while they stream into the store. Their row is written
+ * Accepts files, and checks them while they stream into the file store. Their row is written
  * first, hidden, and shown last: a crash in between leaves a hidden row, by which
  * the sweep finds the file's bytes.
  */
@@ -59,7 +59,8 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     return db.transaction(async tx => {
       await lockAccount(tx, asset.accountId)
       await requireRoom(tx, asset.accountId, asset.size)
-      if (!(await markStored(tx, asset, clock.now()))) throw new FileStoreUnavailable('it took too long')
+      if (!(await markStored(tx, asset, clock.now())))
+        throw new FileStoreUnavailable('the upload took too long')
     })
   }
 
@@ -79,7 +80,10 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
       await files.remove(keyOf(ref.id))
       await deleteAsset(db, ref)
     } catch (error) {
-      log.warn({ err: error, assetId: ref.id }, 'a broken upload stays hidden until it is swept')
+      log.warn(
+        { err: error, assetId: ref.id },
+        'the file of a failed upload could not be deleted; a later sweep deletes it',
+      )
     }
   }
 
@@ -92,7 +96,7 @@ function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: Fi
   return { ...ref, mediaType, mimetype, fileName, size, sha256 }
 }
 
-/** The disk is full or the store is away: not the request's fault, and a later try may succeed. */
+/** The disk is full or the file store is down: not the request's fault, and a later try may succeed. */
 function unavailable(cause: FileStoreUnavailable): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The file cannot be stored right now.', {
     retryAfterSeconds: 5,

@@ -30,36 +30,36 @@ import { whole } from './whole.ts'
 /** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
 export type Media = {
   /**
-   * Stores a file while it is uploaded. A 400 or 413 names `file.path` when it is not an accepted file, CONFLICT when
-   * the account has no room for it, 503 when it cannot be stored; nothing of a refused file stays.
+   * Stores a file while it is uploaded. Throws a 400 or 413 that names `file.path` if the file is not accepted, CONFLICT
+   * at the account's limit, 503 if it cannot be stored; nothing of a refused file is kept.
    */
   take(accountId: AccountId, file: IncomingFile): Promise<Asset>
-  /** The same for a file at a URL, by the guarded fetch; a 400 names `path` when it cannot be fetched. */
+  /** Downloads the file at a URL by the guarded fetch, and stores it; a 400 names `path` if it cannot be fetched. */
   fetch(accountId: AccountId, from: { path: string; url: string }): Promise<Asset>
-  /** The assets, of these ids, that the account may use: its own, and the platform's. */
+  /** The assets with these ids that the account may use: its own and the platform's. */
   find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>>
   /** An asset of the account; throws NOT_FOUND. */
   read(caller: Caller, id: string): Promise<MediaAsset>
   view(asset: Asset): MediaAsset
   /** The URL of its preview, for views that contain the asset. */
   previewUrl(asset: AssetRef): string
-  /** The asset that a preview's address opens; throws NOT_FOUND. */
+  /** The asset of a preview's URL; throws NOT_FOUND. */
   preview(id: string, token: string): Promise<Asset>
-  /** Its bytes; they fail where some are missing. Rejects with FileMissing or FileStoreUnavailable. */
+  /** The asset's bytes; the stream fails if some are missing. Rejects with FileMissing or FileStoreUnavailable. */
   open(asset: StoredFile, range?: ByteRange): Promise<Readable>
-  /** The account's own. Throws NOT_FOUND, and CONFLICT while a template or a waiting message needs it. */
+  /** Deletes an asset of the account. Throws NOT_FOUND, and CONFLICT while a template or a waiting message uses it. */
   remove(caller: Caller, id: string): Promise<void>
   /** Deletes an asset that came with a refused request, unless it is used; never rejects. */
   discard(asset: AssetRef): Promise<void>
-  /** In the transaction that makes a template name it: it stays meanwhile. False when it is gone. */
+  /** Keeps an asset from being deleted until the transaction ends; false if it was deleted. */
   keep(tx: Db, asset: AssetRef): Promise<boolean>
-  /** Keeps one that its user's account may use until the message is done, or the job; false when it is gone. */
+  /** Keeps an asset from being deleted until the message or bulk job has ended; false if it was deleted. */
   use(id: AssetId, user: AssetUser): Promise<boolean>
-  /** Ends that, for a message that was not accepted. */
+  /** Removes the uses of a message that was not accepted. */
   unuse(messageId: MessageId): Promise<void>
 }
 
-/** What must be known of an asset to read it. */
+/** The fields of an asset that are needed to read its bytes. */
 export type StoredFile = Pick<Asset, 'id' | 'size'>
 
 export type MediaDeps = {
@@ -69,12 +69,12 @@ export type MediaDeps = {
   files: FileStore
   previews: Previews
   guarded: Pick<GuardedFetch, 'check' | 'fetch'>
-  /** What an account's files may have together. */
+  /** The most bytes of all files of an account. */
   accountBytes: number
   log: Pick<Log, 'warn'>
 }
 
-/** For a whole file of the largest kind to arrive from its address. */
+/** Enough to download a file of the largest size. */
 const FETCH_TIMEOUT_MS = 60_000
 const MOST_FETCHED_BYTES = Math.max(...Object.values(MOST_BYTES))
 
@@ -93,7 +93,7 @@ export function createMedia(deps: MediaDeps): Media {
       })
       try {
         if (response.status !== 200)
-          throw invalid(path, `could not be fetched: it answered ${response.status}`)
+          throw invalid(path, `could not be fetched: the server answered ${response.status}`)
         const declared = response.headers['content-type'] ?? ''
         const fileName = nameInUrl(url) ?? undefined
         return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
@@ -118,7 +118,7 @@ export function createMedia(deps: MediaDeps): Media {
     return asset
   }
 
-  /** Hidden, then its bytes, then its row: whatever a crash leaves, the next sweep finds. */
+  /** Hides the asset, then deletes its bytes, then its row: the next sweep finds what a crash leaves. */
   async function leave(ref: AssetRef, mark: typeof markLeaving): Promise<'gone' | 'needed' | 'unknown'> {
     const left = await db.transaction(async tx => {
       if (!(await lockAsset(tx, ref))) return 'unknown'
@@ -162,14 +162,17 @@ export function createMedia(deps: MediaDeps): Media {
       const left = await leave({ accountId: caller.account.id, id }, markRemoved)
       if (left === 'unknown') throw unknownAsset()
       if (left === 'needed') {
-        throw new Problem('CONFLICT', 'A template or a message that waits needs this asset.')
+        throw new Problem('CONFLICT', 'A template or a waiting message uses this asset.')
       }
     },
     async discard(ref) {
       try {
         await leave(ref, markLeaving)
       } catch (error) {
-        deps.log.warn({ err: error, assetId: ref.id }, 'an asset stays until it is swept')
+        deps.log.warn(
+          { err: error, assetId: ref.id },
+          'an asset could not be deleted; a later sweep deletes it',
+        )
       }
     },
     keep: shareAsset,
@@ -178,7 +181,7 @@ export function createMedia(deps: MediaDeps): Media {
   }
 }
 
-/** Takes the bytes of a hidden asset away, and then its row. */
+/** Deletes the bytes of a hidden asset, and then its row. */
 export async function bury(deps: { db: Db; files: FileStore }, ref: AssetRef): Promise<void> {
   await deps.files.remove(keyOf(ref.id))
   await deleteAsset(deps.db, ref)

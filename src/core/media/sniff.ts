@@ -1,6 +1,6 @@
-/** The size of the beginning by which files are recognized; the first names of an archive are in it. */
+/** How many bytes from the beginning are read to recognise a file; the first names of an archive are in them. */
 export const HEAD_BYTES = 64 * 1024
-/** The size of the end, in which an archive has its table of contents. */
+/** How many bytes of the end are read, where an archive has its table of contents. */
 export const TAIL_BYTES = 64 * 1024
 
 /** File types that consist of text, or may, but are not plain text. */

@@ -49,7 +49,7 @@ export async function weighAssets(db: Db, accountId: AccountId): Promise<number>
   return rows[0]!.bytes
 }
 
-/** Makes an uploaded asset visible; false if its upload was given up meanwhile. */
+/** Makes an uploaded asset visible; false if its upload was abandoned meanwhile. */
 export async function markStored(db: Db, asset: Asset, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'media_stored',
@@ -131,7 +131,7 @@ export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
 
 const NOT_SHOWN = 'not exists (select 1 from templates t where t.header_asset_id = m.id)'
 
-/** SQL condition: no template shows the asset, and no use is recorded, not even one that has ended. */
+/** SQL condition: no template uses the asset, and no use is recorded, not even one that has ended. */
 const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.account_id and u.asset_id = m.id)
   and ${NOT_SHOWN}`
 
