@@ -19,7 +19,7 @@ export type AcknowledgeDeps = {
 
 /** Acknowledgements under way at once on a node; while the platform is slow, further ones are dropped. */
 const MOST_AT_ONCE = 500
-/** After this the platform takes no acknowledgement any more. In ms. */
+/** The platform refuses later acknowledgements. */
 const TELL_MS = 15_000
 
 export function createAcknowledge({ clock, log, platforms, tokens }: AcknowledgeDeps): Acknowledge {
@@ -30,16 +30,14 @@ export function createAcknowledge({ clock, log, platforms, tokens }: Acknowledge
     const platform = platforms.get(connectionId)
     if (!bot || !platform) return
     const answer = await within(clock, TELL_MS, signal => platform.bots.acknowledge(bot.token, press, signal))
-    if (answer.kind !== 'answer') log.debug({ botId, answer }, 'a press of a button was not acknowledged')
+    if (answer.kind !== 'answer') log.debug({ botId, answer }, 'a button press was not acknowledged')
   }
 
   return (feed, press) => {
     if (underWay >= MOST_AT_ONCE) return
     underWay++
     void tell(feed, press)
-      .catch(error =>
-        log.debug({ err: error, botId: feed.botId }, 'a press of a button was not acknowledged'),
-      )
+      .catch(error => log.debug({ err: error, botId: feed.botId }, 'a button press was not acknowledged'))
       .finally(() => underWay--)
   }
 }

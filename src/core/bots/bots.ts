@@ -69,7 +69,7 @@ export function createBots(deps: BotsDeps): Bots {
   const { db, ids, platforms, seal, settling } = deps
 
   async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
-    if (!TOKEN.test(token)) throw invalid('token', 'must be a token as the bot platform gives it')
+    if (!TOKEN.test(token)) throw invalid('token', 'must have the format of the bot platform’s tokens')
     const id = mode === 'test' ? await keepSandbox(account.id, token) : await keepReal(account.id, token)
     deps.changed(account.id)
     if (mode === 'live') await settling.settle({ id })
@@ -189,7 +189,7 @@ function inBounds({ platformId, username, name }: BotIdentity): BotIdentity {
 }
 
 function unreachable(retryAfterSeconds: number): Problem {
-  return new Problem('PROVIDER_UNAVAILABLE', 'The bot platform could not be asked about the token.', {
+  return new Problem('PROVIDER_UNAVAILABLE', 'The bot platform could not be reached to check the token.', {
     retryAfterSeconds,
   })
 }

@@ -42,11 +42,14 @@ export function routeBot(
   }
   const { bot, chat } = found
   if (bot.sandbox && mode === 'live') {
-    throw invalid('conversationContext.accountId', 'is a bot of the sandbox, where test keys alone send')
+    throw invalid('conversationContext.accountId', 'is a sandbox bot: only test keys can send through it')
   }
   if (bot.state === 'unauthorized') throw unauthorized()
   if (!chat)
-    throw invalid('conversationContext.chatId', 'is no subscriber of this bot: they must start it first')
+    throw invalid(
+      'conversationContext.chatId',
+      'is not a subscriber of this bot: the user must start the bot first',
+    )
   if (chat.blocked) throw blocked()
   return { chatId: chat.chatId, connections: mode === 'test' ? connections : ownOf(bot, connections) }
 }
@@ -72,7 +75,7 @@ function unknownBot(): Problem {
 
 function unauthorized(): Problem {
   const message =
-    'the bot platform does not take the token of this bot any more: register it with its new one'
+    'the bot platform no longer accepts the token of this bot: register the bot again with its new token'
   return new Problem('MESSAGE_REJECTED', `conversationContext.accountId: ${message}`, {
     details: [{ path: 'conversationContext.accountId', message }],
   })

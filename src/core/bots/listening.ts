@@ -55,11 +55,14 @@ type Problem = { code: BotProblemCode; detail: string }
 export function createBotListening(deps: BotListeningDeps): BotListening {
   const { db, clock, log, settling, publicUrl } = deps
 
-  /** A token that does not open is no other bot's trouble. */
+  /** If the stored token of a bot cannot be decrypted, the other bots are still checked. */
   async function lookUnlessBroken(watched: Watched): Promise<void> {
     await look(watched).catch(error => {
       if (!(error instanceof SealBroken)) throw error
-      log.warn({ err: error, botId: watched.botId }, 'the token of a bot does not open: register it again')
+      log.warn(
+        { err: error, botId: watched.botId },
+        'the stored token of a bot cannot be decrypted: register the bot again',
+      )
     })
   }
 
@@ -95,7 +98,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     if (answer.kind !== 'answer') return
     log.warn(
       { botId: watched.botId, by: hostOf(url) },
-      'somebody else’s webhook of a bot was replaced by ours',
+      'the webhook that another program set for a bot was replaced by ours',
     )
     await note(watched, takenBack(url), nowMs)
   }
@@ -138,17 +141,17 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
 
 const SHARED: Problem = {
   code: 'shared',
-  detail: 'another program asks for the updates of this bot, and takes them away',
+  detail: 'another program polls this bot too, and receives some of its updates',
 }
 
 function takenBack(url: string | null): Problem {
-  return { code: 'taken_back', detail: `${whoseWords(url)}; we have taken the bot back` }
+  return { code: 'taken_back', detail: `${whoseWords(url)}; this server has undone that` }
 }
 
 function left(url: string | null): Problem {
   return {
     code: 'taken',
-    detail: `${whoseWords(url)} again after we had taken the bot back: it is left so until its token is registered again`,
+    detail: `${whoseWords(url)} again after this server had undone that: it gets no updates of the bot until the bot’s token is registered again`,
   }
 }
 
@@ -159,7 +162,7 @@ function whoseWords(url: string | null): string {
 
 /** Only the host: the rest of a webhook's URL may be secret. */
 function hostOf(url: string | null): string | null {
-  return url === null ? null : (URL.parse(url)?.host ?? 'an address that cannot be read')
+  return url === null ? null : (URL.parse(url)?.host ?? 'an invalid URL')
 }
 
 /** Compares URLs whatever their spelling. */
@@ -171,5 +174,5 @@ function isSameAddress(a: string, b: string): boolean {
 function failureOf({ waiting, failedAtMs, failure }: BotListener, nowMs: number): Problem | null {
   if (waiting === 0 || failedAtMs === null || nowMs - failedAtMs > RECENT_FAILURE_MS) return null
   const said = failure === null ? '' : `: ${storable(failure, LONGEST_DETAIL)}`
-  return { code: 'unreachable', detail: `the platform does not get its calls through to us${said}` }
+  return { code: 'unreachable', detail: `the webhook calls of the platform to this server fail${said}` }
 }

@@ -31,7 +31,7 @@ export function createBotDoor(deps: {
       const given = request.headers[platform.bots.secretHeader] ?? ''
       if (!sameText(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }
       const update = platform.bots.readCall(request.body)
-      if (!update) return { kind: 'malformed', detail: 'it is no update' }
+      if (!update) return { kind: 'malformed', detail: 'the body is not an update' }
       const { accountId, connectionId } = bot
       const feed = { accountId, botId: bot.id, fence: null, connectionId, provider: platform.provider }
       const taken = await deps.updates.take(feed, [update])

@@ -59,10 +59,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     if (answer.kind === 'answer') return write(bot, webhook ? 'webhook' : 'polling')
     if (answer.kind !== 'refused' || !webhook) return
     // The platform refuses the URL, such as one without https: poll instead.
-    log.warn(
-      { reason: answer.detail },
-      'the bot platform refuses our public address; a bot is polled instead',
-    )
+    log.warn({ reason: answer.detail }, 'the bot platform refuses our public URL; the bot is polled instead')
     const removed = await listen(bot, null)
     if (removed.kind === 'answer') await write(bot, 'polling')
   }
@@ -99,7 +96,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
       return await work
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error
-      log.warn({ botId, err: error }, 'the token of a bot does not open: register it again')
+      log.warn({ botId, err: error }, 'the stored token of a bot cannot be decrypted: register the bot again')
       return null
     }
   }

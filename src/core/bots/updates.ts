@@ -22,7 +22,7 @@ export type BotUpdates = {
   /**
    * Resolves when all updates are stored, so that they may be confirmed to the platform; repeats change
    * nothing. `lost`: the bot is gone, or another node holds it now, and nothing was stored. Rejects with
-   * DatabaseUnavailable where they could not be stored; an update that the database refuses is logged and left out.
+   * DatabaseUnavailable where they could not be stored; an update that the database refuses is logged and skipped.
    */
   take(feed: Feed, updates: readonly BotUpdate[]): Promise<'stored' | 'lost'>
   /** Applies what a send showed about a chat. */
@@ -146,7 +146,7 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
       for (const result of results) {
         if (typeof result === 'string') continue
         if (result.error instanceof DatabaseUnavailable) throw result.error
-        log.warn({ err: result.error }, 'an update of a bot could not be stored and is left out')
+        log.warn({ err: result.error }, 'an update of a bot could not be stored and is skipped')
       }
       return results.includes('lost') ? 'lost' : 'stored'
     },
