@@ -12,7 +12,7 @@ export function chooseSession(
 ): SessionSnapshot {
   if (name === undefined) {
     const first = sessions.find(each => each.state === 'open') ?? sessions.find(takesMessages)
-    if (!first) throw notOpen('', 'this account has no web session that is open')
+    if (!first) throw notOpen('', 'this account has no open web session')
     return first
   }
   const session = sessions.find(each => each.name === name)

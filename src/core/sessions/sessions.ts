@@ -144,8 +144,8 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
           throw new Problem('CONFLICT', `An account has at most ${MOST_SESSIONS} web sessions.`)
         }
         if (!(await insertSession(tx, row))) {
-          throw new Problem('CONFLICT', `There is a web session "${row.name}" already.`, {
-            details: [{ path: 'name', message: 'is taken' }],
+          throw new Problem('CONFLICT', `A web session "${row.name}" exists already.`, {
+            details: [{ path: 'name', message: 'exists already' }],
           })
         }
       })
