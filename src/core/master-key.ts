@@ -21,7 +21,7 @@ export async function checkMasterKey(db: Db, seal: MasterSeal): Promise<void> {
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
     throw new Refusal(
-      'This store was sealed with another master key: set POSTHORN_MASTER_KEY to it (or POSTHORN_MASTER_KEY_PREVIOUS, while it is being replaced), or bring back the file master-key of the data directory it was made with.',
+      'The secrets of this database are sealed with another master key: set POSTHORN_MASTER_KEY to that key (or POSTHORN_MASTER_KEY_PREVIOUS, while it is being replaced), or restore the file master-key of the data directory that the database was created with.',
       { cause: error },
     )
   }

@@ -102,12 +102,12 @@ const PLACES: readonly Place[] = [
   },
   plain('tokens of bots', 'bots', 'token', OWNED, ([, id]) => tokenContext(fromUuid('bot', id!))),
   plain('secrets of webhooks', 'webhook_endpoints', 'secret', OWNED, webhook),
-  plain('earlier secrets of webhooks', 'webhook_endpoints', 'previous_secret', OWNED, webhook),
+  plain('previous secrets of webhooks', 'webhook_endpoints', 'previous_secret', OWNED, webhook),
   plain('secrets of sender callbacks', 'sms_senders', 'webhook_secret', OWNED, ([, id]) =>
     callbackContext(fromUuid('snd', id!)),
   ),
   plain('second factors', 'users', 'totp_secret', ['id'], person),
-  plain('second factors to be confirmed', 'users', 'totp_pending', ['id'], person),
+  plain('unconfirmed second factors', 'users', 'totp_pending', ['id'], person),
   plain('pairings of web sessions', 'web_sessions', 'pairing', OWNED, ([, id]) =>
     pairingContext(fromUuid('cnn', id!)),
   ),
@@ -127,10 +127,10 @@ const PLACES: readonly Place[] = [
     renew: (body, [, id], reseal) =>
       changeSealed(body, sealed => reseal(sealed, rowContext(fromUuid('job', id!)))),
   },
-  plain('codes on their way', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
+  plain('texts and codes of unsent messages', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
     secretContext(fromUuid('msg', id!)),
   ),
-  plain('the store’s own', 'store_facts', 'value', ['name'], ([name]) => name!),
+  plain('keys of the database itself', 'store_facts', 'value', ['name'], ([name]) => name!),
 ]
 
 /** Each field of a connection's secrets is sealed separately; some may be sealed with the newest key already. */

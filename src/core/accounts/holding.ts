@@ -29,7 +29,7 @@ export function requireLife(
   { expiresAtMs }: Pick<KeyRow, 'expiresAtMs'>,
 ): void {
   if (keyExpiresAtMs === null || (expiresAtMs !== null && expiresAtMs <= keyExpiresAtMs)) return
-  const text = `Your key ends at ${toIso(keyExpiresAtMs)}: one that it makes may not end later.`
+  const text = `Your key expires at ${toIso(keyExpiresAtMs)}: a key that it creates must not expire later.`
   throw new Problem('FORBIDDEN', text, { details: [{ path: 'expiresAt', message: text }] })
 }
 
@@ -40,7 +40,7 @@ export function heldAs({ role, permissions }: Pick<KeyRow, 'role' | 'permissions
 
 /** Throws FORBIDDEN where a test key would act on something live. */
 export function requireReach(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
-  if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key does not reach what is live.')
+  if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key cannot act on live data.')
 }
 
 function isTestKey({ mode, keyPrefix }: Pick<Caller, 'mode' | 'keyPrefix'>): boolean {
@@ -48,5 +48,5 @@ function isTestKey({ mode, keyPrefix }: Pick<Caller, 'mode' | 'keyPrefix'>): boo
 }
 
 function beyond(what: string): Problem {
-  return new Problem('FORBIDDEN', `That would give ${what}, which you have not.`)
+  return new Problem('FORBIDDEN', `This needs ${what}, which you do not have.`)
 }

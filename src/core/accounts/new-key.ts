@@ -68,7 +68,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     madeBy: Actor | null,
   ): Promise<NewKey> {
     if ((await countKeys(tx, accountId, clock.now())) >= MOST_KEYS) {
-      throw new Problem('CONFLICT', `An account has at most ${MOST_KEYS} keys that work: revoke some.`)
+      throw new Problem('CONFLICT', `An account can have at most ${MOST_KEYS} valid keys: revoke one first.`)
     }
     const apiKey = makeApiKey(input.mode, random)
     const key: KeyRow = {
@@ -104,7 +104,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
         if (!old) return null
         mayTouch(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
-        if (ended) throw new Problem('CONFLICT', 'The key has ended: make a new one.')
+        if (ended) throw new Problem('CONFLICT', 'The key is revoked or has expired: create a new one.')
         const previous = await end(tx, old, overlapSeconds)
         return { ...(await add(tx, accountId, old, old.expiresAtMs, madeBy)), previous }
       })

@@ -32,7 +32,10 @@ export async function checkTemplate(
   faults: Faults,
 ): Promise<void> {
   if (!templateId || templateId === standing || (await isCodeTemplate(accountId, templateId))) return
-  faults.add('verification.templateId', 'there is no such template of subType otp, with one placeholder')
+  faults.add(
+    'verification.templateId',
+    'must be a template of subType otp whose only placeholder is the code',
+  )
 }
 
 export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps): OwnAccount {

@@ -52,7 +52,7 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     try {
       await insertEntry(db, row)
     } catch (error) {
-      log.warn({ err: error, entry: row }, 'a change could not be noted in the audit log yet')
+      log.warn({ err: error, entry: row }, 'a change could not be stored in the audit log; it is tried again')
       if (waiting.length < MOST_WAITING) waiting.push(row)
     }
   }

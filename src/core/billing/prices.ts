@@ -99,7 +99,7 @@ function readPrices(input: readonly PriceInput[]): Price[] {
 function readPrice(row: PriceInput, path: string, faults: Faults): Price {
   const { country, prefix } = row
   if ((country === undefined) === (prefix === undefined)) {
-    faults.add(`${path}.country`, 'give a country (`*` for any) or a prefix, one of the two')
+    faults.add(`${path}.country`, 'give exactly one of country (`*` for any) and prefix')
   }
   if (country !== undefined && country !== ANY) checkCountry(country, `${path}.country`, faults)
   checkCurrency(row.currency, `${path}.currency`, faults)

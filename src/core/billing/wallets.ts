@@ -74,7 +74,7 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
       throw error
     }
     await read(row.accountId)
-    throw invalid('amount', `would take the wallet beyond ${fromMicros(MAX_MICROS)}`)
+    throw invalid('amount', `would raise the total credits of the wallet above ${fromMicros(MAX_MICROS)}`)
   }
 
   /** The credit that was made with the key before, and the wallet as it is now; null if there is none. */

@@ -77,7 +77,7 @@ function readRange(
   if (fromMs >= toMs) throw invalid('from', 'must be before to')
   const most = MOST_DAYS[interval]
   if (toMs - fromMs > (most + 1) * DAY_MS) {
-    throw invalid('from', `must be at most ${most} days before to, by the ${interval}`)
+    throw invalid('from', `must be at most ${most} days before to with interval ${interval}`)
   }
   return { fromMs, toMs }
 }

@@ -168,7 +168,8 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
       await useUp(tx, row)
       const key = emailKey(row.email)
       const user = { id: userId, email: row.email, emailKey: key, name, password: hash, operator: false }
-      if (!(await insertUser(tx, user))) throw new Problem('CONFLICT', 'This address has a login by now.')
+      if (!(await insertUser(tx, user)))
+        throw new Problem('CONFLICT', 'A login with this e-mail address exists already.')
       await grant(tx, row, userId)
     })
     return { id: userId, password: hash, totpSecret: null }
@@ -200,5 +201,5 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
 }
 
 function gone(): Problem {
-  return new Problem('NOT_FOUND', 'This link was used, has expired, or was taken back.')
+  return new Problem('NOT_FOUND', 'The link is not valid: it was used, has expired, or was withdrawn.')
 }

@@ -176,7 +176,7 @@ export function createMembers(deps: MembersDeps): Members {
 /** CONFLICT where this member is the last owner. The caller has locked the account, so its members cannot change meanwhile. */
 export async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
   if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
-  throw new Problem('CONFLICT', 'The account needs an owner: make somebody else one first.')
+  throw new Problem('CONFLICT', 'An account needs at least one owner: make another member an owner first.')
 }
 
 /** The permissions to store for a role; an owner may do everything, and has no list. */
@@ -195,10 +195,10 @@ function letterOf(
   to: string,
 ): { to: string; subject: string; text: string } {
   const text = [
-    `${keyName} invites you to act for ${account.name} in Posthorn.`,
-    `Follow this link within seven days to accept:`,
+    `${keyName} invites you to the account ${account.name} in Posthorn.`,
+    `To accept, follow this link within seven days:`,
     link,
-    `It works once, and is for you alone. If you expected nothing of the kind, do nothing.`,
+    `The link works once and is only for you. If you did not expect this invitation, ignore this mail.`,
   ]
   return { to, subject: `Invitation to ${account.name}`.slice(0, 255), text: text.join('\n\n') }
 }

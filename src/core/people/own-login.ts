@@ -87,9 +87,13 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
   async function confirmTotp(who: SignedIn, code: string, visit: Visit) {
     attempts.take(['login', who.userId])
     const pending = (await selectUser(db, who.userId))?.totpPending
-    if (!pending) throw new Problem('CONFLICT', 'Begin with POST /api/console/totp.')
+    if (!pending)
+      throw new Problem(
+        'CONFLICT',
+        'The second factor is not being set up: call POST /api/console/totp first.',
+      )
     const step = await stepOfCode(seal.open(pending, totpContext(who.userId)), code, clock.now())
-    if (step === null) throw invalid('code', 'is not what the authenticator shows now')
+    if (step === null) throw invalid('code', 'is not the code that the authenticator shows now')
     attempts.back(['login', who.userId])
     const recoveryCodes = newRecoveryCodes(random)
     const hashes = recoveryCodes.map(each => hashRecoveryCode(seal, who.userId, each))

@@ -65,7 +65,7 @@ function write({ memory, passes, parallelism }: Parameters, salt: Buffer, hash: 
 /** A stored hash and its own parameters, which may be older than the present ones. */
 function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
   const parts = STORED.exec(stored)
-  if (!parts) throw new Error('a stored password is not in the spelling that was written')
+  if (!parts) throw new Error('a stored password hash is not in the expected format')
   const [memory, passes, parallelism] = parts.slice(1, 4).map(Number) as [number, number, number]
   return {
     parameters: { memory, passes, parallelism },

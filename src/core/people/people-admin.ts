@@ -178,7 +178,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
   async function invite(input: AdminInvitationCreate, origin: string, inviter: Actor) {
     const { role } = input
     if (role === 'operator' && input.accountId !== undefined) {
-      throw invalid('accountId', 'is not for an operator')
+      throw invalid('accountId', 'must be absent for the role operator')
     }
     if (role !== 'operator' && input.accountId === undefined) throw invalid('accountId', 'is required')
     const accountId = role === 'operator' ? PLATFORM : await readAccount(input.accountId!)
@@ -265,5 +265,5 @@ function unknownPerson(): never {
 /** Reads the person again under the lock: what was read before may have changed. */
 async function keepAnOperator(tx: Db, id: UserId): Promise<void> {
   if (!(await selectUser(tx, id))?.operator || (await countOtherOperators(tx, id)) > 0) return
-  throw new Problem('CONFLICT', 'There has to be an operator: make somebody else one first.')
+  throw new Problem('CONFLICT', 'At least one operator is needed: make another person an operator first.')
 }

@@ -211,7 +211,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }
     const entered = await insertSession(db, session, hashToken(token), user)
     const row = entered && (await selectSession(db, hashToken(token).toString('hex')))
-    if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed in this moment.')
+    if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed during the sign-in.')
     const signedIn = signedInOf(row)
     const mark = deps.browsers.mark(signedIn.email, browser)
     return { token, browser: mark, signedIn, view: await view(signedIn) }

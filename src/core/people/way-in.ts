@@ -52,7 +52,7 @@ export function createWayIn(deps: WayInDeps): WayIn {
     if (await hasUsers(db)) throw alreadyDone()
     if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
       throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
-        details: [{ path: 'operatorToken', message: 'is the operator token of this server' }],
+        details: [{ path: 'operatorToken', message: 'must be the operator token of this server' }],
       })
     }
     const email = readEmail(given)
@@ -94,7 +94,10 @@ export function createWayIn(deps: WayInDeps): WayIn {
 }
 
 function alreadyDone(): Problem {
-  return new Problem('CONFLICT', 'The first login was made already: sign in, or ask to be invited.')
+  return new Problem(
+    'CONFLICT',
+    'The first login exists already: sign in, or ask an operator for an invitation.',
+  )
 }
 
 /** An address or a name of this machine alone. */

@@ -28,7 +28,7 @@ export function createSandboxMessages(options: { db: Db; phones: Phones }): Sand
 
   return {
     async list(caller, query) {
-      if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key reads the sandbox.')
+      if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key can read the sandbox.')
       const { rows, cut } = await readInbox(db, {
         accountId: caller.account.id,
         to: query.to === undefined ? null : asStored(query.to, phones),
