@@ -169,7 +169,7 @@ function enter({ db, clock, log, config }: Foundation): Promise<NodeLease> {
 async function openLinks({ log, changes }: Foundation, { syncLinks }: MessageRooms): Promise<void> {
   const later = () =>
     void syncLinks().catch(error =>
-      log.warn({ err: error }, 'connections could not be read; links stay as they are'),
+      log.warn({ err: error }, 'connections could not be read; the open links are unchanged'),
     )
   changes.subscribe({
     changed(table) {
@@ -192,7 +192,7 @@ function warnOfSandbox({ config, log }: Foundation, { links }: MessageRooms): vo
   if (config.sandbox && simulated.length > 0) {
     log.warn(
       { channels: simulated },
-      'no connection carries these channels yet: live keys send to the sandbox on them',
+      'these channels have no connection yet: live keys use the sandbox on them',
     )
   }
 }

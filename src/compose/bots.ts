@@ -139,7 +139,7 @@ export function startBots(
     clock,
     everyMs: POLL_EVERY_MS,
     round: async () => void (await botFeeds.round()),
-    onError: error => log.debug({ err: error }, 'looking for bots to ask for failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'checking for bots to poll failed; it is tried again'),
   })
   const look = () => {
     botFeeds.changed()
@@ -165,7 +165,7 @@ const SWEPT_AT_ONCE = 5_000
 export function listBotChores({ db }: Foundation, { settling, listening }: BotRooms): Chore[] {
   return [
     { name: 'settle bots', everyMs: MINUTE_MS, run: settling.round },
-    { name: 'look who hears bots', everyMs: MINUTE_MS, run: listening.round },
+    { name: 'check who receives bot updates', everyMs: MINUTE_MS, run: listening.round },
     {
       name: 'sweep subscribers of removed bots',
       everyMs: MINUTE_MS,

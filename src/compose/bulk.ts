@@ -116,13 +116,13 @@ export function startBulk(
     clock,
     everyMs: POLL_EVERY_MS,
     round: async () => void (await bulkPump.round()),
-    onError: error => log.debug({ err: error }, 'handing bulk rows over failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'handing over bulk rows failed; it is tried again'),
   })
   const validation = startLoop({
     clock,
     everyMs: POLL_EVERY_MS,
     round: async () => ((await bulkValidator.round()) ? 'again' : undefined),
-    onError: error => log.debug({ err: error }, 'validating bulk rows failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'validating bulk rows failed; it is tried again'),
   })
   const hear = (jobs: boolean, accountId: Parameters<typeof bulkPump.changed>[0]) => {
     bulkPump.changed(accountId)
@@ -163,7 +163,7 @@ export function listBulkChores(
     { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
     {
-      name: 'forget bulk jobs',
+      name: 'delete old bulk jobs',
       byAge: true,
       everyMs: HOUR_MS,
       run: async () => {

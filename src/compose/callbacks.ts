@@ -42,7 +42,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
     clock,
     everyMs: POLL_EVERY_MS,
     round: async () => ((await callbacks.poll()).more ? 'again' : undefined),
-    onError: error => log.debug({ err: error }, 'looking for due callbacks failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'polling for due callbacks failed; it is tried again'),
   })
   callbacks.onRoom(poll.wakeAt)
   return {

@@ -45,7 +45,7 @@ export function listChores(
   const retention = createRetention({ db, clock, keep })
   return [
     // Longer than the longest wait for the database (see createMislaid).
-    { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
+    { name: 'find orphaned messages', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
     {
       name: 'apply parked receipts',
       everyMs: SECOND_MS,
@@ -53,16 +53,16 @@ export function listChores(
     },
     { name: 'apply old parked receipts', everyMs: HOUR_MS, run: () => applyParked(db, clock.now()) },
     {
-      name: 'close unknown',
+      name: 'close unknown messages',
       byAge: true,
       everyMs: SECOND_MS,
       run: () => sweepAll(() => closeUnknown(db, clock.now(), FEW), FEW),
     },
-    { name: 'ask about unknown', everyMs: SECOND_MS, run: messages.reconciler.round },
-    { name: 'tell of low balances', everyMs: 2 * SECOND_MS, run: () => tellLowBalances(db, clock.now()) },
-    { name: 'note key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
+    { name: 'look up unknown messages', everyMs: SECOND_MS, run: messages.reconciler.round },
+    { name: 'report low balances', everyMs: 2 * SECOND_MS, run: () => tellLowBalances(db, clock.now()) },
+    { name: 'store key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     {
-      name: 'fail stranded',
+      name: 'fail stranded messages',
       everyMs: 30 * SECOND_MS,
       run: () => sweepAll(() => failStranded(db, clock.now(), FEW), FEW),
     },
@@ -96,7 +96,7 @@ export function listChores(
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
     },
-    { name: 'forget moves of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.forget },
+    { name: 'sweep changes of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.forget },
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
     {
       name: 'sweep attachments',
@@ -123,5 +123,5 @@ export function listChores(
 
 async function dropOldMonths({ log }: Foundation, retention: Retention): Promise<void> {
   const months = await retention.round()
-  if (months.length > 0) log.info({ months }, 'what was kept long enough is gone')
+  if (months.length > 0) log.info({ months }, 'months of data past their retention were dropped')
 }

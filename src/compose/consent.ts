@@ -42,5 +42,9 @@ export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
 
 /** A chore that stores inbound messages whose missing parts did not come in time, without those. */
 export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
-  return { name: 'give up parts', everyMs: 60_000, run: () => sweepAll(giveUpParts, MOST_GIVEN_UP) }
+  return {
+    name: 'store incomplete inbound messages',
+    everyMs: 60_000,
+    run: () => sweepAll(giveUpParts, MOST_GIVEN_UP),
+  }
 }

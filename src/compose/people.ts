@@ -107,8 +107,8 @@ function createMail({ ids, log }: Foundation, { connections }: AccountRooms, sen
 /** The chores of people, sessions and the audit log. */
 export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog }: PeopleRooms): Chore[] {
   return [
-    { name: 'note session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },
-    { name: 'note late changes', everyMs: SECOND_MS, run: auditLog.flush },
+    { name: 'store session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },
+    { name: 'store late audit entries', everyMs: SECOND_MS, run: auditLog.flush },
     { name: 'sweep sessions', byAge: true, everyMs: HOUR_MS, run: sessions.sweep },
     {
       name: 'sweep invitations',

@@ -143,7 +143,7 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
     error => {
       base.log.debug(
         { err: error, connectionId: planned.connectionId },
-        'a provider could not say whether it reaches a recipient',
+        'a provider did not answer whether it reaches a recipient',
       )
       return { answer: null }
     },

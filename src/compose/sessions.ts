@@ -122,7 +122,8 @@ export function startSessions(
     clock,
     everyMs: LOOK_EVERY_MS,
     round: async () => void (await keeper.round()),
-    onError: error => log.debug({ err: error }, 'looking after web sessions failed; it goes on'),
+    onError: error =>
+      log.debug({ err: error }, 'checking for web sessions to claim failed; it is tried again'),
   })
   const unsubscribe = changes.subscribe({
     changed(table) {

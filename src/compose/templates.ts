@@ -66,7 +66,7 @@ const POLL_EVERY_MS = 1_000
 
 /** A chore that finds decisions of providers that no webhook reported. */
 export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
-  return { name: 'ask about templates', everyMs: POLL_EVERY_MS, run }
+  return { name: 'poll templates', everyMs: POLL_EVERY_MS, run }
 }
 
 const SWEEP_EVERY_MS = HOUR_MS

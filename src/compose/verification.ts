@@ -89,9 +89,9 @@ export function listVerificationChores(
   { learned }: { learned: Learned },
 ): Chore[] {
   return [
-    { name: 'read what was learned of channels', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
+    { name: 'read channel statistics', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
     {
-      name: 'sweep what was learned of channels',
+      name: 'sweep channel statistics',
       byAge: true,
       everyMs: HOUR_MS,
       run: () => sweepLearned(db, clock.now() - LEARNED_KEEP_MS),

@@ -69,7 +69,7 @@ function startPoll({ clock, log }: Foundation, rooms: Rooms): Loop {
       await withdrawUnconfirmed(rooms)
       return (await dispatcher.poll()) > 0 ? 'again' : undefined
     },
-    onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'polling for due messages failed; it is tried again'),
   })
   dispatcher.onDue(poll.wakeAt)
   return poll
