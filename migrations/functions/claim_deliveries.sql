@@ -1,7 +1,7 @@
 drop function if exists claim_deliveries;
 
 -- Claims due deliveries for this node, for each target at most p_room. Deliveries with the same
--- order_key are made in their order: one with an earlier pending one is put off until
+-- order_key are made in their order: one with an earlier pending one is postponed until
 -- that one is due, or, if a node holds that one, until its attempt is surely over. The end of
 -- a delivery makes the next one due (finish_deliveries). So deliveries that wait for a slow
 -- or dead receiver are not looked at in every call, and do not hide

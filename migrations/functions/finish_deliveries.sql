@@ -48,7 +48,7 @@ begin
            order by x.seq limit 1) f
          where done.status <> 'pending'
       ) next
-     -- Also if it is due already: claim_deliveries may be putting it off now, and this update waits for that.
+     -- Also if it is due already: claim_deliveries may be postponing it now, and this update waits for that.
      where n.account_id = next.account_id and n.target_id = next.target_id and n.seq = next.seq and n.id = next.id
        and n.owner is null
   ), health as (

@@ -1,6 +1,6 @@
 drop function if exists fold_tallies;
 
--- Adds the counts of one node to those of all nodes, notes the changed keys in fraud_words, and returns the sums. Counts
+-- Adds the counts of one node to those of all nodes, records the changed keys in fraud_words, and returns the sums. Counts
 -- fade as in core/fraud/tally.ts: pressures by `p_leak` per hour without a hold, not below
 -- zero; sends and verified by half in every `p_half_life` hours. The longest hold wins.
 -- The caller sorts by account and key, so that nodes cannot deadlock.

@@ -1,6 +1,6 @@
 drop function if exists free_deliveries;
 
--- Frees deliveries that dead nodes held, and those that were claimed before p_claimed_before and are not
+-- Releases deliveries that dead nodes held, and those that were claimed before p_claimed_before and are not
 -- finished. Deliveries with an owner are few, and have an index; without statistics the planner
 -- would rather read all deliveries, hence the settings. Returns how many.
 create function free_deliveries(p_claimed_before timestamptz) returns integer

@@ -1,6 +1,6 @@
 drop function if exists give_back;
 
--- Gives back rows that a node holds and has not begun; a time in p_due changes when they are due.
+-- Releases rows that a node holds and has not begun; a time in p_due changes when they are due.
 create function give_back(p_node bigint, p_account uuid[], p_id uuid[], p_due timestamptz[]) returns void
 language sql
 set plan_cache_mode = force_generic_plan

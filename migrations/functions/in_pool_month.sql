@@ -1,7 +1,7 @@
 drop function if exists in_pool_month;
 
 -- Whether a message was counted in the month of its pool that ends at p_resets_at: usage of
--- an earlier month is not given back to this one. p_until is the end of the month that counted it. Messages
+-- an earlier month is not returned to this one. p_until is the end of the month that counted it. Messages
 -- from before that was stored have a null there: for them the time of the accept decides, or of the last failover to
 -- another channel, when their last past hold ended. Months are in UTC, whatever
 -- the session's time zone.

@@ -1,6 +1,6 @@
 drop function if exists note_moves;
 
--- Notes that these messages may have changed, for accounts with open streams (watched_accounts).
+-- Records that these messages may have changed, for accounts with open streams (watched_accounts).
 -- Called only if there are any, so that otherwise it costs one look-up. A message that has not
 -- changed does no harm: readers look at the message itself.
 create function note_moves(p_now timestamptz, p_account uuid[], p_id uuid[]) returns void

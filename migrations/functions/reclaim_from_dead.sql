@@ -1,6 +1,6 @@
 drop function if exists reclaim_from_dead;
 
--- Frees rows that dead nodes held, at most p_limit: rows that are not begun can be claimed
+-- Releases rows that dead nodes held, at most p_limit: rows that are not begun can be claimed
 -- again, begun attempts become unknown. Returns how many of each.
 create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz, p_limit integer)
 returns table (freed integer, unknown integer)
