@@ -249,7 +249,7 @@ function readPath(text: string): string {
 
 function readDatabaseUrl(text: string): string {
   if (/^[^?]*@[^@/?]*,|[?&]host=[^&]*(,|%2C)/i.test(text)) {
-    throw new Error('must name one host: an address that leads to the server that takes writes')
+    throw new Error('must name one host: the address of the server that accepts writes')
   }
   // A socket's URL names no host: postgresql://user@/database?host=/run/postgresql
   const url = URL.parse(text.replace('@/', '@localhost/'))
@@ -290,7 +290,9 @@ function readNetworks(text: string): string[] {
   const networks = readList(text)
   const wrong = networks.find(each => !ipaddr.isValid(each) && !ipaddr.isValidCIDR(each))
   if (wrong === undefined) return networks
-  throw new Error(`must be a comma list of addresses or networks such as 10.0.0.0/8, not "${wrong}"`)
+  throw new Error(
+    `must be a comma-separated list of addresses or networks such as 10.0.0.0/8, not "${wrong}"`,
+  )
 }
 
 function readHosts(text: string): string[] {
@@ -308,6 +310,6 @@ function parseHost(host: string): void {
   try {
     parseAllowedHost(host)
   } catch (error) {
-    throw new Error(`must be a comma list of hosts or addresses: ${(error as Error).message}`)
+    throw new Error(`must be a comma-separated list of hosts or addresses: ${(error as Error).message}`)
   }
 }

@@ -41,13 +41,13 @@ export const create = clientCommand({
       testKey: string | null
     }
     if (liveKey === null) {
-      return `${cardOf(account)}\n\nThis idempotency key has made it before, and its keys cannot be shown again.`
+      return `${cardOf(account)}\n\nAn earlier request with this idempotency key created the account; its API keys cannot be shown again.`
     }
     const keys = card([
       ['live key', liveKey],
       ['test key', testKey],
     ])
-    return `${cardOf(account)}\n\nThe keys are shown this once:\n${keys}`
+    return `${cardOf(account)}\n\nThe keys are shown only once:\n${keys}`
   },
 })
 
@@ -62,7 +62,7 @@ function planOf(given: Invocation) {
 function readPool(text: string): { channels: string[]; limit: number } {
   const [, channels, limit] = /^([a-z_,]+)=(\d+)$/.exec(text) ?? []
   if (channels === undefined) {
-    throw misuse('--pool is written CHANNEL[,CHANNEL]=LIMIT, such as local_sms,int_sms=1000')
+    throw misuse('--pool must be CHANNEL[,CHANNEL]=LIMIT, such as local_sms,int_sms=1000')
   }
   return { channels: channels.split(','), limit: Number(limit) }
 }
@@ -109,7 +109,7 @@ function cardOf(account: AdminAccount): string {
     ['plan', `${plan.name}, ${plan.status}${plan.allowsScheduling ? ', with scheduling' : ''}`],
     ...plan.pool.map(
       ({ channels, used, limit, resetsAt }) =>
-        ['pool', `${channels.join(', ')}: ${used} of ${limit} used, until ${resetsAt}`] as const,
+        ['pool', `${channels.join(', ')}: ${used} of ${limit} used, resets at ${resetsAt}`] as const,
     ),
     ['wallet', `${wallet.balance} ${wallet.currency}, ${wallet.held} held`],
     ['created', account.createdAt],

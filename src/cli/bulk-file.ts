@@ -54,7 +54,7 @@ async function* recordsOf(file: string): ReturnType<typeof readCsv> {
     yield* readCsv(textOf(file))
   } catch (error) {
     if (error instanceof CsvFault) throw misuse(`${file}, ${error.message}`)
-    if (error instanceof TypeError) throw misuse(`${file} is not UTF-8: save it so ("CSV UTF-8").`, error)
+    if (error instanceof TypeError) throw misuse(`${file} is not UTF-8: save it as "CSV UTF-8".`, error)
     throw unreadable(file, error)
   }
 }
@@ -70,7 +70,7 @@ function readHeader(columns: readonly string[]): (fields: readonly string[], lin
   const unknown = columns.find(column => !isColumn(column))
   if (unknown !== undefined) {
     throw misuse(
-      `There is no column "${unknown}"; there are ${COLUMNS.join(', ')} and variable1, variable2 …`,
+      `Unknown column "${unknown}": the columns are ${COLUMNS.join(', ')} and variable1, variable2 …`,
     )
   }
   const twice = columns.find((column, at) => columns.indexOf(column) < at)
@@ -79,7 +79,7 @@ function readHeader(columns: readonly string[]): (fields: readonly string[], lin
   checkVariables(columns)
   return (fields, line) => {
     if (fields.length !== columns.length) {
-      throw misuse(`line ${line}: ${fields.length} fields, and ${columns.length} columns`)
+      throw misuse(`line ${line} has ${fields.length} fields, but the file has ${columns.length} columns`)
     }
     return toMessage(new Map(columns.map((column, at) => [column, fields[at]!])))
   }
@@ -98,7 +98,7 @@ const VARIABLE = /^variable[1-9]\d?$/
 function checkVariables(columns: readonly string[]): void {
   const variables = columns.filter(column => VARIABLE.test(column))
   if (variables.length > 0 && !columns.includes('template')) {
-    throw misuse(`The file has a column "${variables[0]}" and no column "template".`)
+    throw misuse(`The file has a column "${variables[0]}" but no column "template".`)
   }
   const missing = variables.findIndex((_, at) => !variables.includes(`variable${at + 1}`))
   if (missing !== -1) throw misuse(`The file has no column "variable${missing + 1}".`)

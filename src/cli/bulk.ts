@@ -32,7 +32,7 @@ export const send = clientCommand({
     })) as BulkJob & Body
     if (ENDED.includes(job.status)) {
       process.stderr.write(
-        'This file was taken before, as this job: another --name or --idempotency-key sends it anew.\n',
+        'This file was sent before, by this job: use another --name or --idempotency-key to send it again.\n',
       )
     }
     if (given.flag('detach')) return { data: job }
@@ -92,7 +92,7 @@ async function withInvalid(client: Client, job: BulkJob): Promise<ShownJob> {
 
 function shown({ invalid = [], ...job }: ShownJob): string {
   const rows = invalid.map(row => [row.index, row.to, row.errorCode, row.errorMessage])
-  return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'fault'], rows)}`
+  return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'error'], rows)}`
 }
 
 /** Shows the progress of a job until it has ended, or is paused by its user. */

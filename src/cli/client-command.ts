@@ -57,7 +57,7 @@ export function clientCommand(command: ClientCommand): Run {
   return async args => {
     const { values, positionals } = parse(command, args)
     if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
-    if (positionals.length !== command.words) throw misused(command, 'wrong number of words')
+    if (positionals.length !== command.words) throw misused(command, 'wrong number of arguments')
     process.stdout.on('error', endUnheard)
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
@@ -122,7 +122,7 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
 
 function shown(command: ClientCommand, answer: Body): string {
   const more = answer['nextCursor']
-  const hint = typeof more === 'string' ? `There are more: --cursor ${more}\n` : ''
+  const hint = typeof more === 'string' ? `More results: --cursor ${more}\n` : ''
   return withoutControls(`${command.show(answer)}\n${hint}`)
 }
 

@@ -108,7 +108,7 @@ function keptToken(dataDir: string): string {
     return readFileSync(join(dataDir, OPERATOR_TOKEN_FILE), 'utf8').trim()
   } catch (cause) {
     throw misuse(
-      `There is no operator token: give --token, or POSTHORN_OPERATOR_TOKEN, or POSTHORN_DATA_DIR where the server keeps its own.`,
+      `There is no operator token: give --token, set POSTHORN_OPERATOR_TOKEN, or set POSTHORN_DATA_DIR to the data directory of the server.`,
       cause,
     )
   }
@@ -168,7 +168,7 @@ function checkHeaders(headers: Record<string, string>): void {
       new Headers({ [name]: value })
     } catch (cause) {
       const what = SAID[name] ?? name
-      throw misuse(`${what} has characters that no request can carry.`, cause)
+      throw misuse(`${what} has characters that an HTTP header cannot contain.`, cause)
     }
   }
 }
@@ -188,7 +188,7 @@ async function readAnswer(response: Response, url: string): Promise<Body> {
     return JSON.parse(text) as Body
   } catch (cause) {
     throw new Refusal(
-      `${new URL(url).origin} does not answer as Posthorn does (status ${response.status}).`,
+      `${new URL(url).origin} did not answer with JSON, as Posthorn does (status ${response.status}).`,
       {
         cause,
       },
@@ -198,7 +198,7 @@ async function readAnswer(response: Response, url: string): Promise<Body> {
 
 function redirected({ headers }: Response, url: string): Refusal {
   const to = headers.get('location') ?? 'somewhere else'
-  return new Refusal(`${new URL(url).origin} redirects to ${to}: give the address where Posthorn is.`)
+  return new Refusal(`${new URL(url).origin} redirects to ${to}: give the address of Posthorn itself.`)
 }
 
 function refusalOf(answer: Body, status: number): ApiRefusal {

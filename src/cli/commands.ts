@@ -17,17 +17,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import('./serve.ts'),
   },
   migrate: {
-    summary: 'Bring the database up to date, and stop',
+    summary: 'Migrate the database, and exit',
     alone: true,
     load: () => import('./migrate.ts'),
   },
   'rotate-master-key': {
-    summary: 'Seal the secrets of the database anew, with another master key',
+    summary: 'Re-encrypt the secrets of the database with a new master key',
     alone: true,
     load: () => import('./rotate-master-key.ts'),
   },
   'account create': {
-    summary: 'Make an account with its first two API keys',
+    summary: 'Create an account with its first two API keys',
     load: async () => ({ run: (await import('./account.ts')).create }),
   },
   'account list': {
@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./account.ts')).show }),
   },
   'key create': {
-    summary: 'Make another API key for an account',
+    summary: 'Create another API key for an account',
     load: async () => ({ run: (await import('./key.ts')).create }),
   },
   'key revoke': {
@@ -47,11 +47,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./key.ts')).revoke }),
   },
   'key rotate': {
-    summary: 'Put a new API key in the place of one',
+    summary: 'Replace an API key by a new one',
     load: async () => ({ run: (await import('./key.ts')).rotate }),
   },
   'member list': {
-    summary: 'List who has a login to the console',
+    summary: 'List the people who have a login to the console',
     load: async () => ({ run: (await import('./member.ts')).list }),
   },
   'member invite': {
@@ -63,7 +63,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./member.ts')).remove }),
   },
   'member reset': {
-    summary: 'Let somebody choose a new password',
+    summary: 'Create a link with which a person sets a new password',
     load: async () => ({ run: (await import('./member.ts')).reset }),
   },
   'wallet credit': {
@@ -95,7 +95,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./connection.ts')).remove }),
   },
   'connection webhook': {
-    summary: 'Show where a provider may call its connection',
+    summary: 'Show the webhook URL of a connection',
     load: async () => ({ run: (await import('./connection.ts')).webhook }),
   },
   'connection test': {
@@ -131,31 +131,31 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./session.ts')).chats }),
   },
   'session restart': {
-    summary: 'Connect a web session anew',
+    summary: 'Reconnect a web session',
     load: async () => ({ run: (await import('./session.ts')).restart }),
   },
   'session remove': {
-    summary: 'Log a web session out and forget it',
+    summary: 'Log out and delete a web session',
     load: async () => ({ run: (await import('./session.ts')).remove }),
   },
   'suppression list': {
-    summary: 'List who gets no marketing',
+    summary: 'List the recipients who get no marketing',
     load: async () => ({ run: (await import('./suppression.ts')).list }),
   },
   'suppression add': {
-    summary: 'Send somebody no more marketing',
+    summary: 'Stop marketing to a recipient',
     load: async () => ({ run: (await import('./suppression.ts')).add }),
   },
   'suppression remove': {
-    summary: 'End a suppression',
+    summary: 'Remove a suppression',
     load: async () => ({ run: (await import('./suppression.ts')).remove }),
   },
   'fraud show': {
-    summary: 'Show the rules that keep verification codes from being pumped',
+    summary: 'Show the fraud rules for verification codes',
     load: async () => ({ run: (await import('./fraud.ts')).show }),
   },
   'fraud set': {
-    summary: 'Replace those rules by a JSON file',
+    summary: 'Replace the fraud rules by a JSON file',
     load: async () => ({ run: (await import('./fraud.ts')).set }),
   },
   'bot add': {
@@ -171,7 +171,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./bot.ts')).remove }),
   },
   'bot subscribers': {
-    summary: 'List who started a bot',
+    summary: 'List the subscribers of a bot',
     load: async () => ({ run: (await import('./bot.ts')).subscribers }),
   },
   'template list': {
@@ -179,7 +179,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./template.ts')).list }),
   },
   'template create': {
-    summary: 'Make a template',
+    summary: 'Create a template',
     load: async () => ({ run: (await import('./template.ts')).create }),
   },
   'template delete': {
@@ -203,7 +203,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./bulk.ts')).send }),
   },
   'bulk status': {
-    summary: 'Show how far a bulk job is',
+    summary: 'Show the progress of a bulk job',
     load: async () => ({ run: (await import('./bulk.ts')).status }),
   },
   'bulk pause': {
@@ -215,7 +215,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => ({ run: (await import('./bulk.ts')).resume }),
   },
   'bulk cancel': {
-    summary: 'Cancel what a bulk job has not sent',
+    summary: 'Cancel the unsent messages of a bulk job',
     load: async () => ({ run: (await import('./bulk.ts')).cancel }),
   },
   send: {

@@ -91,7 +91,7 @@ export const webhook = clientCommand({
   ask: ({ client, steps }) => client.admin('GET', `/connections/${steps[0]}/webhook`),
   show: answer =>
     (answer['data'] as ConnectionWebhook).url ??
-    'Nobody can call this server: set POSTHORN_PUBLIC_URL to the address under which it is reached.',
+    'This server has no public URL: set POSTHORN_PUBLIC_URL to the address at which providers reach it.',
 })
 
 export const test = clientCommand({
@@ -124,7 +124,7 @@ function modesOf(pairs: string[] | undefined): Record<string, string> | undefine
       pairs.map(pair => {
         const [type = '', mode, ...rest] = pair.split('=')
         if (mode === undefined || rest.length > 0)
-          throw misuse('--mode is written TYPE=MODE, such as otp=plain_text')
+          throw misuse('--mode must be TYPE=MODE, such as otp=plain_text')
         return [type, mode]
       }),
     )
@@ -143,7 +143,7 @@ function configOf(given: Invocation): Record<string, unknown> | undefined {
 /** The value is parsed as JSON if possible (2775, true, null), otherwise it is text. */
 function readPair(pair: string): [string, unknown] {
   const at = pair.indexOf('=')
-  if (at < 1) throw misuse('--set is written FIELD=VALUE, such as port=2775')
+  if (at < 1) throw misuse('--set must be FIELD=VALUE, such as port=2775')
   const text = pair.slice(at + 1)
   try {
     return [pair.slice(0, at), JSON.parse(text)]

@@ -7,7 +7,7 @@ import { table } from './show.ts'
 const ACCOUNT = { account: { type: 'string' } } as const
 
 export const show = clientCommand({
-  usage: 'fraud show [--account ACCOUNT]   (the platform where no account is given)',
+  usage: 'fraud show [--account ACCOUNT]   (of the platform without --account)',
   words: 0,
   options: ACCOUNT,
   ask: given => given.client.admin('GET', pathOf(given.text('account'))),
@@ -16,7 +16,7 @@ export const show = clientCommand({
 
 /** The file contains `settings` as `fraud show --json` prints it, or that whole output. */
 export const set = clientCommand({
-  usage: 'fraud set FILE.json|- [--account ACCOUNT]   (all settings become these)',
+  usage: 'fraud set FILE.json|- [--account ACCOUNT]   (replaces all settings)',
   words: 1,
   options: ACCOUNT,
   ask(given) {

@@ -6,7 +6,7 @@ import { card } from './show.ts'
 export const create = clientCommand({
   usage:
     'key create ACCOUNT --name NAME [--mode live|test] [--role owner|member] [--permission messages:create]… ' +
-    '[--expires 2030-01-31T00:00:00Z]   (a live owner key with every permission unless said otherwise)',
+    '[--expires 2030-01-31T00:00:00Z]   (by default a live owner key with every permission)',
   words: 1,
   options: {
     name: { type: 'string' },
@@ -25,7 +25,7 @@ export const create = clientCommand({
     }),
   show(answer) {
     const { key, apiKey } = answer['data'] as { key: AdminKey; apiKey: string }
-    return `${cardOf(key)}\n\nThe key is shown this once:\n${apiKey}`
+    return `${cardOf(key)}\n\nThe key is shown only once:\n${apiKey}`
   },
 })
 
@@ -37,7 +37,7 @@ export const revoke = clientCommand({
 })
 
 export const rotate = clientCommand({
-  usage: 'key rotate ACCOUNT KEY [--overlap SECONDS]   (the old key goes on for a day unless said otherwise)',
+  usage: 'key rotate ACCOUNT KEY [--overlap SECONDS]   (the old key stays valid for a day by default)',
   words: 2,
   options: { overlap: { type: 'string' } },
   ask(given) {
@@ -48,8 +48,8 @@ export const rotate = clientCommand({
   },
   show(answer) {
     const { key, apiKey, previous } = answer['data'] as { key: AdminKey; apiKey: string; previous: AdminKey }
-    const until = previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'has ended'
-    return `${cardOf(key)}\n\nThe key is shown this once:\n${apiKey}\n\nThe old one, ${previous.id}, ${until}.`
+    const until = previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'is revoked'
+    return `${cardOf(key)}\n\nThe key is shown only once:\n${apiKey}\n\nThe old key, ${previous.id}, ${until}.`
   },
 })
 

@@ -43,7 +43,7 @@ async function listen(given: Invocation): Promise<void> {
     try {
       for await (const event of given.client.events(path, lastId)) {
         whole = true
-        if (event.event === 'reset') note(lastId === null ? 'Listening.' : 'More has happened than is told.')
+        if (event.event === 'reset') note(lastId === null ? 'Listening.' : 'Some changes were missed.')
         lastId = event.id ?? lastId
         if (event.event !== 'message') continue
         tell(event)
@@ -53,7 +53,7 @@ async function listen(given: Invocation): Promise<void> {
     } catch (error) {
       if (lastId === null || !isBroken(error)) throw error
     }
-    if (whole) note('The line broke: trying again.')
+    if (whole) note('The connection was lost: reconnecting.')
     whole = false
   }
 }

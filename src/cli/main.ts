@@ -27,7 +27,7 @@ async function dispatch(words: readonly string[]): Promise<number> {
     const rest = words.slice(length)
     if (alone && isHelp(rest[0])) return usage(name)
     if (alone && rest.length > 0)
-      throw misuse(`posthorn ${name} takes no arguments: it is set by the environment.`)
+      throw misuse(`posthorn ${name} takes no arguments: environment variables configure it.`)
     const { run } = await load()
     return run(rest)
   }
@@ -41,14 +41,15 @@ function isHelp(word: string | undefined): boolean {
 }
 
 function unknownCommand(first: string, family: readonly string[]): Refusal {
-  const hint = family.length === 0 ? 'posthorn help lists them' : `there are ${family.join(', ')}`
-  return misuse(`There is no command "${first}"; ${hint}.`)
+  const hint =
+    family.length === 0 ? 'posthorn help lists all commands' : `the commands are ${family.join(', ')}`
+  return misuse(`Unknown command "${first}": ${hint}.`)
 }
 
 function help(): number {
   list('<command>', Object.keys(COMMANDS))
   process.stdout.write(
-    '\nposthorn <command> --help says what it takes. Those that ask a server also take --json,\n' +
+    '\nposthorn <command> --help shows its options. Commands that call a server also take --json,\n' +
       '--url (or POSTHORN_URL), --token (POSTHORN_OPERATOR_TOKEN) and --key (POSTHORN_API_KEY).\n',
   )
   return 0

@@ -17,7 +17,7 @@ export const list = clientCommand({
   },
   show: answer =>
     table(
-      ['id', 'e-mail', 'name', 'operator', 'second factor', 'acts for', 'last seen'],
+      ['id', 'e-mail', 'name', 'operator', 'second factor', 'accounts', 'last seen'],
       (answer['data'] as Person[]).map(person => [
         person.id,
         person.email,
@@ -56,7 +56,7 @@ export const invite = clientCommand({
       ['account', invitation.accountName],
       ['expires', invitation.expiresAt],
     ])
-    return `${facts}\n\nThe link is shown this once, and works once:\n${link}`
+    return `${facts}\n\nThe link is shown only once, and works once:\n${link}`
   },
 })
 
@@ -68,19 +68,19 @@ export const remove = clientCommand({
     given.client.admin('DELETE', `/members/${given.steps[0]}${queryOf(given, { accountId: 'account' })}`),
   show(answer) {
     const { apiKeys } = answer['data'] as MemberRemoved
-    const out = 'They are out, on every node within a second.'
+    const out = 'The person is removed, on every node within a second.'
     if (apiKeys.length === 0) return out
     const keys = apiKeys.map(({ id, accountId, name, mode, role }) => [id, accountId, name, mode, role])
-    return `${out}\n\nKeys that they made go on:\n${table(['id', 'account', 'name', 'mode', 'role'], keys)}`
+    return `${out}\n\nAPI keys that they created stay valid:\n${table(['id', 'account', 'name', 'mode', 'role'], keys)}`
   },
 })
 
 export const reset = clientCommand({
-  usage: 'member reset USER   (a link to choose a new password; it ends their second factor)',
+  usage: 'member reset USER   (creates a link to set a new password; using it turns off the second factor)',
   words: 1,
   ask: ({ client, steps }) => client.admin('POST', `/members/${steps[0]}/reset`),
   show(answer) {
     const { link, expiresAt } = answer['data'] as ResetMade
-    return `The link is shown this once, and works once, until ${expiresAt}:\n${link}`
+    return `The link is shown only once, and works once, until ${expiresAt}:\n${link}`
   },
 })

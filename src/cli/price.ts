@@ -28,13 +28,13 @@ export const list = clientCommand({
 
 /** The file contains what `price list --json` prints, or the API's `{"prices": […]}`. */
 export const importList = clientCommand({
-  usage: 'price import FILE.json|-   (the whole list becomes this one)',
+  usage: 'price import FILE.json|-   (replaces the whole list)',
   words: 1,
   ask({ client, words }) {
     const read = readJsonFile(words[0]!)
     return client.admin('PUT', '/prices', Array.isArray(read) ? { prices: read } : read)
   },
-  show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices stand.`,
+  show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices are stored.`,
 })
 
 /** Reads all pages: an incomplete list would delete prices when it is imported. */

@@ -30,7 +30,7 @@ export const run: Run = async () => {
     const all = await rotateMasterKey(db, seal)
     const rows = all.map(({ what, resealed, lost }) => [what, resealed, lost])
     process.stdout.write(
-      `${table(['sealed anew', 'values', 'opened by neither key'], rows)}\n\nNothing needs the earlier key any more: leave POSTHORN_MASTER_KEY_PREVIOUS out.\n`,
+      `${table(['secrets', 're-encrypted', 'opened by neither key'], rows)}\n\nThe previous key is not needed any more: remove POSTHORN_MASTER_KEY_PREVIOUS.\n`,
     )
     return 0
   } finally {

@@ -76,7 +76,7 @@ function awaitEnd(log: Logger): End {
   function begin(): void {
     if (stop.signal.aborted) return
     systemClock.after(STOP_LIMIT_MS, () => {
-      log.error('not everything ended in time; stopping at once')
+      log.error('the shutdown did not finish in time; exiting at once')
       process.exit(1)
     })
     stop.abort()
@@ -84,7 +84,7 @@ function awaitEnd(log: Logger): End {
   function onSignal(name: NodeJS.Signals): void {
     if (askedAtMs !== null) {
       if (systemClock.monotonic() - askedAtMs < ECHO_MS) return
-      log.warn({ signal: name }, 'stopping at once')
+      log.warn({ signal: name }, 'exiting at once, without finishing the work in progress')
       process.exit(1)
     }
     askedAtMs = systemClock.monotonic()
@@ -118,7 +118,7 @@ async function start(
     log,
     progress,
     onLost: error => {
-      log.fatal({ err: error }, 'the database belongs to another process now; stopping')
+      log.fatal({ err: error }, 'another process has taken over the database; stopping')
       process.exit(1)
     },
   }).catch(error => {
@@ -159,11 +159,13 @@ async function start(
 function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger): void {
   if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
     log.warn(
-      `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: give it ${LEAST_TOKEN_CHARACTERS} characters at least`,
+      `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: use at least ${LEAST_TOKEN_CHARACTERS} characters`,
     )
   }
   if (masterKeyPrevious !== undefined) {
-    log.info('two master keys open: posthorn rotate-master-key lets POSTHORN_MASTER_KEY_PREVIOUS be left out')
+    log.info(
+      'two master keys are in use: run posthorn rotate-master-key, then remove POSTHORN_MASTER_KEY_PREVIOUS',
+    )
   }
 }
 
@@ -183,8 +185,8 @@ function explain(error: unknown, config: Config): unknown {
   const reasons: Record<string, string> = {
     EADDRINUSE: `${address} is in use: stop what listens there, or set PORT to another port.`,
     EACCES: `${address} needs privileges: set PORT to 1024 or above.`,
-    EADDRNOTAVAIL: `HOST ${config.host} is no address of this machine.`,
-    ENOTFOUND: `HOST ${config.host} is no name of this machine.`,
+    EADDRNOTAVAIL: `HOST ${config.host} is not an address of this machine.`,
+    ENOTFOUND: `HOST ${config.host} is not a host name that this machine can resolve.`,
   }
   const reason = reasons[code ?? '']
   return reason === undefined ? error : new Refusal(reason, { cause: error })

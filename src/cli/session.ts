@@ -72,7 +72,7 @@ export const remove = clientCommand({
   usage: `session remove NAME   ${WITH_KEY}`,
   words: 1,
   ask: ({ client, steps }) => client.api('DELETE', pathOf(steps)),
-  show: () => 'It is logged out, and its keys are wiped.',
+  show: () => 'The session is logged out, and its keys are deleted.',
 })
 
 /** Includes the QR code, to be scanned from the terminal. */

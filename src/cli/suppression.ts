@@ -52,5 +52,5 @@ export const remove = clientCommand({
   usage: `suppression remove SUPPRESSION   ${WITH_KEY}`,
   words: 1,
   ask: ({ client, steps }) => client.api('DELETE', `/suppressions/${steps[0]}`),
-  show: () => 'They get marketing again.',
+  show: () => 'The suppression is removed: the recipient can get marketing again.',
 })

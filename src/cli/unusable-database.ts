@@ -4,14 +4,16 @@ import { Refusal } from '../lib/refusal.ts'
 const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
   {
     code: /^28P01$/,
-    advice: 'check user and password, and write signs such as @ : / # ? % in them as %40 %3A %2F %23 %3F %25',
+    advice:
+      'check user and password, and write the characters @ : / # ? % in them as %40 %3A %2F %23 %3F %25',
   },
   { message: /password must be a (non-empty )?string/, advice: 'put the password into the URL' },
   {
     code: /^28000$/,
-    advice: 'let the role in (pg_hba.conf), and add sslmode=verify-full where the server asks for TLS',
+    advice:
+      'allow the role to connect (pg_hba.conf), and add sslmode=verify-full where the server asks for TLS',
   },
-  { code: /^3D000$/, advice: 'make it first, owned by the role' },
+  { code: /^3D000$/, advice: 'create the database first, owned by the role' },
   {
     message: /unsupported startup parameter/,
     advice:
@@ -21,7 +23,7 @@ const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
   {
     code: /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT)/,
     advice:
-      'add sslrootcert=/path/of/its/ca.crt and name the host as its certificate does, or sslmode=no-verify to encrypt without knowing whom one talks to',
+      'add sslrootcert=/path/of/its/ca.crt and use the host name of its certificate, or add sslmode=no-verify to encrypt without verifying the server',
   },
 ]
 

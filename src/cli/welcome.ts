@@ -6,11 +6,11 @@ export function welcome(url: string, testKey: string): string {
   return `
 Posthorn is ready, with its console, at ${url}  (documentation: ${url}/docs)
 
-The test key of the account "Demo", shown this once:
+The test key of the account "Demo", shown only once:
 
   ${testKey}
 
-Send a first message (a test key sends to the sandbox alone, and costs nothing):
+Send a first message (a test key sends only to the sandbox, and costs nothing):
 
   curl -s ${url}/api/v2/messages/send \\
     -H 'X-API-Key: ${testKey}' \\

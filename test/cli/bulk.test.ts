@@ -65,7 +65,7 @@ test('whoever reads no further, as head does, ends it without a word', async () 
   await account.send({ to: '+12025552097', text: 'To nobody' })
   expect(await once(child, 'exit')).toEqual([0, null])
   // An account that was not followed before is told so once more within seconds.
-  expect(err).toMatch(/^Listening\.\n(More has happened than is told\.\n)?$/)
+  expect(err).toMatch(/^Listening\.\n(Some changes were missed\.\n)?$/)
 })
 
 function file(name: string, text: string): string {
@@ -170,7 +170,7 @@ test('rows that are not valid are shown, and the command fails', async () => {
   const again = await posthorn('send', join(dir, 'bad.csv'), '--rate', '1')
   expect(again.code).toBe(1)
   expect(again.out).toBe(shown.out)
-  expect(again.err).toContain('This file was taken before, as this job: another --name')
+  expect(again.err).toContain('This file was sent before, by this job: use another --name')
 })
 
 test.each([
@@ -184,12 +184,12 @@ test.each([
   expect(sent).toEqual({
     code: 2,
     out: '',
-    err: `posthorn: ${path} is not UTF-8: save it so ("CSV UTF-8").\n`,
+    err: `posthorn: ${path} is not UTF-8: save it as "CSV UTF-8".\n`,
   })
 })
 
 test.each([
-  ['a column that is none', 'to,phone\n1,2\n', 'no column "phone"'],
+  ['a column that is none', 'to,phone\n1,2\n', 'Unknown column "phone"'],
   ['no column to', 'text\nhi\n', 'no column "to"'],
   ['a column twice', 'to,text,text\n+12025552001,hi,ho\n', 'two columns "text"'],
   [

@@ -91,7 +91,7 @@ describe('posthorn', () => {
     const again = await posthorn(make)
     expect(again).toMatchObject({ code: 0, err: '' })
     expect(again.out).toContain(id)
-    expect(again.out).toContain('its keys cannot be shown again')
+    expect(again.out).toContain('its API keys cannot be shown again')
     expect(await json(['wallet', 'credit', id, '2.5', '--note', 'Top up'])).toMatchObject({ balance: 3.5 })
 
     const made = await posthorn(['key', 'create', id, '--name', 'CI', '--permission', 'messages:create'])
@@ -188,7 +188,9 @@ describe('posthorn', () => {
     const prices = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
     expect(prices.length).toBeGreaterThan(0)
     const input = JSON.stringify(prices.map(row => ({ ...row, price: row.price * 2 })))
-    expect((await posthorn(['price', 'import', '-'], { input })).out).toBe(`${prices.length} prices stand.\n`)
+    expect((await posthorn(['price', 'import', '-'], { input })).out).toBe(
+      `${prices.length} prices are stored.\n`,
+    )
     const doubled = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
     expect(doubled.map(({ price }) => price)).toEqual(prices.map(({ price }) => price * 2))
   })
@@ -232,7 +234,7 @@ describe('posthorn', () => {
     )
     expect((await posthorn(['connection', 'test', id])).out).toMatch(/^does not work: ./)
     expect((await posthorn(['connection', 'webhook', id])).out).toMatch(
-      /^Nobody can call this server: .*POSTHORN_PUBLIC_URL/,
+      /^This server has no public URL: .*POSTHORN_PUBLIC_URL/,
     )
     expect((await posthorn(['connection', 'remove', id])).out).toBe(`${id} is removed.\n`)
     expect(await posthorn(['connection', 'remove', id])).toMatchObject({
@@ -318,7 +320,7 @@ describe('for people, posthorn', () => {
     const removed = await posthorn(['member', 'remove', id])
     expect(removed.code).toBe(0)
     const row = `${key.id} +${account.id} +Till +live +owner`
-    expect(removed.out).toMatch(new RegExp(`^Keys that they made go on:\\n.*\\n${row}$`, 'm'))
+    expect(removed.out).toMatch(new RegExp(`^API keys that they created stay valid:\\n.*\\n${row}$`, 'm'))
     expect((await posthorn(['member', 'list', '--find', 'ann@'])).out).not.toContain('ann@')
   })
 
@@ -335,7 +337,7 @@ describe('for people, posthorn', () => {
     ])
     const { key } = await json(['key', 'create', account.id, '--name', 'Shop'])
     const rotated = await posthorn(['key', 'rotate', account.id, key.id, '--overlap', '0'])
-    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/ph_live_[\s\S]* has ended\./) })
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/ph_live_[\s\S]* is revoked\./) })
     expect((await posthorn(['key', 'rotate', account.id, key.id])).code).toBe(1)
   })
 })
@@ -394,7 +396,7 @@ describe('posthorn ends with', () => {
     expect(ended).toMatchObject({
       code: 1,
       out: '',
-      err: `posthorn: ${gate.url} redirects to ${other.url}/x: give the address where Posthorn is.\n`,
+      err: `posthorn: ${gate.url} redirects to ${other.url}/x: give the address of Posthorn itself.\n`,
     })
     expect(other.requests).toEqual([])
     await Promise.all([gate.close(), other.close()])
@@ -402,10 +404,10 @@ describe('posthorn ends with', () => {
 
   test.each([
     [['account', 'create', '--country', 'US', '--currency', 'USD'], '--name is missing'],
-    [['account', 'show'], 'wrong number of words'],
+    [['account', 'show'], 'wrong number of arguments'],
     [['account', 'list', '--colour'], "Unknown option '--colour'"],
     [['connection', 'update', 'cnn_x', '--priority', 'high'], '--priority must be a number'],
-    [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode is written TYPE=MODE'],
+    [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode must be TYPE=MODE'],
     [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
     [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
     [['listen', '--key', 'k', '--count', '0'], '--count must be a whole number from 1'],
@@ -452,7 +454,7 @@ describe('posthorn ends with', () => {
     expect(await posthorn(words)).toEqual({
       code: 2,
       out: '',
-      err: `posthorn: ${what} has characters that no request can carry.\n`,
+      err: `posthorn: ${what} has characters that an HTTP header cannot contain.\n`,
     })
   })
 

@@ -35,12 +35,12 @@ describe('the command line', () => {
   it('refuses a command that it does not know', async () => {
     expect(await posthorn(['constructor'])).toEqual({
       out: '',
-      err: 'posthorn: There is no command "constructor"; posthorn help lists them.\n',
+      err: 'posthorn: Unknown command "constructor": posthorn help lists all commands.\n',
       code: 2,
     })
     const { err, code } = await posthorn(['verify', 'nothing'])
     expect(err).toBe(
-      'posthorn: There is no command "verify"; there are verify start, verify resend, verify check.\n',
+      'posthorn: Unknown command "verify": the commands are verify start, verify resend, verify check.\n',
     )
     expect(code).toBe(2)
   })
@@ -71,7 +71,7 @@ describe('the command line', () => {
     })
     expect(await posthorn(['help', 'constructor'])).toEqual({
       out: '',
-      err: 'posthorn: There is no command "constructor"; posthorn help lists them.\n',
+      err: 'posthorn: Unknown command "constructor": posthorn help lists all commands.\n',
       code: 2,
     })
   })

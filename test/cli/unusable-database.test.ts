@@ -11,7 +11,7 @@ test.each([
     'put the password into the URL',
   ],
   [failure('pg_hba.conf rejects connection, no encryption', { code: '28000' }), 'add sslmode=verify-full'],
-  [failure('database "none" does not exist', { code: '3D000' }), 'make it first'],
+  [failure('database "none" does not exist', { code: '3D000' }), 'create the database first'],
   [
     failure('unsupported startup parameter: options', { code: '08P01' }),
     'PgBouncer: ignore_startup_parameters',

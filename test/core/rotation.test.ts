@@ -215,7 +215,7 @@ test('the command does the same, and says so', async () => {
   })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   expect(code, err).toBe(0)
-  expect(out).toMatch(/keys of web sessions +510 +0[\s\S]*leave POSTHORN_MASTER_KEY_PREVIOUS out/)
+  expect(out).toMatch(/keys of web sessions +510 +0[\s\S]*remove POSTHORN_MASTER_KEY_PREVIOUS/)
   expect(out + err).not.toContain(SECOND.toString('hex'))
   expect(await whereStill(SECOND)).toEqual([])
   const bare = spawn(process.execPath, [BIN, 'rotate-master-key'], { env: { PATH: process.env['PATH'] } })
