@@ -21,7 +21,7 @@ declare
   v_id uuid[];
 begin
   if p_unvouched then
-    -- The locks make a concurrent vouchFor either finish first, or find the message ended.
+    -- The locks make a concurrent confirmMessages either finish first, or find the message ended.
     for n in 1 .. cardinality(p_id) loop
       perform 1 from outbox o
         where o.account_id = p_account[n] and o.message_id = p_id[n] and (p_begun[n] or not o.begun) for update;

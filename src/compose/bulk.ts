@@ -2,9 +2,9 @@ import { SingleSendBody } from '../contract/send.ts'
 import { BULK_ROWS } from '../core/bulk/accept-store.ts'
 import { createBulkIntake } from '../core/bulk/intake.ts'
 import { createBulkJobs } from '../core/bulk/jobs.ts'
-import { forgetJobs } from '../core/bulk/retention.ts'
+import { deleteOldJobs } from '../core/bulk/retention.ts'
 import type { RowDeps } from '../core/bulk/row.ts'
-import { foldMoves, resumeWhatMay, sweepRows } from '../core/bulk/store.ts'
+import { foldMoves, resumeDueJobs, sweepRows } from '../core/bulk/store.ts'
 import { createBulkValidator } from '../core/bulk/validate.ts'
 import { createBulkWatch } from '../core/bulk/watch.ts'
 import { createAccept } from '../core/messages/accept.ts'
@@ -49,7 +49,7 @@ export function createBulkRooms(
     store: BULK_ROWS,
     node: lease.id,
     observe: items => metrics.batch('accept_bulk', items),
-    toldAtOnce: ROWS_TOLD_AT_ONCE,
+    resolvedPerTurn: ROWS_TOLD_AT_ONCE,
   })
   const account = rooms.accounts.snapshot
   const bulkLimits: BulkBodyLimits = {
@@ -74,7 +74,7 @@ export function createBulkRooms(
       node: lease.id,
       account,
       // A missing file is reported by the validation of the row that names it.
-      async keepFile(id, { accountId, id: jobId }) {
+      async retainFile(id, { accountId, id: jobId }) {
         if (isId('ast', id)) await media.use(id, { accountId, id: jobId })
       },
     }),
@@ -128,7 +128,7 @@ export function startBulk(
     bulkPump.changed(accountId)
     pump.wake()
     if (!jobs) return
-    bulkWatch.changed(accountId)
+    bulkWatch.notifyChanged(accountId)
     validation.wake()
   }
   const unsubscribe = changes.subscribe({
@@ -158,7 +158,7 @@ export function listBulkChores(
 ): Chore[] {
   return [
     { name: 'count settled bulk rows', everyMs: SECOND_MS, run: foldAll },
-    { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeWhatMay(db, clock.now()) },
+    { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeDueJobs(db, clock.now()) },
     { name: 'finish bulk cancels', everyMs: SECOND_MS, run: bulkJobs.finishCancels },
     { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
@@ -167,7 +167,7 @@ export function listBulkChores(
       byAge: true,
       everyMs: HOUR_MS,
       run: async () => {
-        if (config.bulkKeepMs !== null) await forgetJobs(db, clock.now() - config.bulkKeepMs)
+        if (config.bulkKeepMs !== null) await deleteOldJobs(db, clock.now() - config.bulkKeepMs)
       },
     },
   ]

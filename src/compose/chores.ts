@@ -96,7 +96,7 @@ export function listChores(
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
     },
-    { name: 'sweep changes of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.forget },
+    { name: 'sweep changes of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.sweep },
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
     {
       name: 'sweep attachments',

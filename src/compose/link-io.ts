@@ -2,7 +2,7 @@ import type { LinkSpec, Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState } from '../channels/provider.ts'
 import { Problem } from '../contract/errors.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
-import { storableReceipt } from '../core/messages/provider-words.ts'
+import { storableReceipt } from '../core/messages/provider-text.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
 import type { BotRooms } from './bots.ts'
@@ -41,7 +41,7 @@ export function createIo(
 export type Inbox = {
   /** Resolves once all of it is stored. */
   take(connection: { id: ConnectionId; provider: string }, inbound: readonly Inbound[]): Promise<void>
-  takeLate: Receipts['takeLate']
+  takeLate: Receipts['applyLate']
 }
 
 export function createInbox(
@@ -56,7 +56,7 @@ export function createInbox(
       const states = inbound.filter(each => each.kind === 'template')
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
-        receipts.take(connection.id, inbound),
+        receipts.apply(connection.id, inbound),
         // With ids in the form in which they are stored, since messages are found by them.
         optOuts.refusedLater(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
@@ -69,7 +69,7 @@ export function createInbox(
         ...inbound.filter(each => each.kind === 'sender').map(learnOfBot),
       ])
     },
-    takeLate: receipts.takeLate,
+    takeLate: receipts.applyLate,
   }
 }
 

@@ -90,7 +90,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     stopping,
     failover: { after: (item, attempt, outcome) => failover.after(item, attempt, outcome) },
     policyOf,
-    optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
+    storeOptOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
   })
   const receipts = createReceipts({
     db,
@@ -158,7 +158,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     clock,
     log,
     links,
-    takeLate: receipts.takeLate,
+    takeLate: receipts.applyLate,
     observe: metrics.lookup,
   })
   const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })
@@ -173,8 +173,8 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
       return id
     },
     dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
-    useAsset: media.use,
-    unuseAssets: media.unuse,
+    retainAsset: media.use,
+    releaseAssets: media.unuse,
   })
   const send = createSend({
     ...planning,

@@ -48,7 +48,7 @@ export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDep
     phones: base.phones,
     checkUrl: base.guarded.check,
     sandboxForLive: base.config.sandbox,
-    bareSessions: bareSessionsOf(providers),
+    defaultSessionConnection: bareSessionsOf(providers),
     suppressedOn: consent.suppressedOn,
     windowOpen: consent.windows.isOpen,
     mayLeaveAt: consent.mayLeaveAt,

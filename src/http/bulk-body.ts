@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../contract/errors.ts'
 import { IntakeCut } from '../core/bulk/intake.ts'
-import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/said.ts'
+import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/body-reader.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
 import { pathBelow } from '../lib/json-path.ts'

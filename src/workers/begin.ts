@@ -1,5 +1,5 @@
 import { beginAttempts } from '../core/messages/hot-store.ts'
-import { endUnwanted } from '../core/messages/withdraw-store.ts'
+import { endMessages } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
@@ -43,7 +43,7 @@ export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps):
   async function endStale(items: readonly OutboxItem[]): Promise<void> {
     const freshMs = clock.monotonic() - FRESH_MS
     const stale = items.filter(({ heldAtMs }) => heldAtMs !== undefined && heldAtMs <= freshMs)
-    if (stale.length > 0) await endUnwanted(db, clock.now(), await unwanted(stale))
+    if (stale.length > 0) await endMessages(db, clock.now(), await unwanted(stale))
   }
 
   const batcher = createBatcher<OutboxItem, number | null>({ flush: begin })

@@ -1,4 +1,4 @@
-import type { Leaving } from '../core/outbox/dispatch-port.ts'
+import type { SubmitCallbacks } from '../core/outbox/dispatch-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 
@@ -10,7 +10,7 @@ import type { ConnectionId } from '../lib/ids.ts'
  */
 export type Arrivals = {
   /** Follows one row. `used` is told from when it counts (monotonic, ms); without a time it is now. Its first call holds. */
-  follow(used: (atMs?: number) => void): Leaving
+  follow(used: (atMs?: number) => void): SubmitCallbacks
 }
 
 /** An answer that is later than usual by this is not waited for: its row may have come in time, and waiting costs the pace. */
@@ -35,7 +35,7 @@ export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
     follow(used) {
       let answered = () => {}
       return {
-        left(connectionId) {
+        submitted(connectionId) {
           if (connectionId === null || isBusy()) return used()
           const leftMs = clock.monotonic()
           const usual = usualMs.get(connectionId) ?? 0

@@ -1,13 +1,13 @@
 import type { AccountSnapshot } from '../contract/caller.ts'
 import { Problem } from '../contract/errors.ts'
 import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
-import type { FailedRow, LaneLease, PauseWhy } from '../core/bulk/lane-store.ts'
+import type { FailedRow, LaneLease, PauseCause } from '../core/bulk/lane-store.ts'
 import { type RowDeps, resolveRow, rowCaller, waitsForConnection } from '../core/bulk/row.ts'
 import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
 import type { AcceptRow } from '../core/messages/hot-store.ts'
 import type { Prepared } from '../core/messages/prepare.ts'
-import type { Leaving } from '../core/outbox/dispatch-port.ts'
+import type { SubmitCallbacks } from '../core/outbox/dispatch-port.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
@@ -39,7 +39,7 @@ export type HandOverDeps = {
 /** What the lane does with a job whose row could not go. */
 type Halts = {
   /** Until the store says that it goes on. */
-  halt(job: JobInHand, why: PauseWhy): void
+  halt(job: JobInHand, why: PauseCause): void
   haltFor(job: JobInHand, forMs: number): void
   /** Its rows have a connection to go by, or have none that is switched on. */
   switched(job: JobInHand, on: boolean): void
@@ -65,7 +65,7 @@ const SHORT_REST_MS = 1_000
 type OnItsWay = {
   /** It has a place at its connection, or will wait for one. */
   placed(): void
-  leaving: Leaving
+  leaving: SubmitCallbacks
 }
 
 /** Makes a row of a lane the message that it is; never rejects. */
@@ -103,10 +103,10 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       }
       const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, {
         bulkJobId: id,
-        leaving: way.leaving,
+        submitCallbacks: way.leaving,
       })
       // It leaves by the store.
-      if (verdict.kind === 'known') way.leaving.left(null)
+      if (verdict.kind === 'known') way.leaving.submitted(null)
       return await conclude(known, row, prepared, verdict)
     } catch (error) {
       // What it carries is gone: what was stored of it before, if anything, stays as it is.

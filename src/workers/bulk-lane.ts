@@ -1,7 +1,7 @@
 import type { AccountSnapshot } from '../contract/caller.ts'
 import type { JobRef } from '../core/bulk/job.ts'
-import type { LaneLease, PauseWhy, SendingJob } from '../core/bulk/lane-store.ts'
-import type { RowAsk, StoredRow } from '../core/bulk/row-store.ts'
+import type { LaneLease, PauseCause, SendingJob } from '../core/bulk/lane-store.ts'
+import type { RowRequest, StoredRow } from '../core/bulk/row-store.ts'
 import { type Cancel, pause } from '../lib/clock.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
@@ -48,8 +48,8 @@ export type BulkLaneDeps = HandOverDeps & {
   /** So many rows are due that each lane's go together, which is less work for all. */
   isCrowded(): boolean
   /** The next rows without an outcome. */
-  fetch(ask: RowAsk): Promise<StoredRow[]>
-  pause(job: JobRef, why: PauseWhy): Promise<void>
+  fetch(ask: RowRequest): Promise<StoredRow[]>
+  pause(job: JobRef, why: PauseCause): Promise<void>
 }
 
 /** Rows are fetched for some seconds at once. */
@@ -282,7 +282,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     }
   }
 
-  function halt(known: JobInHand, why: PauseWhy): void {
+  function halt(known: JobInHand, why: PauseCause): void {
     if (known.halted) return
     known.halted = true
     deps.pause(known.job, why).then(

@@ -6,11 +6,11 @@ import {
   type FailedRow,
   failRows,
   listSending,
-  noteTurns,
+  storeTurns,
   pauseBySystem,
   releaseLanes,
 } from '../core/bulk/lane-store.ts'
-import { type RowAsk, readWaiting, type StoredRow } from '../core/bulk/row-store.ts'
+import { type RowRequest, readPendingRows, type StoredRow } from '../core/bulk/row-store.ts'
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
@@ -66,8 +66,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const lost = new Set<AccountId>()
   /** How the store knows the jobs of an account. */
   const noted = new Map<AccountId, Map<JobRef['id'], string>>()
-  const fetches = createBatcher<RowAsk, StoredRow[]>({
-    flush: asks => readWaiting(db, asks),
+  const fetches = createBatcher<RowRequest, StoredRow[]>({
+    flush: asks => readPendingRows(db, asks),
     maxItems: FETCHED_AT_ONCE,
     maxFlights: 2,
   })
@@ -156,7 +156,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     for (const accountId of accountIds) await update(accountId, jobs.get(accountId) ?? [])
     const turns = accountIds.flatMap(accountId => lanes.get(accountId)?.turns() ?? [])
     const news = turns.filter(turn => noted.get(turn.accountId)?.get(turn.id) !== standOf(turn))
-    await noteTurns(db, news, clock.now())
+    await storeTurns(db, news, clock.now())
     for (const turn of news) noted.get(turn.accountId)?.set(turn.id, standOf(turn))
     for (const accountId of accountIds) lanes.get(accountId)?.run()
   }

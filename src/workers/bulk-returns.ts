@@ -1,10 +1,10 @@
-import type { Leaving } from '../core/outbox/dispatch-port.ts'
+import type { SubmitCallbacks } from '../core/outbox/dispatch-port.ts'
 import type { JobInHand } from './bulk-job.ts'
 
 /** A message of a job that was handed over before, and is to leave now: it was thrown back, or waited in the outbox. */
 export type Returning = {
   /** It has a place of its job's window and of the account's. */
-  go(leaving: Leaving): void
+  go(leaving: SubmitCallbacks): void
   /**
    * It goes back to the outbox: more of its job are here than may leave in a second, or none may leave now.
    * `perSecond` is the pace at which messages of the job come again.
@@ -17,7 +17,7 @@ export type Returns = {
   /** `perSecond`: at most so many of this job may leave. */
   add(known: JobInHand, returning: Returning, perSecond: number): void
   /** Lets go of those that may leave now; those whose job does not send any more come again. */
-  serve(may: (known: JobInHand) => 'go' | 'wait' | 'later', take: (known: JobInHand) => Leaving): void
+  serve(may: (known: JobInHand) => 'go' | 'wait' | 'later', take: (known: JobInHand) => SubmitCallbacks): void
   /** Jobs that have one here. */
   waiting(): Iterable<JobInHand>
   /** All of them come again. */

@@ -3,7 +3,7 @@ import type { Outcome } from '../channels/provider.ts'
 import type { Conclude } from '../core/messages/conclude.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
-import { giveBack, type OwnedRow } from '../core/outbox/store.ts'
+import { releaseRows, type OwnedRow } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -183,7 +183,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** It may have left: the attempt is recorded and nobody here makes it. */
   async function giveUp({ attempt, ...row }: OwnedRow): Promise<void> {
-    await conclude.lost(row, attempt)
+    await conclude.orphaned(row, attempt)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -209,7 +209,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
     // Cancelled meanwhile, or this node lost its lease: somebody else knows.
     letGo(item)
-    waiters.tell(item.id, null)
+    waiters.notify(item.id, null)
     leave(lane)
     landed()
   }
@@ -220,11 +220,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     inFlight++
     const open = lane?.open ?? links.get(item.connectionId)
     circuits.started(item.connectionId)
-    item.leaving?.left(item.connectionId)
+    item.submitCallbacks?.submitted(item.connectionId)
     open?.calls.begin()
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
     open?.calls.end()
-    item.leaving?.answered()
+    item.submitCallbacks?.answered()
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message')
@@ -264,7 +264,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** Not where it is in hand again, by a late outcome that made it go on. */
   function letGo(item: OutboxItem): void {
-    item.leaving?.left(null)
+    item.submitCallbacks?.submitted(null)
     if (inHand.get(item.id) === item) inHand.delete(item.id)
   }
 
@@ -276,9 +276,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function returnItems(items: OutboxItem[]): Promise<void> {
     for (const item of items) {
       letGo(item)
-      waiters.tell(item.id, null)
+      waiters.notify(item.id, null)
     }
-    await giveBack(db, deps.node(), items).catch(error => {
+    await releaseRows(db, deps.node(), items).catch(error => {
       deps.log.warn({ err: error }, 'held messages could not be given back; they are found as mislaid')
     })
   }
@@ -329,7 +329,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     onReturn: turns.onReturn,
     async neverMade(message) {
       try {
-        const conclusion = await conclude.neverMade(message, 1)
+        const conclusion = await conclude.notMade(message, 1)
         if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
       } catch (error) {
         deps.log.warn({ err: error, messageId: message.id }, 'a message will be found as mislaid')

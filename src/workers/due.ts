@@ -1,4 +1,4 @@
-import { endUnwanted, type Unwanted } from '../core/messages/withdraw-store.ts'
+import { endMessages, type EndReason } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'
@@ -27,14 +27,14 @@ export type DueDeps = {
   log: Log
   node(): number
   /** Which of these must not leave any more, for what happened while they waited. */
-  unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, Unwanted>>
+  unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, EndReason>>
 }
 
 /** Takes messages out of the outbox that are due, as far as there is room. */
 export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
   return async function claim(room: readonly Room[]): Promise<Claimed> {
     const rows = room.length === 0 ? [] : await claimDue(db, node(), clock.now(), room)
-    const ended = new Map<ClaimedRow, Unwanted>(await unwanted(rows))
+    const ended = new Map<ClaimedRow, EndReason>(await unwanted(rows))
     const items: OutboxItem[] = []
     for (const row of rows) {
       if (ended.has(row)) continue
@@ -42,7 +42,7 @@ export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
       if (item) items.push(item)
       else ended.set(row, 'unreadable')
     }
-    return { rows, items, endOthers: () => endUnwanted(db, clock.now(), ended) }
+    return { rows, items, endOthers: () => endMessages(db, clock.now(), ended) }
   }
 
   /** The words of an OTP are in the clear from here to the provider, and nowhere else. */

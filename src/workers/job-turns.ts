@@ -1,5 +1,5 @@
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
-import { giveBack } from '../core/outbox/store.ts'
+import { releaseRows } from '../core/outbox/store.ts'
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -39,7 +39,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
   const lastMs = createGenerations<OfJob['bulkJobId'], number>(JOBS)
   const returns = createBatcher<OutboxItem & { dueAtMs: number }, undefined>({
     flush: items =>
-      giveBack(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
+      releaseRows(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
   })
 
   /** Each at a time of its own: all of a paused job at once, again and again, would keep the store from all else. */
@@ -65,7 +65,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
       item.heldAtMs = clock.monotonic()
       turnOf(item, {
         go(leaving) {
-          item.leaving = leaving
+          item.submitCallbacks = leaving
           told.go()
         },
         later(perSecond) {

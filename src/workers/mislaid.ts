@@ -1,4 +1,4 @@
-import { giveBack, listOwned, type OwnedRow } from '../core/outbox/store.ts'
+import { releaseRows, listOwned, type OwnedRow } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -31,7 +31,7 @@ export function createMislaid(deps: MislaidDeps): { find(): Promise<number> } {
     missed = new Set(rows.map(row => row.id))
     if (twice.length === 0) return 0
     log.warn({ messages: twice.length }, 'letting go of messages that were lost sight of')
-    await giveBack(
+    await releaseRows(
       db,
       node(),
       twice.filter(row => !row.begun),

@@ -1,10 +1,10 @@
 import {
-  beat,
-  buryDead,
+  sendHeartbeat,
+  removeExpiredNodes,
   countNodes,
   NODE_LEASE_MS,
   registerNode,
-  signOff,
+  removeNode,
 } from '../core/outbox/node-store.ts'
 import { reclaimFromDead } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
@@ -61,7 +61,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   })
 
   async function round(): Promise<undefined> {
-    const silentMs = await beat(db, id)
+    const silentMs = await sendHeartbeat(db, id)
     if (silentMs === null) {
       id = await registerNode(db, deps.host, clock.now(), deps.alone)
       log.warn({ node: id }, 'this node was given up by the others and has entered anew')
@@ -77,7 +77,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   async function bury(): Promise<number> {
     if (buriesFromMs !== null && clock.monotonic() < buriesFromMs) return 0
     buriesFromMs = null
-    return buryDead(db)
+    return removeExpiredNodes(db)
   }
 
   async function reclaim(): Promise<void> {
@@ -98,7 +98,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
     count: () => nodes,
     async stop() {
       await loop.stop()
-      await signOff(db, id)
+      await removeNode(db, id)
       await reclaim()
     },
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensureMonths } from '../../src/core/outbox/month-store.ts'
-import { createRetention, type Keep } from '../../src/core/outbox/retention.ts'
+import { createRetention, type RetentionPeriods } from '../../src/core/outbox/retention.ts'
 import { firstUuidAt } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
@@ -57,8 +57,8 @@ async function places(table: string): Promise<string[]> {
   return rows.map(row => row.place)
 }
 
-const FOREVER: Keep = { eventsMs: null, inboundMs: null, verificationsMs: null }
-const retentionAt = (nowMs: number, keep: Partial<Keep>) =>
+const FOREVER: RetentionPeriods = { eventsMs: null, inboundMs: null, verificationsMs: null }
+const retentionAt = (nowMs: number, keep: Partial<RetentionPeriods>) =>
   createRetention({ db: database.db, clock: createFakeClock(nowMs), keep: { ...FOREVER, ...keep } })
 
 const ofThisTest = (months: string[]) => months.filter(name => name.includes('_203'))

@@ -8,7 +8,7 @@ import {
   settleAttempts,
 } from '../../src/core/messages/hot-store.ts'
 import { cancelMessage } from '../../src/core/messages/withdraw-store.ts'
-import { registerNode, signOff } from '../../src/core/outbox/node-store.ts'
+import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { closeUnknown } from '../../src/core/outbox/reconcile-store.ts'
 import { claimDue, reclaimFromDead } from '../../src/core/outbox/store.ts'
 import { createDatabase, type Database, DatabaseUnavailable } from '../../src/infra/db.ts'
@@ -98,7 +98,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
       senderSource: 'platform' as const,
       amount: dice.roll(30),
       parts: null,
-      words: null,
+      newContent: null,
       secret: null,
     }
     await tolerant(failOver(db, node, Date.now(), left, to, false))
@@ -158,7 +158,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
   }
 
   async function die(): Promise<void> {
-    await signOff(db, node)
+    await removeNode(db, node)
     await tolerant(reclaimFromDead(db, Date.now(), Date.now() - 1, 1_000))
     node = await registerNode(db, 'concurrent', Date.now(), false)
   }

@@ -200,8 +200,8 @@ export function settle(state: State, nowMs: number, rows: SettleRow[], repeated:
   const results = rows.map(row => settleOne(state, nowMs, row, repeated))
   for (const row of rows) {
     const message = state.messages.get(row.id)
-    if (!row.forget || message?.answer !== 'failed') continue
-    const key = keyOf(row.accountId, row.forget.key)
+    if (!row.keyToFree || message?.answer !== 'failed') continue
+    const key = keyOf(row.accountId, row.keyToFree.key)
     if (state.keys.get(key)?.messageId === row.id) state.keys.delete(key)
   }
   for (const row of rows) if (row.providerId) applyParked(state, row.providerId)

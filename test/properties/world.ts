@@ -10,9 +10,9 @@ import {
   settleAttempts,
 } from '../../src/core/messages/hot-store.ts'
 import { cancelMessage, withdrawUnconfirmed } from '../../src/core/messages/withdraw-store.ts'
-import { registerNode, signOff } from '../../src/core/outbox/node-store.ts'
+import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { applyParked, closeUnknown } from '../../src/core/outbox/reconcile-store.ts'
-import { claimDue, giveBack, reclaimFromDead } from '../../src/core/outbox/store.ts'
+import { claimDue, releaseRows, reclaimFromDead } from '../../src/core/outbox/store.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
@@ -271,7 +271,7 @@ function toSettleRow(
       dueAt: world.clock.now() + (said.kind === 'unknown' ? DAY_MS : 1_000),
       uncounted: said.kind === 'queued' && said.uncounted,
       answer: said.kind === 'queued' ? null : said.kind === 'unknown' ? 'queued' : said.kind,
-      forget: said.forget && claimed ? claimOf(claimed[0].slice(claimed[0].indexOf('/') + 1)) : null,
+      keyToFree: said.forget && claimed ? claimOf(claimed[0].slice(claimed[0].indexOf('/') + 1)) : null,
     },
   )
 }
@@ -303,7 +303,7 @@ async function takeOver(world: World, wanted: Extract<Step, { do: 'fail over' }>
     senderSource: 'platform' as const,
     amount: wanted.amount,
     parts: null,
-    words: null,
+    newContent: null,
     secret: null,
   }
   const nowMs = clock.now()
@@ -439,11 +439,11 @@ export async function take(world: World, action: Step): Promise<void> {
         node,
         messages.map(each => each.id),
       )
-      return giveBack(db, node, messages)
+      return releaseRows(db, node, messages)
     }
     case 'a node dies': {
       const node = choose(nodes, action.node)!
-      await signOff(db, node)
+      await removeNode(db, node)
       state.nodes.delete(node)
       expect(await reclaimFromDead(db, nowMs, nowMs + DAY_MS, 1_000)).toEqual(
         model.reclaim(state, nowMs, nowMs + DAY_MS),

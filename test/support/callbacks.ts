@@ -4,7 +4,7 @@ import { createWebhookDeliveries } from '../../src/core/callbacks/deliveries.ts'
 import { createWebhooks } from '../../src/core/callbacks/endpoints.ts'
 import { createDecisionTeller } from '../../src/core/callbacks/sender-decisions.ts'
 import { freeDeliveries } from '../../src/core/callbacks/store.ts'
-import { registerNode, signOff } from '../../src/core/outbox/node-store.ts'
+import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { createOwnSenders } from '../../src/core/senders/own.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
 import type { Database } from '../../src/infra/db.ts'
@@ -65,7 +65,7 @@ export async function openCallbacks(
         while ((await callbacks.poll()).taken > 0)
       },
       /** Ends the node's registration, as others do for a killed node. */
-      bury: () => signOff(db, number),
+      bury: () => removeNode(db, number),
     }
   }
 

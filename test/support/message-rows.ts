@@ -51,7 +51,7 @@ export function settleRow(
     uncounted: false,
     answer: null,
     secret: null,
-    forget: null,
+    keyToFree: null,
     ...more,
   }
 }

@@ -25,7 +25,7 @@ function leave(connectionId: ConnectionId | null = HERE) {
   const leaving = arrivals.follow((atMs = clock.monotonic()) => {
     row.lateMs ??= atMs - leftMs
   })
-  leaving.left(connectionId)
+  leaving.submitted(connectionId)
   return row
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { AccountSnapshot } from '../../src/contract/caller.ts'
 import type { FailedRow, SendingJob } from '../../src/core/bulk/lane-store.ts'
-import type { RowAsk, StoredRow } from '../../src/core/bulk/row-store.ts'
+import type { RowRequest, StoredRow } from '../../src/core/bulk/row-store.ts'
 import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
@@ -15,8 +15,8 @@ import { createFakeClock, type FakeClock, turn } from '../support/fake-clock.ts'
 
 let clock: FakeClock
 let ids: ReturnType<typeof createIds>
-let asks: RowAsk[]
-let fetch: (ask: RowAsk) => Promise<StoredRow[]>
+let asks: RowRequest[]
+let fetch: (ask: RowRequest) => Promise<StoredRow[]>
 let fail: (row: FailedRow) => Promise<boolean>
 let lane: BulkLane
 
@@ -33,7 +33,7 @@ beforeEach(() => {
     clock,
     ids,
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    fetch(ask: RowAsk) {
+    fetch(ask: RowRequest) {
       asks.push(ask)
       return fetch(ask)
     },
@@ -119,7 +119,7 @@ test('what comes back takes places of both windows, and waits for none where the
     lane.comeBack(id, {
       go(leaving) {
         gone.push(name)
-        leave = () => leaving.left(null)
+        leave = () => leaving.submitted(null)
       },
       later: () => void again.push(name),
     })

@@ -12,7 +12,7 @@ beforeEach(() => {
   again = []
 })
 
-const leaving = { left() {}, answered() {} }
+const leaving = { submitted() {}, answered() {} }
 const known = {} as JobInHand
 const other = {} as JobInHand
 

@@ -48,7 +48,7 @@ function lateWord(id: MessageId, connectionId: string) {
     uncounted: false,
     answer: null,
     secret: null,
-    forget: null,
+    keyToFree: null,
     eventId: createIds(createFakeClock(), createRandom()).next('evt'),
   }
 }

@@ -1,12 +1,12 @@
 import { bareArray } from '../../infra/pg-array.ts'
 import type { AcceptStore } from '../messages/accept.ts'
 import {
-  ACCEPT_PLACES,
+  ACCEPT_PARAMETERS,
   type AcceptRow,
   type AcceptVerdict,
   acceptValues,
   HOT_TIMEOUT_MS,
-  places,
+  placeholders,
   readVerdicts,
   SEND_OPERATION,
   type VerdictRow,
@@ -34,7 +34,7 @@ export type BulkVerdict =
   /** Not tried, because another item of the batch was refused; to be tried again. */
   | { kind: 'later' }
 
-const ACCEPT_BULK = `select * from accept_bulk(${places(ACCEPT_PLACES + 2)})`
+const ACCEPT_BULK = `select * from accept_bulk(${placeholders(ACCEPT_PARAMETERS + 2)})`
 
 /** Verdicts of a batch with an item that must not be sent: nothing of such a batch is stored. */
 type Refused = 'stale' | 'over' | 'later'

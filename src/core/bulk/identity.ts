@@ -6,7 +6,7 @@ export type Identity = {
   /** Rows in canonical JSON, in their order. */
   add(texts: readonly string[]): void
   /** 32 bytes. */
-  of(name: string, perSecond: number): Buffer
+  digest(name: string, perSecond: number): Buffer
 }
 
 export function createIdentity(): Identity {
@@ -16,7 +16,7 @@ export function createIdentity(): Identity {
       // Canonical JSON has no line breaks, so no two lists of rows give the same text.
       rows.update(`${texts.join('\n')}\n`)
     },
-    of: (name, perSecond) =>
+    digest: (name, perSecond) =>
       createHash('sha256').update(canonicalize({ name, perSecond })).update(rows.digest()).digest(),
   }
 }

@@ -45,16 +45,16 @@ export async function insertAccepting(
 }
 
 /** Stores the progress of the intake; false if the job is no longer `accepting`. */
-export async function noteAccepted(
+export async function storeProgress(
   db: Db,
   { accountId, id }: JobRef,
-  said: { total: number; name: string; perSecond: number | null },
+  progress: { total: number; name: string; perSecond: number | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'bulk_note_accepted',
     text: `update bulk_jobs set total = $3, name = $4, per_second = $5
             where account_id = $1 and id = $2 and status = 'accepting'`,
-    values: [toUuid(accountId), toUuid(id), said.total, said.name, said.perSecond],
+    values: [toUuid(accountId), toUuid(id), progress.total, progress.name, progress.perSecond],
   })
   return rowCount === 1
 }
@@ -63,13 +63,13 @@ export async function noteAccepted(
 export async function finishIntake(
   db: Db,
   { accountId, id }: JobRef,
-  said: { total: number; name: string; perSecond: number; bodyHash: Buffer },
+  body: { total: number; name: string; perSecond: number; bodyHash: Buffer },
 ): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_finish_intake',
     text: `update bulk_jobs set status = 'validating', node = null, total = $3, name = $4, per_second = $5, body_hash = $6
             where account_id = $1 and id = $2 and status = 'accepting' returning ${JOB_COLUMNS}`,
-    values: [toUuid(accountId), toUuid(id), said.total, said.name, said.perSecond, said.bodyHash],
+    values: [toUuid(accountId), toUuid(id), body.total, body.name, body.perSecond, body.bodyHash],
   })
   return rows[0] ? toJob(rows[0]) : null
 }
@@ -86,13 +86,13 @@ export async function rejectIncomplete(
     text: `with gone as (
              update bulk_jobs set ${INCOMPLETE('$3', '$4')}
               where account_id = $1 and id = $2 and status = 'accepting' returning 1)
-           ${SWEEP_ROWS}`,
+           ${QUEUE_ROW_SWEEP}`,
     values: [toUuid(accountId), toUuid(id), why, toIso(nowMs)],
   })
 }
 
 /** Also if a sweep has rejected the job already: more rows may have been stored after that. */
-const SWEEP_ROWS = `insert into bulk_sweeps (account_id, job_id) select $1, $2
+const QUEUE_ROW_SWEEP = `insert into bulk_sweeps (account_id, job_id) select $1, $2
   where exists (select 1 from gone) or not exists (
     select 1 from bulk_jobs where account_id = $1 and id = $2 and error_code is distinct from 'INTAKE_INCOMPLETE')
   on conflict do nothing`
@@ -136,7 +136,7 @@ export async function dropAccepting(db: Db, { accountId, id }: JobRef): Promise<
     name: 'bulk_drop',
     text: `with gone as (
              delete from bulk_jobs where account_id = $1 and id = $2 and status = 'accepting' returning 1)
-           ${SWEEP_ROWS}`,
+           ${QUEUE_ROW_SWEEP}`,
     values: [toUuid(accountId), toUuid(id)],
   })
 }

@@ -13,13 +13,13 @@ import {
   findByKey,
   finishIntake,
   insertAccepting,
-  noteAccepted,
+  storeProgress,
   rejectAbandoned,
   rejectIncomplete,
 } from './intake-store.ts'
 import type { Job, JobId, JobRef } from './job.ts'
-import { createPlaces } from './places.ts'
-import { type BulkPiece, createSaid, type Message, type Said } from './said.ts'
+import { createIntakeLimiter } from './intake-limiter.ts'
+import { type BulkPiece, createBodyReader, type StorableMessage, type BodyReader } from './body-reader.ts'
 import { carriesCode, sealRow } from './secret-row.ts'
 
 /** The body was cut: the sender has gone, or the body is not JSON from some point on. */
@@ -41,7 +41,7 @@ export type BulkRequest = {
 
 export type BulkIntake = {
   /** Stores a job. A repeated request gets the same job (`replayed`). Throws IDEMPOTENCY_CONFLICT, or another Problem. */
-  take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }>
+  receive(request: BulkRequest): Promise<{ job: Job; replayed: boolean }>
   /** Rejects jobs whose intake ended half-way because a node died or failed; called by a chore. */
   sweep(): Promise<void>
 }
@@ -66,7 +66,7 @@ const SHOWN_AFTER_MS = 250
 const NOTED_EVERY_MS = 500
 /** How long a request waits for an earlier one with its key that is in progress, and how often it looks; in ms. */
 const WAIT_FOR_OTHER_MS = 10_000
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 
 /**
  * Takes bulk jobs in. Rows are stored while they arrive, for a job in state
@@ -76,64 +76,64 @@ const LOOK_EVERY_MS = 50
 export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   const { db, clock } = deps
   /** The jobs that this node is taking in now. */
-  const atWork = new Set<JobId>()
-  const places = createPlaces(clock)
+  const runningJobs = new Set<JobId>()
+  const limiter = createIntakeLimiter(clock)
 
-  async function take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+  async function receive(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const { account } = request.caller
-    const leave = await places.take(account.id)
+    const release = await limiter.acquire(account.id)
     try {
       const known = await findByKey(db, account.id, request.key)
-      return known ? await compare(request) : await store(request)
+      return known ? await compareBody(request) : await storeBody(request)
     } finally {
-      leave()
+      release()
     }
   }
 
   // --- a key that is new ------------------------------------------------------
 
-  async function store(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
-    const said = createSaid()
+  async function storeBody(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    const body = createBodyReader()
     const identity = createIdentity()
-    const rows = createRowWriter(request, said)
+    const rows = createRowWriter(request, body)
     try {
       for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
-          const messages = said.take(part)
+          const messages = body.readPart(part)
           if (messages.length === 0) continue
           const texts = messages.map(canonicalize)
           identity.add(texts)
           rows.add(messages, texts)
         }
-        said.passed(bytes)
+        body.endPiece(bytes)
         if (rows.isFull()) await rows.hand()
       }
-      said.end()
+      body.end()
       await rows.flush()
-      if (!rows.taken()) {
+      if (!rows.isKeyTaken()) {
         const job = await finishIntake(db, rows.job, {
-          total: said.total,
-          name: said.name,
-          perSecond: said.perSecond!,
-          bodyHash: identity.of(said.name, said.perSecond!),
+          total: body.total,
+          name: body.name,
+          perSecond: body.perSecond!,
+          bodyHash: identity.digest(body.name, body.perSecond!),
         })
-        if (!job) throw givenUp()
+        if (!job) throw intakeInterrupted()
         return { job, replayed: false }
       }
     } catch (error) {
       await rows.abandon(error)
       throw error instanceof IntakeCut ? error.problem : error
     } finally {
-      atWork.delete(rows.job.id)
+      runningJobs.delete(rows.job.id)
     }
     // Another request has taken the key meanwhile; this body has been read to its end.
-    return answerFor(request, identity.of(said.name, said.perSecond!))
+    return answerFor(request, identity.digest(body.name, body.perSecond!))
   }
 
   /** Writes rows in pieces, each while the next one is filled. The first piece inserts the job. */
-  function createRowWriter({ caller, key }: BulkRequest, said: Said) {
+  function createRowWriter({ caller, key }: BulkRequest, body: BodyReader) {
     const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
-    let made: 'not yet' | 'made' | 'taken' = 'not yet'
+    let inserted: 'not yet' | 'made' | 'taken' = 'not yet'
     let stored = 0
     let notedMs = Number.NEGATIVE_INFINITY
     let gathered = createCopyBuffer(job, PIECE_BYTES)
@@ -142,43 +142,43 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     let line: Promise<void> = Promise.resolve()
     // Inserts the job of a slow body, so that it can be seen.
     const cancelShow = clock.after(SHOWN_AFTER_MS, () => {
-      if (said.total > 0 && stored === 0 && !said.isRefused()) hand().catch(() => {})
+      if (body.total > 0 && stored === 0 && !body.isRefused()) writePiece().catch(() => {})
     })
 
-    async function make(): Promise<void> {
-      if (made !== 'not yet') return
-      atWork.add(job.id)
-      const { name, perSecond } = said
+    async function insertJob(): Promise<void> {
+      if (inserted !== 'not yet') return
+      runningJobs.add(job.id)
+      const { name, perSecond } = body
       const fields = { ...job, live: caller.mode === 'live', keyId: caller.keyId, key, name, perSecond }
-      made = (await insertAccepting(db, fields, deps.node())) ? 'made' : 'taken'
+      inserted = (await insertAccepting(db, fields, deps.node())) ? 'made' : 'taken'
     }
 
     async function write(piece: CopyBuffer, total: number): Promise<void> {
       await db.copy(COPY_ROWS, piece.bytes())
       if (clock.monotonic() - notedMs < NOTED_EVERY_MS) return
-      const { name, perSecond } = said
-      if (!(await noteAccepted(db, job, { total, name, perSecond }))) throw givenUp()
+      const { name, perSecond } = body
+      if (!(await storeProgress(db, job, { total, name, perSecond }))) throw intakeInterrupted()
       notedMs = clock.monotonic()
     }
 
     /** Writes one piece after the other: the body and the timer may ask at the same time. */
-    function hand(): Promise<void> {
-      const turn = line.then(handNow)
+    function writePiece(): Promise<void> {
+      const turn = line.then(startPiece)
       line = turn.catch(() => {})
       return turn
     }
 
     /** Waits for the previous piece, then starts to write this one without waiting for it. */
-    async function handNow(): Promise<void> {
+    async function startPiece(): Promise<void> {
       await writing
-      await make()
+      await insertJob()
       if (gathered.rows() === 0) return
       const piece = gathered
       gathered = written
       gathered.clear()
       written = piece
       stored += piece.rows()
-      if (made === 'taken') return
+      if (inserted === 'taken') return
       writing = write(piece, stored)
       // A failure is thrown where `writing` is awaited next.
       writing.catch(() => {})
@@ -186,9 +186,9 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 
     return {
       job,
-      taken: () => made === 'taken',
+      isKeyTaken: () => inserted === 'taken',
       /** Adds messages; `texts` are the same in canonical JSON. */
-      add(messages: readonly Message[], texts: readonly string[]): void {
+      add(messages: readonly StorableMessage[], texts: readonly string[]): void {
         for (const [at, text] of texts.entries()) {
           const message = messages[at]!
           const body = carriesCode(message) ? sealRow(text, message.to, job.id, deps.seal) : text
@@ -196,10 +196,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         }
       },
       isFull: () => gathered.isFull(),
-      hand,
+      hand: writePiece,
       async flush(): Promise<void> {
         cancelShow()
-        await hand()
+        await writePiece()
         await writing
       },
       /** Deletes the job of a refused body, rejects that of a cut one. If the database is away, the sweep rejects it. */
@@ -207,10 +207,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         cancelShow()
         await line
         await writing.catch(() => {})
-        const incomplete = !(error instanceof Problem || said.isRefused())
+        const incomplete = !(error instanceof Problem || body.isRefused())
         // Cut before the job was inserted: insert it, so that the sender, who got no answer, finds it rejected.
-        if (incomplete && isCutMidway(error, said)) await make().catch(() => {})
-        if (made !== 'made') return
+        if (incomplete && isCutMidway(error, body)) await insertJob().catch(() => {})
+        if (inserted !== 'made') return
         const gone = incomplete
           ? rejectIncomplete(db, job, reasonOf(error), clock.now())
           : dropAccepting(db, job)
@@ -222,40 +222,40 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   // --- a key that was used before -----------------------------------------------
 
   /** Reads the body only to compare it with the job that has its key; stores nothing. */
-  async function compare(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
-    const said = createSaid()
+  async function compareBody(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    const body = createBodyReader()
     const identity = createIdentity()
     try {
       for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
-          const texts = said.take(part).map(canonicalize)
+          const texts = body.readPart(part).map(canonicalize)
           if (texts.length > 0) identity.add(texts)
         }
-        said.passed(bytes)
+        body.endPiece(bytes)
       }
-      said.end()
+      body.end()
     } catch (error) {
       const refusal = error instanceof IntakeCut ? error.problem : error
       if (!isOfBody(refusal)) throw refusal
       return answerFor(request, refusal)
     }
-    return answerFor(request, identity.of(said.name, said.perSecond!))
+    return answerFor(request, identity.digest(body.name, body.perSecond!))
   }
 
-  /** `said` is the body's hash, or its Problem if it is refused, which then differs from every stored job. */
+  /** `result` is the body's hash, or its Problem if it is refused, which then differs from every stored job. */
   async function answerFor(
     request: BulkRequest,
-    said: Buffer | Problem,
+    result: Buffer | Problem,
   ): Promise<{ job: Job; replayed: boolean }> {
     const job = await waitForOther(request)
     // The other request was refused, too, so the key is free.
-    if (!job && said instanceof Problem) throw said
+    if (!job && result instanceof Problem) throw result
     if (!job?.bodyHash) {
       throw new Problem('IDEMPOTENCY_CONFLICT', 'A request with this idempotency key is still in progress.', {
         retryAfterSeconds: 1,
       })
     }
-    if (said instanceof Problem || !job.bodyHash.equals(said)) throw new Problem('IDEMPOTENCY_CONFLICT')
+    if (result instanceof Problem || !job.bodyHash.equals(result)) throw new Problem('IDEMPOTENCY_CONFLICT')
     return { job, replayed: true }
   }
 
@@ -265,18 +265,18 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       const job = await findByKey(db, caller.account.id, key)
       const waits = job?.status === 'accepting' && clock.monotonic() - startedMs < WAIT_FOR_OTHER_MS
       if (!waits) return job
-      await pause(clock, LOOK_EVERY_MS)
+      await pause(clock, POLL_EVERY_MS)
     }
   }
 
   /** Reads the database before `atWork`: a job is in `atWork` before it is inserted, so no running one is rejected. */
   async function sweep(): Promise<void> {
     const accepting = await findAccepting(db, deps.node())
-    const lost = accepting.filter(({ id, isOwn }) => !(isOwn && atWork.has(id))).map(({ id }) => id)
-    if (lost.length > 0) await rejectAbandoned(db, lost, clock.now())
+    const orphaned = accepting.filter(({ id, isOwn }) => !(isOwn && runningJobs.has(id))).map(({ id }) => id)
+    if (orphaned.length > 0) await rejectAbandoned(db, orphaned, clock.now())
   }
 
-  return { take, sweep }
+  return { receive, sweep }
 }
 
 /** Throws SUBSCRIPTION_INACTIVE; called before the body is read. */
@@ -296,8 +296,8 @@ const BODY_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'INVALID_MESSAGE',
 ])
 
-function isCutMidway(error: unknown, said: Said): boolean {
-  return error instanceof IntakeCut && error.problem.code !== 'INVALID_REQUEST_BODY' && said.total > 0
+function isCutMidway(error: unknown, body: BodyReader): boolean {
+  return error instanceof IntakeCut && error.problem.code !== 'INVALID_REQUEST_BODY' && body.total > 0
 }
 
 function reasonOf(error: unknown): string {
@@ -308,7 +308,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A sweep has rejected the job, because it took this node for dead. */
-function givenUp(): Problem {
+function intakeInterrupted(): Problem {
   return new Problem(
     'SERVICE_UNAVAILABLE',
     'The intake of the job was interrupted. Send the request again.',

@@ -12,7 +12,7 @@ import {
   cancelByUser,
   listHalfCancelled,
   listJobs,
-  listOpen,
+  listOpenMessages,
   pauseByUser,
   resumeByUser,
   selectJob,
@@ -70,7 +70,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
   /** Withdraws accepted messages of the job that still wait for their submit; begun attempts go on. */
   async function withdrawOpen(job: JobRef): Promise<void> {
     for (let after: MessageId | null = null; ; ) {
-      const open = await listOpen(db, job, after, WITHDRAWN_AT_ONCE)
+      const open = await listOpenMessages(db, job, after, WITHDRAWN_AT_ONCE)
       await withdraw(open.map(id => ({ accountId: job.accountId, id })))
       if (open.length < WITHDRAWN_AT_ONCE) return
       after = open.at(-1)!

@@ -48,7 +48,7 @@ export async function listSending(db: Db, accountIds: readonly AccountId[]): Pro
 }
 
 /** Stores which jobs are running, and their progress; jobs that were paused or ended meanwhile are left alone. */
-export async function noteTurns(
+export async function storeTurns(
   db: Db,
   turns: readonly (JobRef & { status: 'queued' | 'running'; handedBelow: number })[],
   nowMs: number,
@@ -76,13 +76,13 @@ export async function noteTurns(
 }
 
 /** Why the system pauses a job: nothing covers its next row, or a provider asked to wait. */
-export type PauseWhy =
+export type PauseCause =
   | { reason: 'insufficient_balance'; amount: number; channel: string }
   | { reason: 'provider_rate_limit'; untilMs: number }
 
 /** Pauses a job until its next row is covered, or until the time that the provider asked for. */
-export async function pauseBySystem(db: Db, { accountId, id }: JobRef, why: PauseWhy): Promise<void> {
-  const short = why.reason === 'insufficient_balance' ? why : null
+export async function pauseBySystem(db: Db, { accountId, id }: JobRef, cause: PauseCause): Promise<void> {
+  const short = cause.reason === 'insufficient_balance' ? cause : null
   await db.query({
     name: 'bulk_pause_by_system',
     text: `update bulk_jobs set status = 'paused', pause_reason = $3, resume_at = $4, needs_amount = $5, needs_channel = $6, started_at = null
@@ -90,8 +90,8 @@ export async function pauseBySystem(db: Db, { accountId, id }: JobRef, why: Paus
     values: [
       toUuid(accountId),
       toUuid(id),
-      why.reason,
-      why.reason === 'provider_rate_limit' ? toIso(why.untilMs) : null,
+      cause.reason,
+      cause.reason === 'provider_rate_limit' ? toIso(cause.untilMs) : null,
       short?.amount ?? null,
       short?.channel ?? null,
     ],

@@ -1,6 +1,6 @@
 import type { Database } from '../../infra/db.ts'
 import { dropMonth, listMonthsBefore } from '../outbox/month-store.ts'
-import { hasJobsOf, sweepJobs, sweepStrayRows } from './store.ts'
+import { hasJobsInMonth, sweepJobs, sweepStrayRows } from './store.ts'
 
 /** Rows and outcomes are dropped with the month of their job; messages are kept. */
 const TABLES = ['bulk_rows', 'bulk_outcomes'] as const
@@ -11,11 +11,11 @@ const STRAYS_AT_ONCE = 20_000
  * Deletes jobs that were created and ended before a time, and drops the months of rows without
  * remaining jobs: a job that is paused for long keeps its month.
  */
-export async function forgetJobs(db: Database, beforeMs: number): Promise<void> {
+export async function deleteOldJobs(db: Database, beforeMs: number): Promise<void> {
   await sweepJobs(db, beforeMs, JOBS_AT_ONCE)
   for (const table of TABLES) {
     for (const month of await listMonthsBefore(db, table, beforeMs)) {
-      if (!(await hasJobsOf(db, month))) await dropMonth(db, month)
+      if (!(await hasJobsInMonth(db, month))) await dropMonth(db, month)
     }
     await sweepStrayRows(db, table, beforeMs, STRAYS_AT_ONCE)
   }

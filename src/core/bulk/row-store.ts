@@ -28,14 +28,14 @@ export async function readRows(
   return rows
 }
 
-export type RowAsk = JobRef & { from: number; limit: number }
+export type RowRequest = JobRef & { from: number; limit: number }
 
 /**
  * For each job the next rows without an outcome from `from` on, which are still to be
  * handed over. One query for many jobs; each job's page is bounded as in `readRows`.
  * Most such rows are after the last outcome, and need no look-up of theirs (11 µs each).
  */
-export async function readWaiting(db: Db, asks: readonly RowAsk[]): Promise<StoredRow[][]> {
+export async function readPendingRows(db: Db, requests: readonly RowRequest[]): Promise<StoredRow[][]> {
   const { rows } = await db.query<StoredRow & { ask: number }>({
     name: 'bulk_read_waiting',
     text: `select i.ask::integer as ask, s.n, s.body
@@ -55,14 +55,14 @@ export async function readWaiting(db: Db, asks: readonly RowAsk[]): Promise<Stor
                        order by r.n limit i.most) p) s
             where s.before < $5 order by i.ask, s.n`,
     values: [
-      bareArray(asks.map(ask => toUuid(ask.accountId))),
-      bareArray(asks.map(ask => toUuid(ask.id))),
-      bareArray(asks.map(ask => ask.from)),
-      bareArray(asks.map(ask => ask.limit)),
+      bareArray(requests.map(ask => toUuid(ask.accountId))),
+      bareArray(requests.map(ask => toUuid(ask.id))),
+      bareArray(requests.map(ask => ask.from)),
+      bareArray(requests.map(ask => ask.limit)),
       PAGE_CHARACTERS,
     ],
   })
-  const pages: StoredRow[][] = asks.map(() => [])
+  const pages: StoredRow[][] = requests.map(() => [])
   for (const { ask, n, body } of rows) pages[ask - 1]!.push({ n, body })
   return pages
 }
@@ -111,13 +111,13 @@ const SENT = `
       and not exists (select 1 from messages k where k.account_id = $1 and k.id = o.message_id and ${BECAME} <> 'sent' offset 0)
     order by o.n limit $4)`
 
-function noted(state: 'failed' | 'cancelled' | 'invalid'): string {
+function storedOutcomes(state: 'failed' | 'cancelled' | 'invalid'): string {
   return `(select n, state, message_id, error_code, error_message from bulk_outcomes
             where account_id = $1 and job_id = $2 and n > $3 and state = '${state}' order by n limit $4)`
 }
 
 /** Rows that were not handed over: they are pending, or were cancelled with their job (`ended`). */
-function unhanded(ended: boolean): string {
+function notHandedOver(ended: boolean): string {
   return `(select r.n, null, null::uuid, null, null from bulk_rows r
             where r.account_id = $1 and r.job_id = $2 and r.n > $3
               and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
@@ -134,20 +134,20 @@ function anyRow(ended: boolean): string {
                                    ${ended ? "and x.state <> 'invalid'" : ''} limit 1) o on true)`
 }
 
-function found(status: RowStatus | undefined, ended: boolean): readonly string[] {
+function queriesFor(status: RowStatus | undefined, ended: boolean): readonly string[] {
   switch (status) {
     case undefined:
       return [anyRow(ended)]
     case 'pending':
-      return ended ? [ON_THEIR_WAY] : [ON_THEIR_WAY, unhanded(ended)]
+      return ended ? [ON_THEIR_WAY] : [ON_THEIR_WAY, notHandedOver(ended)]
     case 'sent':
       return [SENT]
     case 'failed':
-      return [noted('failed')]
+      return [storedOutcomes('failed')]
     case 'cancelled':
-      return ended ? [noted('cancelled'), unhanded(ended)] : [noted('cancelled')]
+      return ended ? [storedOutcomes('cancelled'), notHandedOver(ended)] : [storedOutcomes('cancelled')]
     case 'invalid':
-      return ended ? [] : [noted('invalid')]
+      return ended ? [] : [storedOutcomes('invalid')]
   }
 }
 
@@ -165,7 +165,7 @@ export async function listRows(
   after: number,
   limit: number,
 ): Promise<RowOutcome[]> {
-  const parts = found(status, ended)
+  const parts = queriesFor(status, ended)
   if (parts.length === 0) return []
   const { rows } = await db.query<RawOutcome>({
     name: `bulk_list_rows_${status ?? 'any'}${ended ? '_ended' : ''}`,

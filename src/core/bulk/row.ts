@@ -6,7 +6,7 @@ import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { Prepared } from '../messages/prepare.ts'
-import { type ResolveDeps, resolve } from '../messages/resolve.ts'
+import { type ResolveDeps, resolveSend } from '../messages/resolve.ts'
 import type { JobId } from './job.ts'
 import type { StoredRow } from './row-store.ts'
 import { openRow } from './secret-row.ts'
@@ -32,7 +32,7 @@ export async function resolveRow(
     const message = openRow(body, jobId, deps.seal)
     const faults = deps.faultsOf(message)
     if (faults) return invalidRow(faults)
-    const resolved = await resolve(message as SingleSendBody, caller, deps)
+    const resolved = await resolveSend(message as SingleSendBody, caller, deps)
     return resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error

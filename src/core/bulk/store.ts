@@ -97,7 +97,7 @@ export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: num
 }
 
 /** Messages of a job that are still in the outbox, after `after` in the order of their ids. */
-export async function listOpen(
+export async function listOpenMessages(
   db: Db,
   { accountId, id }: JobRef,
   after: MessageId | null,
@@ -150,7 +150,7 @@ export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<n
 const SETTLE_TIMEOUT_MS = 10_000
 
 /** Resumes jobs whose provider's wait is over, or whose next row is covered again; returns how many. */
-export async function resumeWhatMay(db: Db, nowMs: number): Promise<number> {
+export async function resumeDueJobs(db: Db, nowMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'bulk_resume_what_may',
     text: `update bulk_jobs j set status = 'queued', pause_reason = null, resume_at = null, needs_amount = null
@@ -187,7 +187,7 @@ export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promis
 }
 
 /** Whether jobs of a month are left; `month` is a partition's name. */
-export async function hasJobsOf(db: Db, month: string): Promise<boolean> {
+export async function hasJobsInMonth(db: Db, month: string): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
     name: 'bulk_has_jobs_of',
     text: `select exists (

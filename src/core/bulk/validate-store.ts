@@ -30,7 +30,7 @@ export async function claimValidations(db: Db, node: number, limit: number): Pro
  * Stores the invalid rows and the progress of the validation in one statement: rows up to
  * `to` are checked. False if the job is no longer this node's to validate.
  */
-export async function notePage(
+export async function storePage(
   db: Db,
   node: number,
   { accountId, id }: JobRef,

@@ -18,7 +18,7 @@ import {
   claimValidations,
   endValidation,
   type InvalidRow,
-  notePage,
+  storePage,
   sealRows,
   selectCheapest,
 } from './validate-store.ts'
@@ -32,7 +32,7 @@ export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
   db: Database
   seal: Pick<Seal, 'seal' | 'open'>
   /** Keeps an uploaded file from being deleted until the job has ended. */
-  keepFile(id: string, job: JobRef): Promise<void>
+  retainFile(id: string, job: JobRef): Promise<void>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -63,7 +63,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     const failed: unknown[] = []
     for (const job of jobs) {
       try {
-        if (await bringOn(job)) more = true
+        if (await validateSome(job)) more = true
       } catch (error) {
         // A job that fails does not keep the others from their turn.
         failed.push(error)
@@ -74,15 +74,15 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
   }
 
   /** Validates up to `ROWS_IN_A_TURN` rows; false if nothing of the job is left for this node. */
-  async function bringOn(job: Job): Promise<boolean> {
+  async function validateSome(job: Job): Promise<boolean> {
     const account = await deps.account(job.accountId)
     if (!account) return false
     const caller = rowCaller(account, job.live, job.keyId)
     let cheapest = await selectCheapest(db, job)
     let at = job.validated
     const until = Math.min(job.total, at + ROWS_IN_A_TURN)
-    let unnoted: { from: number; invalid: InvalidRow[] } = { from: at, invalid: [] }
-    let noting: Promise<boolean> = Promise.resolve(true)
+    let unstored: { from: number; invalid: InvalidRow[] } = { from: at, invalid: [] }
+    let storing: Promise<boolean> = Promise.resolve(true)
     let next = readAhead(job, at)
     while (at < until) {
       const rows = await next
@@ -90,15 +90,15 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       if (at + rows.length < until) next = readAhead(job, at + rows.length)
       const checked = await checkPage(job, rows, caller, cheapest)
       cheapest = checked.cheapest
-      unnoted.invalid.push(...checked.invalid)
+      unstored.invalid.push(...checked.invalid)
       at += rows.length
-      if (at < until && at - unnoted.from < NOTED_ROWS) continue
+      if (at < until && at - unstored.from < NOTED_ROWS) continue
       // Stored while the next rows are checked; one write after the other.
-      if (!(await noting)) return false
-      noting = heardLater(notePage(db, deps.node(), job, { ...unnoted, to: at, cheapest }))
-      unnoted = { from: at, invalid: [] }
+      if (!(await storing)) return false
+      storing = handleRejectionLater(storePage(db, deps.node(), job, { ...unstored, to: at, cheapest }))
+      unstored = { from: at, invalid: [] }
     }
-    if (!(await noting)) return false
+    if (!(await storing)) return false
     if (at < job.total) return true
     await end(job, cheapest)
     return false
@@ -106,7 +106,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
 
   /** Reads a page while the page before it is checked. */
   function readAhead(job: Job, from: number): Promise<StoredRow[]> {
-    return heardLater(readRows(db, job, from, PAGE_ROWS))
+    return handleRejectionLater(readRows(db, job, from, PAGE_ROWS))
   }
 
   async function checkPage(job: Job, rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
@@ -120,7 +120,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       results.forEach((result, at) => {
         const row = some[at]!
         if (result instanceof Problem) invalid.push(toInvalid(row.n, result))
-        else noteCheapest(cheapest, result)
+        else updateCheapest(cheapest, result)
         if (!isSealed(row.body) && mayCarryCode(row, result)) secret.push(row)
       })
       await new Promise(resolve => setImmediate(resolve))
@@ -178,7 +178,7 @@ function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
   }
 
   function keep(id: string): Promise<void> {
-    const keeping = kept.get(id) ?? deps.keepFile(id, job)
+    const keeping = kept.get(id) ?? deps.retainFile(id, job)
     kept.set(id, keeping)
     return keeping
   }
@@ -187,7 +187,7 @@ function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
     ...deps,
     world(caller, body) {
       const ids = body ? assetIdsOf(body) : []
-      const named = namedBy(body, ids)
+      const named = cacheKeyOf(body, ids)
       const world =
         known.get(named) ?? (ids.length > 0 ? withFiles(caller, body!, ids) : deps.world(caller, body))
       known.set(named, world)
@@ -197,7 +197,7 @@ function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
 }
 
 /** A cache key: bodies with the same files and conversation share their data. */
-function namedBy(body: SingleSendBody | undefined, ids: readonly string[]): string {
+function cacheKeyOf(body: SingleSendBody | undefined, ids: readonly string[]): string {
   const context = body?.conversationContext
   if (!context) return ids.join(' ')
   return JSON.stringify([context.moduleType, context.accountId, context.chatId, ...ids])
@@ -213,13 +213,13 @@ function toInvalid(n: number, problem: Problem): InvalidRow {
   return { n, code: problem.code, message: problem.message.slice(0, MOST_EXPLAINED_CHARACTERS) }
 }
 
-function noteCheapest(cheapest: Record<string, number>, { channel, amount }: Prepared): void {
+function updateCheapest(cheapest: Record<string, number>, { channel, amount }: Prepared): void {
   const known = cheapest[channel]
   if (known === undefined || amount < known) cheapest[channel] = amount
 }
 
 /** Marks a rejection as handled, since the promise is awaited later, or never. */
-function heardLater<T>(work: Promise<T>): Promise<T> {
+function handleRejectionLater<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {})
   return work
 }

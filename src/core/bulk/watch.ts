@@ -16,7 +16,7 @@ export type BulkWatch = {
    */
   follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null>
   /** Jobs of the account have changed; null: any jobs may have. */
-  changed(accountId: AccountId | null): void
+  notifyChanged(accountId: AccountId | null): void
   /** Ends all streams, at shutdown. */
   close(): void
 }
@@ -24,24 +24,24 @@ export type BulkWatch = {
 export type BulkWatchDeps = { db: Db; clock: Clock }
 
 /** A job, and a digest of the state that was sent last. */
-type Watched = { job: Job; told: string }
+type Watched = { job: Job; sentDigest: string }
 
 /** How often progress is read for all streams, in ms; changes of a job's state are notified at once. */
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 const ENDED: ReadonlySet<BulkStatus> = new Set(['rejected', 'completed'])
 
 export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
   const followers: Followers<Watched, Job> = createFollowers({
     clock,
-    look,
-    lookEveryMs: LOOK_EVERY_MS,
+    look: poll,
+    lookEveryMs: POLL_EVERY_MS,
     accountOf: ({ job }) => job.accountId,
     queue: (_, next) => [next],
     isLast: isOver,
   })
 
   /** Reads all watched jobs with one query. */
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const watched = [...followers.all()]
     const jobs = await selectJobs(
       db,
@@ -50,22 +50,22 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
     const byId = new Map(jobs.map(job => [job.id, job]))
     for (const { subject, tell } of watched) {
       const job = byId.get(subject.job.id)
-      if (!job || digest(job) === subject.told) continue
-      subject.told = digest(job)
+      if (!job || digest(job) === subject.sentDigest) continue
+      subject.sentDigest = digest(job)
       tell(job)
     }
   }
 
   return {
     follow(job, gone) {
-      const follower = followers.enter({ job, told: digest(job) }, gone)
+      const follower = followers.enter({ job, sentDigest: digest(job) }, gone)
       if (!follower) {
         throw new Problem('RATE_LIMITED', 'Too many streams of bulk jobs are open.', { retryAfterSeconds: 5 })
       }
       follower.tell(job)
       return follower.events
     },
-    changed(accountId) {
+    notifyChanged(accountId) {
       for (const { subject } of followers.all()) {
         if (accountId === null || subject.job.accountId === accountId) return followers.lookNow()
       }

@@ -3,9 +3,9 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, type StoredContext, sealWords, withoutSecret } from '../outbox/stored-content.ts'
+import { type StoredContent, type StoredContext, sealSecret, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
-import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
+import { assetNotFound, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { Context } from './context.ts'
 import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
@@ -23,9 +23,9 @@ export type AcceptMessageDeps = {
   ): Promise<StoredAttachmentId>
   dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
   /** Keeps an uploaded file from being deleted until the message has ended; false if it was deleted already. */
-  useAsset(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
+  retainAsset(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
   /** Lets all uploaded files of a message be deleted again. */
-  unuseAssets(messageId: MessageId): Promise<void>
+  releaseAssets(messageId: MessageId): Promise<void>
 }
 type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
 
@@ -36,18 +36,18 @@ type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['
  */
 export type AcceptMessage = {
   (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
-  /** The same with another accept, `add`, which stores more than the message. `ofJob`: the message is a row of a bulk job. */
+  /** The same with another accept, `add`, which stores more than the message. `bulkFields`: the message is a row of a bulk job. */
   <Verdict extends { kind: string }>(
     id: MessageId,
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<Verdict>,
-    ofJob?: OfJob,
+    ofJob?: BulkFields,
   ): Promise<Verdict>
 }
 
 /** What the outbox item of a bulk row has in addition. */
-type OfJob = Required<Pick<OutboxItem, 'bulkJobId' | 'leaving'>>
+type BulkFields = Required<Pick<OutboxItem, 'bulkJobId' | 'submitCallbacks'>>
 
 export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   const { clock, accept, dispatch } = deps
@@ -57,12 +57,12 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
-    ofJob?: OfJob,
+    bulkFields?: BulkFields,
   ) {
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
     const content = contentToStore(prepared, attachment)
     const assets = carriedAssets(content)
-    if (assets.length > 0) await useAssets(id, prepared, assets)
+    if (assets.length > 0) await retainAssets(id, prepared, assets)
     const admission = admit(prepared)
     let verdict: { kind: string } | null = null
     try {
@@ -75,11 +75,11 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {
       const item = toItem(id, prepared, content)
-      if (ofJob) Object.assign(item, ofJob)
+      if (bulkFields) Object.assign(item, bulkFields)
       dispatch.push(item, admission.kind === 'begin')
     }
     // Any node may send it from the outbox; this node does not know when.
-    else ofJob?.leaving.left(null)
+    else bulkFields?.submitCallbacks.submitted(null)
     return verdict
   }
 
@@ -101,13 +101,13 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   }
 
   /** Keeps the uploaded files until the message has ended. Throws NOT_FOUND if one was deleted meanwhile. */
-  async function useAssets(
+  async function retainAssets(
     id: MessageId,
     { accountId }: Prepared,
     assets: readonly CarriedAsset[],
   ): Promise<void> {
     for (const asset of assets) {
-      if (!(await deps.useAsset(asset.id, { accountId, id }))) throw assetGone(asset.path)
+      if (!(await deps.retainAsset(asset.id, { accountId, id }))) throw assetNotFound(asset.path)
     }
   }
 
@@ -115,7 +115,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   async function dropContent(id: MessageId, { accountId }: Prepared, content: StoredContent): Promise<void> {
     const { attachment } = content
     if (attachment?.attachmentId) await deps.dropAttachment(accountId, attachment.attachmentId)
-    if (carriedAssets(content).length > 0) await deps.unuseAssets(id)
+    if (carriedAssets(content).length > 0) await deps.releaseAssets(id)
   }
 
   function toRow(
@@ -152,7 +152,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       scheduledAt: prepared.scheduledAt,
       owned: admission.kind !== 'wait',
       begun,
-      secret: secret ? () => sealWords(deps.seal, toItem(id, prepared, content)) : null,
+      secret: secret ? () => sealSecret(deps.seal, toItem(id, prepared, content)) : null,
       answer: prepared.scheduledAt === null ? null : 'scheduled',
     }
   }
@@ -163,23 +163,23 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
 /** The content as the message's row has it, before the secret part of an OTP is removed from it. */
 function contentToStore(prepared: Prepared, attachment: StoredContent['attachment']): StoredContent {
   const content: StoredContent = {
-    ...wordsToStore(prepared),
+    ...renderedToStore(prepared),
     attachment,
     context: prepared.context && contextToStore(prepared.context),
   }
-  if (prepared.asked && prepared.candidates.length > 1) content.asked = prepared.asked
+  if (prepared.requestedSender && prepared.candidates.length > 1) content.asked = prepared.requestedSender
   return content
 }
 
 /** The rendered text as the message's row and the outbox have it. */
-export function wordsToStore(planned: Planned): StoredWords {
-  const { said, template, code, candidates } = planned
-  const words: StoredWords = { text: said.text, subject: said.subject, html: said.html }
+export function renderedToStore(planned: Planned): StoredText {
+  const { rendered, template, code, candidates } = planned
+  const words: StoredText = { text: rendered.text, subject: rendered.subject, html: rendered.html }
   if (template?.stored) words.template = template.stored
   if (code !== null && candidates.length > 1) words.code = code
   return words
 }
-type StoredWords = Pick<StoredContent, 'text' | 'subject' | 'html' | 'template' | 'code'>
+type StoredText = Pick<StoredContent, 'text' | 'subject' | 'html' | 'template' | 'code'>
 
 function contextToStore({ moduleType, accountId, chatId, ...given }: Context): StoredContext {
   return {

@@ -11,7 +11,7 @@ import type { MessageId } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type AcceptVerdict, acceptSends, type Faulty } from './hot-store.ts'
 import { createPatience, type Wait } from './patience.ts'
-import { readTransactions, withdrawUnconfirmed } from './withdraw-store.ts'
+import { readTransactionIds, withdrawUnconfirmed } from './withdraw-store.ts'
 
 export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> = {
   /** Stores one send. Rejects with DatabaseUnavailable if the commit was not confirmed in time: then it will not be sent. */
@@ -55,7 +55,7 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
   /** The most items of a transaction. */
   maxItems?: number
   /** How many senders get their verdict in one turn of the event loop; all if absent. */
-  toldAtOnce?: number
+  resolvedPerTurn?: number
   /** Rows with the same return value never share a transaction. */
   conflict?(row: Row): string | undefined
 }
@@ -72,7 +72,7 @@ type Waiting<Row> = { row: Row; wait: Wait; mayBeStored: boolean }
 type Unconfirmed<Row> = {
   row: Row
   /** When its statements have ended for certain, in ms of the monotonic clock; null until the database responds again. */
-  untilMs: number | null
+  endedAtMs: number | null
   /**
    * A commit may take longer, because of a standby or a disk: the transaction that stores the send has an id below
    * this one. Null before `untilMs`.
@@ -101,13 +101,13 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     maxItems: deps.maxItems ?? MAX_ITEMS,
     weigh: ({ row }) => row.content?.length ?? 0,
     maxWeight: MOST_CHARACTERS,
-    ...(deps.toldAtOnce !== undefined && { toldAtOnce: deps.toldAtOnce }),
+    ...(deps.resolvedPerTurn !== undefined && { toldAtOnce: deps.resolvedPerTurn }),
     ...(conflict && { conflict: (entry: Entry) => conflict(entry.row) }),
   })
 
   function add(row: Row): Promise<Verdict | Faulty> {
     return new Promise((resolve, reject) => {
-      const entry: Entry = { row, mayBeStored: false, wait: patience.enter(() => abandon(entry, reject)) }
+      const entry: Entry = { row, mayBeStored: false, wait: patience.enter(() => timeOut(entry, reject)) }
       batcher.add(entry).then(
         verdict => {
           patience.leave(entry.wait)
@@ -121,9 +121,9 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     })
   }
 
-  function abandon(entry: Entry, reject: (error: Error) => void): void {
+  function timeOut(entry: Entry, reject: (error: Error) => void): void {
     if (entry.mayBeStored && store.withdraw) {
-      unconfirmed.push({ row: entry.row, untilMs: null, belowXid: null })
+      unconfirmed.push({ row: entry.row, endedAtMs: null, belowXid: null })
     }
     reject(new DatabaseUnavailable(new Error('not confirmed in time')))
   }
@@ -132,12 +132,12 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   async function flush(entries: Entry[]): Promise<(Verdict | Faulty | null)[]> {
     const startedMs = clock.monotonic()
     const sorted = [...entries].sort((a, b) => byAccountAndId(a.row, b.row))
-    const verdicts = await acceptPatiently(sorted)
+    const verdicts = await acceptWithRetry(sorted)
     deps.observe?.(entries.length, clock.monotonic() - startedMs)
     return entries.map(entry => verdicts.get(entry) ?? null)
   }
 
-  async function acceptPatiently(sorted: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
+  async function acceptWithRetry(sorted: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
     for (let repeated = false; ; repeated = true) {
       try {
         return await acceptOrSplit(sorted, repeated)
@@ -150,7 +150,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
 
   /** If the database refuses a value, only the item with that value fails: the batch is split until it is alone. */
   async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, Verdict | Faulty>> {
-    const entries = all.filter(entry => !entry.wait.over)
+    const entries = all.filter(entry => !entry.wait.hasTimedOut)
     if (entries.length === 0) return new Map()
     const before = entries.map(entry => entry.mayBeStored)
     for (const entry of entries) entry.mayBeStored = true
@@ -181,17 +181,17 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       if (!store.withdraw || unconfirmed.length === 0) return
       const tried = unconfirmed
       const askedMs = clock.monotonic()
-      const isLate = ({ untilMs, belowXid }: Unconfirmed<Row>) =>
-        untilMs !== null && untilMs <= askedMs && belowXid === null
+      const isLate = ({ endedAtMs, belowXid }: Unconfirmed<Row>) =>
+        endedAtMs !== null && endedAtMs <= askedMs && belowXid === null
       const late = tried.filter(isLate)
       // Read before the withdrawal, which sees what all transactions stored that had ended by then.
-      const { oldestXid, ownXid } = await readTransactions(db, late.length > 0)
+      const { oldestXid, ownXid } = await readTransactionIds(db, late.length > 0)
       const gone = await store.withdraw(
         db,
         clock.now(),
         tried.map(each => each.row),
       )
-      for (const each of tried) each.untilMs ??= clock.monotonic() + KEEP_UNCONFIRMED_MS
+      for (const each of tried) each.endedAtMs ??= clock.monotonic() + KEEP_UNCONFIRMED_MS
       for (const each of late) each.belowXid = ownXid
       const isOver = ({ belowXid }: Unconfirmed<Row>) => belowXid !== null && belowXid <= oldestXid
       unconfirmed = unconfirmed.filter(each => !gone.has(each.row.id) && !isOver(each))

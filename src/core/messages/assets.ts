@@ -19,11 +19,11 @@ const NONE: readonly string[] = []
 export function assetOf(assets: NamedAssets | undefined, id: string, path: string): Asset {
   const asset = assets?.get(id)
   if (asset) return asset
-  throw assetGone(path)
+  throw assetNotFound(path)
 }
 
 /** NOT_FOUND for a file that does not exist, or was deleted. */
-export function assetGone(path: string): Problem {
+export function assetNotFound(path: string): Problem {
   const message = 'asset not found'
   return new Problem('NOT_FOUND', `${path}: ${message}`, { details: [{ path, message }] })
 }

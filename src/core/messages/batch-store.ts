@@ -2,7 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
-import { livesSince } from '../outbox/node-store.ts'
+import { someNodeRunsSince } from '../outbox/node-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
 
@@ -10,10 +10,10 @@ import { readKey, type StoredKey } from './idempotency-store.ts'
  * SQL: the time at which a request claims a batch, by the database's clock, since a repeat may be handled by
  * another node; in whole milliseconds, as it is read.
  */
-const AT_IT = `date_trunc('milliseconds', clock_timestamp())`
+const CLAIM_TIME = `date_trunc('milliseconds', clock_timestamp())`
 
 /** Claims a key for a batch before any of its messages is accepted. Null if claimed; else the key that existed already. */
-export async function claimForBatch(
+export async function claimBatchKey(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
@@ -23,7 +23,7 @@ export async function claimForBatch(
   const { rowCount } = await db.query({
     name: 'claim_for_batch',
     text: `insert into idempotency (account_id, operation, key, body_hash, created_at, batch, batch_at)
-           values ($1, $2, $3, $4, $5, $6, ${AT_IT}) on conflict do nothing`,
+           values ($1, $2, $3, $4, $5, $6, ${CLAIM_TIME}) on conflict do nothing`,
     values: [
       toUuid(accountId),
       claim.operation,
@@ -35,22 +35,22 @@ export async function claimForBatch(
   })
   if (rowCount === 1) return null
   // It expired after its 24 hours and was deleted meanwhile, so it is free again.
-  return (await readKey(db, accountId, claim)) ?? claimForBatch(db, accountId, claim, ids, nowMs)
+  return (await readKey(db, accountId, claim)) ?? claimBatchKey(db, accountId, claim, ids, nowMs)
 }
 
 /** Claims a batch that an earlier request left unfinished; false if another request was faster. */
-export async function takeUpBatch(
+export async function claimUnfinishedBatch(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
   ids: readonly MessageId[],
-  seenAtMs: number,
+  claimedAtMs: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'take_up_batch',
-    text: `update idempotency set batch = $4, batch_at = ${AT_IT}
+    text: `update idempotency set batch = $4, batch_at = ${CLAIM_TIME}
             where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null`,
-    values: [toUuid(accountId), claim.operation, claim.key, bareArray(ids.map(toUuid)), toIso(seenAtMs)],
+    values: [toUuid(accountId), claim.operation, claim.key, bareArray(ids.map(toUuid)), toIso(claimedAtMs)],
   })
   return rowCount === 1
 }
@@ -71,7 +71,7 @@ export async function finishBatch(
 }
 
 /** Whether any of these messages was routed to this provider. */
-export async function anyWith(
+export async function usesProvider(
   db: Db,
   accountId: AccountId,
   ids: readonly MessageId[],
@@ -87,10 +87,10 @@ export async function anyWith(
 }
 
 /** Whether some node with a valid lease was already running at a time. */
-export async function stillLives(db: Db, atMs: number): Promise<boolean> {
+export async function someNodeStillRuns(db: Db, atMs: number): Promise<boolean> {
   const { rows } = await db.query<{ lives: boolean }>({
     name: 'lives_since',
-    text: `select ${livesSince('$1')} as lives`,
+    text: `select ${someNodeRunsSince('$1')} as lives`,
     values: [toIso(atMs)],
   })
   return rows[0]!.lives

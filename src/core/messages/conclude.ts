@@ -6,12 +6,12 @@ import type { ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Random } from '../../lib/random.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
-import { sealWords } from '../outbox/stored-content.ts'
-import type { Failover, Onward } from './failover.ts'
+import { sealSecret } from '../outbox/stored-content.ts'
+import type { Failover, FailoverResult } from './failover.ts'
 import type { MessageParts } from './parts.ts'
-import { storableOutcome } from './provider-words.ts'
+import { storableOutcome } from './provider-text.ts'
 import type { Settle } from './settle.ts'
-import { notMade, type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
+import { settleNotMade, type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
 
 /** The state of a message after an attempt. */
@@ -22,7 +22,7 @@ export type Conclusion =
   | { kind: 'settled'; applied: boolean; dueAt: number | null }
 
 /** The fields of a message that are needed to settle it. */
-type Place = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & Partial<OutboxItem>
+type MessageRef = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & Partial<OutboxItem>
 
 export type Conclude = {
   /**
@@ -31,9 +31,9 @@ export type Conclude = {
    */
   attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion>
   /** Settles an attempt as unknown: it was recorded, but this node does not know whether it was made. */
-  lost(place: Place, attempt: number): Promise<Conclusion>
+  orphaned(place: MessageRef, attempt: number): Promise<Conclusion>
   /** Reverts an attempt that was recorded and certainly not made: the message is due at once. */
-  neverMade(place: Place, attempt: number): Promise<Conclusion>
+  notMade(place: MessageRef, attempt: number): Promise<Conclusion>
 }
 
 export type ConcludeDeps = {
@@ -42,7 +42,7 @@ export type ConcludeDeps = {
   random: Random
   log: Log
   settle: Settle
-  parts: Pick<MessageParts, 'note'>
+  parts: Pick<MessageParts, 'store'>
   seal: Pick<Seal, 'seal'>
   waiters: Waiters
   failover: Failover
@@ -51,33 +51,33 @@ export type ConcludeDeps = {
   /** The connection's retries, and the deadline of its unknown messages. */
   policyOf(connectionId: ConnectionId): SettlePolicy
   /** Stores the opt-out of a recipient that the provider reported. */
-  optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
+  storeOptOut(item: OutboxItem, providerCode: string | null): Promise<void>
 }
 
 /** Applies an outcome in all its effects: opt-out, parts, failover, settlement, and the request that waits. */
 export function createConclude(deps: ConcludeDeps): Conclude {
   const { clock, log, settle, waiters } = deps
 
-  async function attempt(item: OutboxItem, attempt: number, told: Outcome): Promise<Conclusion> {
-    const outcome = storableOutcome(told)
-    if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
-    if ('pieces' in outcome && outcome.pieces) await noteParts(item, outcome.pieces)
-    const onward = await goOn(item, attempt, outcome)
-    if (onward.kind === 'moved') return onward
-    return write(item, attempt, settlementOf(item.connectionId, outcome, onward.tries))
+  async function attempt(item: OutboxItem, attempt: number, reported: Outcome): Promise<Conclusion> {
+    const outcome = storableOutcome(reported)
+    if (outcome.kind === 'rejected' && outcome.optedOut) await recordOptOut(item, outcome.providerCode ?? null)
+    if ('pieces' in outcome && outcome.pieces) await recordParts(item, outcome.pieces)
+    const failover = await tryFailover(item, attempt, outcome)
+    if (failover.kind === 'moved') return failover
+    return storeSettlement(item, attempt, settlementOf(item.connectionId, outcome, failover.tries))
   }
 
   /** Before the response, so that whoever learns of the refusal finds the opt-out on the list. */
-  async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
-    const note = () => deps.optedOut(item, providerCode)
+  async function recordOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
+    const note = () => deps.storeOptOut(item, providerCode)
     await patiently(clock, () => !deps.stopping(), note).catch(error => {
       log.warn({ err: error, messageId: item.id }, 'could not store the opt-out of a recipient')
     })
   }
 
   /** Before the message is settled, so that no receipt of a part finds it without its other parts. */
-  async function noteParts({ id, connectionId }: OutboxItem, pieces: PartIds): Promise<void> {
-    await deps.parts.note(connectionId, pieces).catch(error => {
+  async function recordParts({ id, connectionId }: OutboxItem, pieces: PartIds): Promise<void> {
+    await deps.parts.store(connectionId, pieces).catch(error => {
       log.warn(
         { err: error, messageId: id },
         'could not store the ids of the parts of a message; it stays sent',
@@ -86,8 +86,8 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   }
 
   /** Fails a message over to another connection, at once and on this node, if its own did not take it. */
-  function goOn(item: OutboxItem, attempt: number, outcome: Outcome): Onward | Promise<Onward> {
-    const stays: Onward = { kind: 'stays', tries: attempt }
+  function tryFailover(item: OutboxItem, attempt: number, outcome: Outcome): FailoverResult | Promise<FailoverResult> {
+    const stays: FailoverResult = { kind: 'stays', tries: attempt }
     if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
     return deps.failover.after(item, attempt, outcome).catch(error => {
       log.warn(
@@ -102,45 +102,45 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     return settleOutcome(outcome, tries, deps.policyOf(connectionId), clock.now(), deps.random)
   }
 
-  async function write(place: Place, attempt: number, settlement: Settlement): Promise<Conclusion> {
+  async function storeSettlement(place: MessageRef, attempt: number, settlement: Settlement): Promise<Conclusion> {
     const { accountId, id, connectionId } = place
     const waiting = waiters.claimOf(id)
-    const told = await settle.attempt({
+    const applied = await settle.attempt({
       accountId,
       id,
       attempt,
       connectionId,
       ...settlement,
-      secret: settlement.kind === 'queued' && isWhole(place) ? sealWords(deps.seal, place) : null,
-      forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
+      secret: settlement.kind === 'queued' && hasContent(place) ? sealSecret(deps.seal, place) : null,
+      keyToFree: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
       eventId: deps.ids.next('evt'),
     })
     // If another outcome was faster, the request reads that one from the database.
-    const first = settlement.answer !== null && told?.answer === settlement.answer
-    if (settlement.answer) waiters.tell(id, first ? toWord(place, settlement) : null)
+    const first = settlement.answer !== null && applied?.answer === settlement.answer
+    if (settlement.answer) waiters.notify(id, first ? toFirstOutcome(place, settlement) : null)
     return {
       kind: 'settled',
-      applied: told !== null,
+      applied: applied !== null,
       dueAt: settlement.kind === 'queued' ? settlement.dueAt : null,
     }
   }
 
   return {
     attempt,
-    lost(place, attempt) {
+    orphaned(place, attempt) {
       const outcome: Outcome = { kind: 'unknown', detail: 'the node did not see the outcome of the attempt' }
-      return write(place, attempt, settlementOf(place.connectionId, outcome, attempt))
+      return storeSettlement(place, attempt, settlementOf(place.connectionId, outcome, attempt))
     },
-    neverMade: (place, attempt) => write(place, attempt, notMade(clock.now())),
+    notMade: (place, attempt) => storeSettlement(place, attempt, settleNotMade(clock.now())),
   }
 }
 
 /** Whether the item has its content; false for a message of which this node knows only its row in the outbox. */
-function isWhole(place: Place): place is OutboxItem {
+function hasContent(place: MessageRef): place is OutboxItem {
   return place.content !== undefined
 }
 
 /** For the request that waits; null if it has to read the outcome from the database. */
-function toWord({ channel, connectionId }: Place, { answer, errorCode, errorDetail }: Settlement) {
+function toFirstOutcome({ channel, connectionId }: MessageRef, { answer, errorCode, errorDetail }: Settlement) {
   return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
 }

@@ -6,7 +6,7 @@ import { looksLikeHtml } from '../../lib/html.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
 /** The text of a message, rendered for its channel. */
-export type Said = {
+export type RenderedText = {
   text: string
   subject: string | null
   /** For e-mail only: the text is HTML. */
@@ -57,7 +57,7 @@ export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
 }
 
 /** Renders a message without a template. Throws a 400 if it exceeds the limits of its channel. */
-export function compose(body: SingleSendBody, channel: Channel): Said {
+export function composeContent(body: SingleSendBody, channel: Channel): RenderedText {
   const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
   if (body.content?.subject !== undefined)
@@ -73,7 +73,7 @@ function otpText(code: string | undefined): string {
   return code === undefined ? '' : `Your verification code is ${code}`
 }
 
-function composeEmail(body: SingleSendBody, text: string): Said {
+function composeEmail(body: SingleSendBody, text: string): RenderedText {
   // Neither the contract nor RFC 5322 requires a subject.
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
@@ -81,7 +81,7 @@ function composeEmail(body: SingleSendBody, text: string): Said {
 }
 
 /** Renders an SMS. Throws a 400 at `path`, the text's field, if it is empty or has too many parts. */
-export function composeSms(text: string, path: string): Said {
+export function composeSms(text: string, path: string): RenderedText {
   if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)
   if (sms.parts > MAX_SMS_PARTS) {

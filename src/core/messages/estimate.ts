@@ -5,7 +5,7 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { Planned, Prepared } from './prepare.ts'
-import { type ResolveDeps, resolve } from './resolve.ts'
+import { type ResolveDeps, resolveSend } from './resolve.ts'
 
 export type EstimateDeps = ResolveDeps & {
   /** What would pay for it now; null if neither pool nor wallet covers it. */
@@ -26,7 +26,7 @@ export function createEstimate(deps: EstimateDeps): EstimateSend {
       billing: null,
     }
     try {
-      const resolved = await resolve(body, caller, deps)
+      const resolved = await resolveSend(body, caller, deps)
       const planned = resolved.kind === 'prepared' ? resolved.prepared : resolved.planned
       if (planned) describe(estimate, planned)
       if (resolved.kind === 'refused') throw resolved.problem
@@ -59,8 +59,8 @@ function describe(estimate: Estimate, planned: Planned): void {
     senderSource: planned.senderSource,
     channels: [...planned.candidates],
   }
-  estimate.rendered = { text: planned.said.text, subject: planned.said.subject }
-  estimate.sms = planned.said.sms
+  estimate.rendered = { text: planned.rendered.text, subject: planned.rendered.subject }
+  estimate.sms = planned.rendered.sms
   if (planned.scheduledAt !== null) estimate.scheduledAt = toIso(planned.scheduledAt)
 }
 

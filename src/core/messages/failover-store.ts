@@ -7,7 +7,7 @@ import { type AccountId, type ConnectionId, type Id, type MessageId, toUuid } fr
 import type { StoredContent } from '../outbox/stored-content.ts'
 
 /** The attempt after which a message fails over. */
-export type LeftAttempt = {
+export type PreviousAttempt = {
   accountId: AccountId
   id: MessageId
   attempt: number
@@ -28,13 +28,13 @@ export type Destination = {
   amount: number
   parts: number | null
   /** The content for the new channel; null if it does not change. */
-  words: NewWords | null
+  newContent: NewContent | null
   /** The sealed part of the new content; null leaves the stored one. */
   secret: Buffer | null
 }
 
 /** The content of a code, rendered for another channel. */
-export type NewWords = {
+export type NewContent = {
   content: StoredContent
   /** As the message's row has it, JSON. */
   stored: string
@@ -53,7 +53,7 @@ export async function failOver(
   db: Db,
   node: number,
   nowMs: number,
-  left: LeftAttempt,
+  previous: PreviousAttempt,
   to: Destination,
   repeated: boolean,
 ): Promise<'moved' | 'uncovered' | 'stale'> {
@@ -65,13 +65,13 @@ export async function failOver(
       node,
       toIso(nowMs),
       repeated,
-      toUuid(left.accountId),
-      toUuid(left.id),
-      left.attempt,
-      left.outcome,
-      left.code,
-      left.providerCode,
-      left.detail,
+      toUuid(previous.accountId),
+      toUuid(previous.id),
+      previous.attempt,
+      previous.outcome,
+      previous.code,
+      previous.providerCode,
+      previous.detail,
       toUuid(to.connectionId),
       to.provider,
       to.channel,
@@ -79,9 +79,9 @@ export async function failOver(
       to.senderSource,
       to.amount,
       to.parts,
-      to.words?.stored ?? null,
+      to.newContent?.stored ?? null,
       to.secret,
-      to.words?.templateId ? toUuid(to.words.templateId) : null,
+      to.newContent?.templateId ? toUuid(to.newContent.templateId) : null,
     ],
   })
   return rows[0]!.verdict

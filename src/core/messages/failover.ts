@@ -7,23 +7,23 @@ import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, sealWords, withoutSecret } from '../outbox/stored-content.ts'
-import { onwardCarriers } from '../routing/onward.ts'
+import { type StoredContent, sealSecret, withoutSecret } from '../outbox/stored-content.ts'
+import { failoverCarriers } from '../routing/failover-carriers.ts'
 import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
-import { wordsToStore } from './accept-message.ts'
-import { type Destination, failOver, type LeftAttempt, type NewWords } from './failover-store.ts'
+import { renderedToStore } from './accept-message.ts'
+import { type Destination, failOver, type PreviousAttempt, type NewContent } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
-import { isPooled, needsWindow, type Planned, price, type World } from './prepare.ts'
-import { type ResolveDeps, vet } from './resolve.ts'
-import { suppressionOf } from './suppressed.ts'
-import { findWords } from './words.ts'
+import { isPooled, needsWindow, type Planned, priceSend, type World } from './prepare.ts'
+import { type ResolveDeps, vetSend } from './resolve.ts'
+import { findSuppression } from './suppression.ts'
+import { renderMessage } from './render-message.ts'
 
 /** The outcome of an attempt that the provider provably did not take. */
-export type NotTaken = Extract<Outcome, { kind: 'rejected' | 'retry' }>
+export type NotTakenOutcome = Extract<Outcome, { kind: 'rejected' | 'retry' }>
 
-export type Onward =
+export type FailoverResult =
   /** It failed over to another connection: this node holds it, not begun. */
   | { kind: 'moved'; item: OutboxItem }
   /** It stays with its connection; `tries` is how many attempts that one had so far. */
@@ -31,7 +31,7 @@ export type Onward =
 
 export type Failover = {
   /** Fails a message over after an attempt that was not taken, if another connection may carry it. */
-  after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward>
+  after(item: OutboxItem, attempt: number, outcome: NotTakenOutcome): Promise<FailoverResult>
 }
 
 export type FailoverDeps = ResolveDeps & {
@@ -46,53 +46,53 @@ export type FailoverDeps = ResolveDeps & {
 }
 
 /** After so many attempts with `retry`, a message fails over to a connection that is ready; without one, retries go on. */
-const TRIES_BEFORE_ANOTHER = 3
+const TRIES_BEFORE_FAILOVER = 3
 
 /**
  * Fails messages over to the next connection that may carry them. This is rare, so it reads
  * what it needs from the database; only `fail_over` changes anything.
  */
 export function createFailover(deps: FailoverDeps): Failover {
-  const patience = () => !deps.stopping()
+  const isRunning = () => !deps.stopping()
   /** Retries while the database is unavailable, which must not make a refusal final. */
-  const look = <T>(work: () => T | Promise<T>): Promise<T> =>
-    patiently(deps.clock, patience, async () => work())
+  const readWithRetry = <T>(work: () => T | Promise<T>): Promise<T> =>
+    patiently(deps.clock, isRunning, async () => work())
 
-  async function after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward> {
-    const stays: Onward = { kind: 'stays', tries: attempt }
+  async function after(item: OutboxItem, attempt: number, outcome: NotTakenOutcome): Promise<FailoverResult> {
+    const stays: FailoverResult = { kind: 'stays', tries: attempt }
     // An opt-out holds for every connection.
     if (outcome.kind === 'rejected' && outcome.optedOut) return stays
-    const account = await look(() => deps.account(item.accountId))
+    const account = await readWithRetry(() => deps.account(item.accountId))
     if (!account) return stays
-    const world = await look(() => deps.world({ account }))
+    const world = await readWithRetry(() => deps.world({ account }))
     // Attempts are counted over all connections; those of this one are read only if they may be used up.
     const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
-    if (!isElsewhere(world, item) && !usedUp) return stays
-    const row = await look(() => readMessage(deps.db, item.accountId, item.id))
+    if (!hasAlternative(world, item) && !usedUp) return stays
+    const row = await readWithRetry(() => readMessage(deps.db, item.accountId, item.id))
     if (row?.attempt !== attempt) return stays
 
     const tries = triesOf(row)
-    for (const carrier of onward(row, item, tries, outcome, world)) {
-      const to = await look(() => destination(row, item, carrier, account, world))
-      const verdict = to && (await move(leftBy(item, attempt, outcome), to))
-      if (verdict === 'moved') return { kind: 'moved', item: movedTo(to!, item) }
+    for (const carrier of nextCarriers(row, item, tries, outcome, world)) {
+      const to = await readWithRetry(() => planDestination(row, item, carrier, account, world))
+      const verdict = to && (await move(toPreviousAttempt(item, attempt, outcome), to))
+      if (verdict === 'moved') return { kind: 'moved', item: itemAfterMove(to!, item) }
       if (verdict === 'stale') break
     }
     return { kind: 'stays', tries }
   }
 
   /** The connections that may carry it now; none while its own one is to try again first. */
-  function onward(
+  function nextCarriers(
     row: MessageRow,
     item: OutboxItem,
     tries: number,
-    outcome: NotTaken,
+    outcome: NotTakenOutcome,
     world: World,
   ): Carrier[] {
-    if (keepsConnection(row, item)) return []
-    const left = leftConnections(row)
-    const deaf = left.filter(each => each.code === 'CHATAPP_NOT_REGISTERED').map(each => each.channel)
-    const carriers = onwardCarriers({
+    if (isBoundToConnection(row, item)) return []
+    const previous = previousConnections(row)
+    const unreachable = previous.filter(each => each.code === 'CHATAPP_NOT_REGISTERED').map(each => each.channel)
+    const carriers = failoverCarriers({
       mode: row.live ? 'live' : 'test',
       messageType: row.messageType,
       connections: connectionsFor(row, item, world),
@@ -101,21 +101,21 @@ export function createFailover(deps: FailoverDeps): Failover {
       channel: row.channel,
       provider: row.provider,
       candidates: row.candidates,
-      tried: [...left, { channel: row.channel, connectionId: row.connectionId }],
-      deaf:
+      tried: [...previous, { channel: row.channel, connectionId: row.connectionId }],
+      unreachableChannels:
         outcome.kind === 'rejected' && outcome.code === 'CHATAPP_NOT_REGISTERED'
-          ? [...deaf, row.channel]
-          : deaf,
-      keepsChannel: keepsChannel(item),
+          ? [...unreachable, row.channel]
+          : unreachable,
+      isBoundToChannel: isBoundToChannel(item),
     })
     if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
     // It may be retried here, so another connection is better only if it is ready, and this one is not or was tried enough.
-    const stays = tries < TRIES_BEFORE_ANOTHER && deps.ready(item.connectionId)
+    const stays = tries < TRIES_BEFORE_FAILOVER && deps.ready(item.connectionId)
     return stays ? [] : carriers.filter(each => deps.ready(each.connection.id))
   }
 
   /** The message as the new connection would send it; null if it must not or cannot be sent there. */
-  async function destination(
+  async function planDestination(
     row: MessageRow,
     item: OutboxItem,
     { channel, connection }: Carrier,
@@ -127,20 +127,20 @@ export function createFailover(deps: FailoverDeps): Failover {
       const { sender, senderSource, amount, parts } = row
       // An opt-out may hold for one sender only, which may be the connection's own number.
       const there = { ...item, sender, connectionId: connection.id }
-      if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
+      if ((await findSuppression(there, deps.suppressedOn)) !== null) return null
       // The 24-hour window, too, belongs to one sender.
       const needed = needsWindow({ channel, connection }, row.messageType, null)
       if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
-      const secret = sealWords(deps.seal, item)
-      return { ...where, sender, senderSource, amount, parts, words: null, secret }
+      const secret = sealSecret(deps.seal, item)
+      return { ...where, sender, senderSource, amount, parts, newContent: null, secret }
     }
     try {
       const planned = replan(row, item, { channel, connection }, account, world)
-      if (await vet(planned, deps)) return null
-      const { sender, senderSource, amount, parts } = price(planned, world)
-      const words = newWords(item, planned)
-      const secret = sealWords(deps.seal, { ...item, content: words?.content ?? item.content })
-      return { ...where, sender, senderSource, amount, parts, words, secret }
+      if (await vetSend(planned, deps)) return null
+      const { sender, senderSource, amount, parts } = priceSend(planned, world)
+      const newContent = renderNewContent(item, planned)
+      const secret = sealSecret(deps.seal, { ...item, content: newContent?.content ?? item.content })
+      return { ...where, sender, senderSource, amount, parts, newContent, secret }
     } catch (error) {
       if (error instanceof Problem) return null
       throw error
@@ -148,13 +148,13 @@ export function createFailover(deps: FailoverDeps): Failover {
   }
 
   /** A bare code is rendered anew for its channel; null for other content, which does not change. */
-  function newWords({ content }: OutboxItem, planned: Planned): NewWords | null {
+  function renderNewContent({ content }: OutboxItem, planned: Planned): NewContent | null {
     if (content.code === undefined) return null
     const { template: _, ...rest } = content
-    const said: StoredContent = { ...rest, ...wordsToStore(planned) }
+    const rendered: StoredContent = { ...rest, ...renderedToStore(planned) }
     return {
-      content: said,
-      stored: JSON.stringify(withoutSecret(said)),
+      content: rendered,
+      stored: JSON.stringify(withoutSecret(rendered)),
       templateId: planned.template?.id ?? null,
     }
   }
@@ -169,10 +169,10 @@ export function createFailover(deps: FailoverDeps): Failover {
   ): Planned {
     const { channel, connection } = carrier
     const { code, text } = content
-    const words = code === undefined ? { text: text ?? '' } : { otpCode: code }
-    const body: SingleSendBody = { ...content.asked, to: row.recipient, content: words }
+    const given = code === undefined ? { text: text ?? '' } : { otpCode: code }
+    const body: SingleSendBody = { ...content.asked, to: row.recipient, content: given }
     const mode = row.live ? 'live' : 'test'
-    const said = findWords(body, carrier, null, {
+    const rendered = renderMessage(body, carrier, null, {
       checkUrl: deps.checkUrl,
       assets: world.assets,
       templates: world.templates,
@@ -180,7 +180,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     })
     const sender = chooseSender(body, channel, account.id, world.senders, connection)
     return {
-      ...said,
+      ...rendered,
       connectionId: connection.id,
       provider: connection.provider,
       channel,
@@ -192,22 +192,22 @@ export function createFailover(deps: FailoverDeps): Failover {
       country: row.country,
       sender: sender.from,
       senderSource: sender.source,
-      asked: content.asked ?? null,
+      requestedSender: content.asked ?? null,
       attachment: null,
       context: null,
       metadata: row.metadata,
-      needsWindow: needsWindow(carrier, row.messageType, said.template?.stored ?? null),
+      needsWindow: needsWindow(carrier, row.messageType, rendered.template?.stored ?? null),
       currency: account.currency,
-      parts: said.said.sms?.parts ?? null,
+      parts: rendered.rendered.sms?.parts ?? null,
       pooled: isPooled(account, channel),
       scheduledAt: null,
     }
   }
 
-  async function move(left: LeftAttempt, to: Destination) {
+  async function move(previous: PreviousAttempt, to: Destination) {
     const nowMs = deps.clock.now()
-    return patiently(deps.clock, patience, repeated =>
-      failOver(deps.db, deps.node(), nowMs, left, to, repeated),
+    return patiently(deps.clock, isRunning, repeated =>
+      failOver(deps.db, deps.node(), nowMs, previous, to, repeated),
     )
   }
 
@@ -215,7 +215,7 @@ export function createFailover(deps: FailoverDeps): Failover {
 }
 
 /** Whether there is another connection or channel at all; if not, nothing has to be read. */
-function isElsewhere({ connections }: World, item: OutboxItem): boolean {
+function hasAlternative({ connections }: World, item: OutboxItem): boolean {
   return connections.some(each => each.id !== item.connectionId || each.channels.length > 1)
 }
 
@@ -225,7 +225,7 @@ function triesOf(row: MessageRow): number {
   return row.attempt - (before?.attempt ?? 0)
 }
 
-function leftConnections(row: MessageRow) {
+function previousConnections(row: MessageRow) {
   return row.pastAttempts.flatMap(({ left, connectionId }) => (left ? [{ ...left, connectionId }] : []))
 }
 
@@ -248,15 +248,15 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
  * Whether the message may not change its connection: it is from a session, a bot, or an official number that the
  * request named, or uses an official template; or its text was erased, because it was unknown whether it was sent.
  */
-function keepsConnection({ channel, sender, senderSource }: MessageRow, { content }: OutboxItem): boolean {
-  if (content.text === null || isItsTemplates(content)) return true
+function isBoundToConnection({ channel, sender, senderSource }: MessageRow, { content }: OutboxItem): boolean {
+  if (content.text === null || usesNamedOfficialTemplate(content)) return true
   if (senderSource === 'session' || senderSource === 'bot') return sender !== null
   return channel === 'official_chatapp' && senderSource === 'request'
 }
 
 /** Whether the message may not change its channel: its template is approved, or its file was checked, for that channel. */
-function keepsChannel({ content }: OutboxItem): boolean {
-  return isItsTemplates(content) || content.attachment != null
+function isBoundToChannel({ content }: OutboxItem): boolean {
+  return usesNamedOfficialTemplate(content) || content.attachment != null
 }
 
 /**
@@ -264,15 +264,15 @@ function keepsChannel({ content }: OutboxItem): boolean {
  * rendered is text like any other, and a bare code in a default template is rendered anew for
  * another channel.
  */
-function isItsTemplates({ template, code }: StoredContent): boolean {
+function usesNamedOfficialTemplate({ template, code }: StoredContent): boolean {
   return template != null && code === undefined
 }
 
-function movedTo({ connectionId, channel, sender, words }: Destination, item: OutboxItem): OutboxItem {
-  return { ...item, connectionId, channel, sender, content: words?.content ?? item.content }
+function itemAfterMove({ connectionId, channel, sender, newContent }: Destination, item: OutboxItem): OutboxItem {
+  return { ...item, connectionId, channel, sender, content: newContent?.content ?? item.content }
 }
 
-function leftBy({ accountId, id }: OutboxItem, attempt: number, outcome: NotTaken): LeftAttempt {
+function toPreviousAttempt({ accountId, id }: OutboxItem, attempt: number, outcome: NotTakenOutcome): PreviousAttempt {
   return {
     accountId,
     id,

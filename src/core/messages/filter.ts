@@ -25,7 +25,7 @@ export function readFilter(query: MessageFilters, phones: Phones): MessageFilter
 }
 
 /** Whether the message matches the filter. */
-export function fits(filter: MessageFilter, row: MessageRow): boolean {
+export function matchesFilter(filter: MessageFilter, row: MessageRow): boolean {
   const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
   const createdMs = timeOf(row.id)
   return (

@@ -96,13 +96,13 @@ export type VerdictRow = {
 }
 
 /** SQL placeholders for `count` parameters: `$1,$2,…`. */
-export function places(count: number): string {
+export function placeholders(count: number): string {
   return Array.from({ length: count }, (_, at) => `$${at + 1}`).join(',')
 }
 
 /** The number of parameters of `accept_sends`; the other accept functions have these and then their own. */
-export const ACCEPT_PLACES = 32
-const ACCEPT_TEXT = `select * from accept_sends(${places(ACCEPT_PLACES)})`
+export const ACCEPT_PARAMETERS = 32
+const ACCEPT_TEXT = `select * from accept_sends(${placeholders(ACCEPT_PARAMETERS)})`
 
 /**
  * Accepts a batch; `repeated`: an earlier flush with these ids may have been committed.
@@ -242,7 +242,7 @@ export type SettleRow = Settlement & {
   /** The sealed part of a message that is due again; null leaves the stored one. */
   secret: Buffer | null
   /** The key to free, because its answer is a 5xx, which is not replayed. */
-  forget: KeyClaim | null
+  keyToFree: KeyClaim | null
   eventId: Id<'evt'>
 }
 
@@ -277,8 +277,8 @@ export async function settleAttempts(
       bareArray(rows.map(row => row.uncounted)),
       bareArray(rows.map(row => row.answer)),
       bytesArray(rows.map(row => row.secret)),
-      bareArray(rows.map(row => row.forget?.operation ?? null)),
-      textArray(rows.map(row => row.forget?.key ?? null)),
+      bareArray(rows.map(row => row.keyToFree?.operation ?? null)),
+      textArray(rows.map(row => row.keyToFree?.key ?? null)),
       uuids(rows, row => row.eventId),
     ],
   })

@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { livesSince } from '../outbox/node-store.ts'
+import { someNodeRunsSince } from '../outbox/node-store.ts'
 import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 
@@ -9,7 +9,7 @@ import type { ExistingKey, KeyClaim } from './hot-store.ts'
  * Stores the response of a request that was refused before it became a message.
  * Null if stored; else the key that existed already.
  */
-export async function claimForRefusal(
+export async function claimKeyForRefusal(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
@@ -34,14 +34,14 @@ export async function claimForRefusal(
   // A separate statement, because the one above does not see rows that were committed while it ran.
   const existing = await readKey(db, accountId, claim)
   // It expired after its 24 hours and was deleted meanwhile, so it is free again.
-  return existing ?? claimForRefusal(db, accountId, claim, answer, nowMs)
+  return existing ?? claimKeyForRefusal(db, accountId, claim, answer, nowMs)
 }
 
 /** A key, and its batch if it belongs to one. */
 export type StoredKey = ExistingKey & {
   batch: MessageId[] | null
   /** When a request last claimed the batch, in ms since the epoch by the database's clock. */
-  batchAt: number | null
+  batchClaimedAt: number | null
   /** How long ago that was, in ms. */
   batchAgeMs: number | null
 }
@@ -74,7 +74,7 @@ export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Pr
     body: row.body,
     createdAt: row.created_at.getTime(),
     batch: row.batch?.map(uuid => fromUuid('msg', uuid)) ?? null,
-    batchAt: row.batch_at?.getTime() ?? null,
+    batchClaimedAt: row.batch_at?.getTime() ?? null,
     batchAgeMs: row.batch_age_ms,
   }
 }
@@ -94,7 +94,7 @@ export async function dropExpiredKey(
 }
 
 /** Frees a key if it belongs to this message. */
-export async function dropKeyOf(db: Db, accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void> {
+export async function dropMessageKey(db: Db, accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void> {
   await db.query({
     name: 'drop_key_of',
     text: 'delete from idempotency where account_id = $1 and operation = $2 and key = $3 and message_id = $4',
@@ -138,7 +138,7 @@ export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Pr
  * Whether a request may still be waiting to give the first answer: none is stored, and some
  * node with a valid lease was running when the message was accepted.
  */
-export async function answerIsPending(
+export async function isAnswerPending(
   db: Db,
   accountId: AccountId,
   id: MessageId,
@@ -146,7 +146,7 @@ export async function answerIsPending(
 ): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: 'answer_is_pending',
-    text: `select m.answer is null and ${livesSince('$3')} as pending
+    text: `select m.answer is null and ${someNodeRunsSince('$3')} as pending
            from messages m where m.account_id = $1 and m.id = $2`,
     values: [toUuid(accountId), toUuid(id), toIso(acceptedMs)],
   })

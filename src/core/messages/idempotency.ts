@@ -7,17 +7,17 @@ import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Answer, insufficientAnswer } from './answers.ts'
-import { readFirstAnswer, renderFirstAnswer } from './first-word.ts'
+import { fixFirstAnswer, renderFirstAnswer } from './first-answer.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
 import {
-  answerIsPending,
-  claimForRefusal,
+  isAnswerPending,
+  claimKeyForRefusal,
   dropExpiredKey,
-  dropKeyOf,
+  dropMessageKey,
   readKey,
   type StoredKey,
 } from './idempotency-store.ts'
-import { vouchFor } from './vouch-store.ts'
+import { confirmMessages } from './confirm-store.ts'
 
 export type Idempotency = {
   /**
@@ -51,9 +51,9 @@ export type IdempotencyDeps = {
 
 export type KeyedAnswers = {
   /** Whether a request may still be waiting to give the first answer. */
-  pending(accountId: AccountId, id: MessageId): Promise<boolean>
+  isPending(accountId: AccountId, id: MessageId): Promise<boolean>
   /** Stores the first answer if there is none yet, and returns it as a replay; null if there is no such message. */
-  now(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
+  fixFirst(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
 }
 
 const NEVER_STORED: readonly number[] = [401, 409, 413, 415, 429]
@@ -90,16 +90,16 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
   async function replayMessage(account: AccountSnapshot, claim: KeyClaim, id: MessageId) {
     const ageMs = clock.now() - timeOf(id)
-    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answers.pending(account.id, id))) {
+    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answers.isPending(account.id, id))) {
       return inProgress()
     }
-    const vouched = await vouchFor(db, account.id, [id])
+    const confirmed = await confirmMessages(db, account.id, [id])
     // Its key is freed together with it, in a moment.
-    if (vouched.get(id)?.takenBack) return inProgress()
-    const answer = await answers.now(account, id)
+    if (confirmed.get(id)?.isWithdrawn) return inProgress()
+    const answer = await answers.fixFirst(account, id)
     // The message failed after a crash, when no request waited for it: a 5xx is never replayed.
     if (answer && answer.status >= 500) {
-      await dropKeyOf(db, account.id, claim, id)
+      await dropMessageKey(db, account.id, claim, id)
       return 'free'
     }
     return answer ?? inProgress()
@@ -107,7 +107,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
   return {
     claim: (headerKey, body, identity) => readClaim(operation, headerKey, body, identity),
-    storeRefusal: (accountId, claim, answer) => claimForRefusal(db, accountId, claim, answer, clock.now()),
+    storeRefusal: (accountId, claim, answer) => claimKeyForRefusal(db, accountId, claim, answer, clock.now()),
     replay,
     find: (accountId, claim) => readKey(db, accountId, claim),
     inProgress,
@@ -116,9 +116,9 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
 function sendAnswers(db: Db): KeyedAnswers {
   return {
-    pending: (accountId, id) => answerIsPending(db, accountId, id, timeOf(id)),
-    async now({ id: accountId, currency }, id) {
-      const told = await readFirstAnswer(db, accountId, id, currency)
+    isPending: (accountId, id) => isAnswerPending(db, accountId, id, timeOf(id)),
+    async fixFirst({ id: accountId, currency }, id) {
+      const told = await fixFirstAnswer(db, accountId, id, currency)
       return told && renderFirstAnswer(told, true)
     },
   }

@@ -46,17 +46,17 @@ export async function listMessages(
   limit: number,
   downTo: MessageId | null = null,
 ): Promise<{ rows: MessageRow[]; cut: boolean }> {
-  const way = wayTo(filter)
+  const source = sourceFor(filter)
   const range = rangeOf(filter, before)
   const wanted = conditionsOf(filter)
   // One statement per set of filters, so that absent filters cost no comparison per row.
   const { rows } = await db.query<RawMessage & { found: number }>({
-    name: `list_messages_${way}_${wanted.map(({ place }) => place).join('')}`,
+    name: `list_messages_${source}_${wanted.map(({ place }) => place).join('')}`,
     text: `select * from (
              select p.*, sum(p.bytes) over (order by p.id desc) - p.bytes as before, count(*) over () as found from (
-               select m.*, coalesce(octet_length(m.content::text), 0) as bytes from ${WAYS[way].from}
-                where ${WAYS[way].where} ${wanted.map(({ column }, at) => `and m.${column} = $${6 + at}`).join(' ')}
-                order by ${WAYS[way].id} desc limit $4) p
+               select m.*, coalesce(octet_length(m.content::text), 0) as bytes from ${SOURCES[source].from}
+                where ${SOURCES[source].where} ${wanted.map(({ column }, at) => `and m.${column} = $${6 + at}`).join(' ')}
+                order by ${SOURCES[source].id} desc limit $4) p
            ) s where before < $5 order by id desc`,
     values: [
       toUuid(accountId),
@@ -87,18 +87,18 @@ function conditionsOf(filter: MessageFilter): Condition[] {
 }
 
 /** The id down to which one statement may search; null if it may search to the end. */
-export async function endOfLook(
+export async function findSearchEnd(
   db: Db,
   accountId: AccountId,
   filter: MessageFilter,
   before: MessageId | null,
 ): Promise<MessageId | null> {
-  const way = WAYS[wayTo(filter)]
-  const { where, id, most } = way
+  const source = SOURCES[sourceFor(filter)]
+  const { where, id, most } = source
   const range = rangeOf(filter, before)
   const { rows } = await db.query<{ id: string }>({
-    name: `end_of_look_${wayTo(filter)}`,
-    text: `select ${id} as id from ${'ids' in way ? way.ids : way.from} where ${where} order by ${id} desc offset ${most - 1} limit 2`,
+    name: `end_of_look_${sourceFor(filter)}`,
+    text: `select ${id} as id from ${'ids' in source ? source.ids : source.from} where ${where} order by ${id} desc offset ${most - 1} limit 2`,
     values: [toUuid(accountId), range.below, range.from],
   })
   return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
@@ -145,7 +145,7 @@ const MOST_OF_OUTBOX = 4_000
  * own; or in the outbox, which has all that are not settled.
  * `most` is how many rows one statement reads; `ids` is enough to count them.
  */
-const WAYS = {
+const SOURCES = {
   all: {
     from: 'messages m',
     id: 'm.id',
@@ -170,7 +170,7 @@ const WAYS = {
   },
 } as const
 
-const WAY_OF: Partial<Record<MessageStatus, keyof typeof WAYS>> = {
+const SOURCE_OF_STATUS: Partial<Record<MessageStatus, keyof typeof SOURCES>> = {
   scheduled: 'open',
   queued: 'open',
   sending: 'open',
@@ -181,9 +181,9 @@ const WAY_OF: Partial<Record<MessageStatus, keyof typeof WAYS>> = {
   expired: 'bad',
 }
 
-function wayTo({ status, errorCode }: MessageFilter): keyof typeof WAYS {
-  const way = status && WAY_OF[status]
-  return way ?? (errorCode === undefined ? 'all' : 'bad')
+function sourceFor({ status, errorCode }: MessageFilter): keyof typeof SOURCES {
+  const source = status && SOURCE_OF_STATUS[status]
+  return source ?? (errorCode === undefined ? 'all' : 'bad')
 }
 
 /** As uuids, `from` included. No message is older than its job or its template. */
@@ -196,7 +196,7 @@ function rangeOf(
   return {
     below: below < end ? below : end,
     from: [bulkJobId, templateId].reduce(
-      (from, id) => (id === undefined ? from : laterOf(from, firstUuidAt(timeOf(id) - CLOCKS_DIFFER_MS))),
+      (from, id) => (id === undefined ? from : laterOf(from, firstUuidAt(timeOf(id) - MAX_CLOCK_SKEW_MS))),
       // "After" excludes the instant itself.
       createdAfterMs === undefined ? FIRST_UUID : firstUuidAt(createdAfterMs + 1),
     ),
@@ -204,7 +204,7 @@ function rangeOf(
 }
 
 /** More than the clocks of two nodes ever differ. */
-export const CLOCKS_DIFFER_MS = 600_000
+export const MAX_CLOCK_SKEW_MS = 600_000
 
 function laterOf(a: string, b: string): string {
   return a > b ? a : b

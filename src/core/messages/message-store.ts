@@ -40,7 +40,7 @@ export type MessageRow = {
   attempt: number
   pastAttempts: PastAttempt[]
   /** What the first answer said; null while the row itself has the same values. */
-  told: AnsweredBefore | null
+  firstAnswer: FirstAnswerValues | null
   providerId: string | null
   providerCode: string | null
   errorCode: ErrorCode | null
@@ -73,7 +73,7 @@ export type PastAttempt = {
 }
 
 /** The values in the first answer of a message that failed over afterwards. */
-type AnsweredBefore = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
+type FirstAnswerValues = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
 
 export type RawMessage = {
   id: string
@@ -99,7 +99,7 @@ export type RawMessage = {
   money: MessageRow['money']
   attempt: number
   past_attempts: (Omit<PastAttempt, 'connectionId'> & { connection: string })[] | null
-  told: AnsweredBefore | null
+  told: FirstAnswerValues | null
   provider_id: string | null
   provider_code: string | null
   error_code: ErrorCode | null
@@ -136,7 +136,7 @@ export async function readAnswerFacts(
       id,
       scheduledAt: row.scheduledAt,
       candidates: row.candidates,
-      ...(row.told ?? {
+      ...(row.firstAnswer ?? {
         channel: row.channel,
         provider: row.provider,
         senderSource: row.senderSource,
@@ -177,7 +177,7 @@ export function toRow(raw: RawMessage): MessageRow {
       ...past,
       connectionId: fromUuid('cnn', connection),
     })),
-    told: raw.told,
+    firstAnswer: raw.told,
     providerId: raw.provider_id,
     providerCode: raw.provider_code,
     errorCode: raw.error_code,

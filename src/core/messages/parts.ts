@@ -4,7 +4,7 @@ import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { joinParts, noteParts, type PartRef, type Whole } from '../outbox/parts-store.ts'
+import { joinParts, storeParts, type PartRef, type SplitMessage } from '../outbox/parts-store.ts'
 
 /**
  * Messages that the provider splits into parts: receipts come for each part, on any node and in any order, and are
@@ -12,9 +12,9 @@ import { joinParts, noteParts, type PartRef, type Whole } from '../outbox/parts-
  */
 export type MessageParts = {
   /** Stores the ids of the parts; from then on the receipts of all parts together decide the status. */
-  note(connectionId: ConnectionId, pieces: PartIds): Promise<void>
+  store(connectionId: ConnectionId, pieces: PartIds): Promise<void>
   /** For parked receipts: combines those of parts into their messages; returns which of the ids are of parts. */
-  heard(connectionId: ConnectionId, providerIds: readonly string[]): Promise<boolean[]>
+  joinReceipts(connectionId: ConnectionId, providerIds: readonly string[]): Promise<boolean[]>
 }
 
 export type MessagePartsDeps = {
@@ -25,32 +25,32 @@ export type MessagePartsDeps = {
 }
 
 export function createMessageParts({ db, clock, stopping }: MessagePartsDeps): MessageParts {
-  const notes = createBatcher<Whole, undefined>({
+  const notes = createBatcher<SplitMessage, undefined>({
     async flush(wholes) {
-      await whenThere(() => noteParts(db, clock.now(), wholes))
+      await retryWhileRunning(() => storeParts(db, clock.now(), wholes))
       // Receipts that came before are parked.
       const refs = wholes.flatMap(({ connectionId, partIds }) =>
         partIds.map(partId => ({ connectionId, partId })),
       )
-      await whenThere(() => joinParts(db, clock.now(), refs))
+      await retryWhileRunning(() => joinParts(db, clock.now(), refs))
       return new Array(wholes.length)
     },
   })
   const joins = createBatcher<PartRef, boolean>({
     async flush(refs) {
-      const parts = await whenThere(() => joinParts(db, clock.now(), refs))
+      const parts = await retryWhileRunning(() => joinParts(db, clock.now(), refs))
       return refs.map((_, at) => parts.has(at))
     },
   })
 
-  function whenThere<T>(work: () => Promise<T>): Promise<T> {
+  function retryWhileRunning<T>(work: () => Promise<T>): Promise<T> {
     return patiently(clock, () => !stopping(), work)
   }
 
   return {
-    note: (connectionId, { whole, ids, total }) =>
+    store: (connectionId, { whole, ids, total }) =>
       notes.add({ connectionId, wholeId: whole, partIds: ids, total }),
-    heard: (connectionId, providerIds) =>
+    joinReceipts: (connectionId, providerIds) =>
       Promise.all(providerIds.map(partId => joins.add({ connectionId, partId }))),
   }
 }

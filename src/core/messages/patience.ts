@@ -4,7 +4,7 @@ import { createLine } from '../../lib/line.ts'
 /** The wait of one caller. */
 export type Wait = {
   /** It ended by time, before `leave`. */
-  over: boolean
+  hasTimedOut: boolean
 }
 
 /** Ends waits after a time; those that begin within `SHARED_MS` share a timer. */
@@ -29,7 +29,7 @@ export function createPatience(clock: Clock, patienceMs: number): Patience {
     startedMs = nowMs
     clock.after(patienceMs + SHARED_MS, () => {
       for (const wait of mine.all()) {
-        wait.over = true
+        wait.hasTimedOut = true
         wait.end()
         wait.leave()
       }
@@ -40,7 +40,7 @@ export function createPatience(clock: Clock, patienceMs: number): Patience {
     enter(end) {
       const nowMs = clock.monotonic()
       if (nowMs - startedMs >= SHARED_MS) begin(nowMs)
-      const wait: Waiting = { over: false, end, leave: () => {} }
+      const wait: Waiting = { hasTimedOut: false, end, leave: () => {} }
       wait.leave = generation.enter(wait)
       return wait
     },

@@ -10,7 +10,7 @@ import { type BotRoute, routeBot } from '../bots/conversation.ts'
 import type { Found } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
-import { type AskedSender, readAsked, type StoredTemplate } from '../outbox/stored-content.ts'
+import { type RequestedSender, requestedSenderOf, type StoredTemplate } from '../outbox/stored-content.ts'
 import { type Recipient, readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute, type Route } from '../routing/route.ts'
 import { checkNamedSender, chooseSender } from '../senders/choose.ts'
@@ -31,7 +31,7 @@ import {
   type NamedTemplate,
   typeByTemplate,
 } from './template-find.ts'
-import { findWords, type Words } from './words.ts'
+import { renderMessage, type RenderedMessage } from './render-message.ts'
 
 /** The data for planning a send of an account; from caches, so that planning needs no query. */
 export type World = {
@@ -52,7 +52,7 @@ export type PrepareDeps = {
   checkUrl: CheckUrl
   sandboxForLive: boolean
   /** The connection for web sessions if the operator created none. */
-  bareSessions: ConnectionSnapshot
+  defaultSessionConnection: ConnectionSnapshot
   /** The earliest time at which a message may be sent, after quiet hours. */
   mayLeaveAt: MayLeaveAt
   /** Whether a connection takes messages now; others are chosen last. */
@@ -62,7 +62,7 @@ export type PrepareDeps = {
 }
 
 /** A send that is routed and rendered. */
-export type Planned = Words & {
+export type Planned = RenderedMessage & {
   accountId: AccountId
   mode: KeyMode
   channel: Channel
@@ -75,7 +75,7 @@ export type Planned = Words & {
   sender: string | null
   senderSource: SenderSource
   /** The sender that the body names, which a failover to another channel uses again. */
-  asked: AskedSender | null
+  requestedSender: RequestedSender | null
   attachment: AttachmentPlan | null
   context: Context | null
   metadata: unknown
@@ -101,16 +101,16 @@ const MAX_METADATA_CHARACTERS = 16_384
 
 /**
  * Plans a send, without its price, from a valid body. Throws a Problem that names the field.
- * Pure except for look-ups in memory; sends, estimates and bulk rows share it. `barred`:
+ * Pure except for look-ups in memory; sends, estimates and bulk rows share it. `excluded`:
  * channels that turned out not to reach the recipient.
  */
-export function plan(
+export function planSend(
   body: SingleSendBody,
   caller: Caller,
   world: World,
   nowMs: number,
   deps: PrepareDeps,
-  barred: readonly Channel[] = [],
+  excluded: readonly Channel[] = [],
 ): Planned {
   checkContent(body)
   const context = readContext(body)
@@ -121,14 +121,14 @@ export function plan(
   const bot = botOf(context, caller.mode, world, own)
   const named = findTemplate(body, recipient, world.templates)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
-  const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, barred }
+  const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, excluded }
   const route = routeOf(body, caller, known, world, deps)
   // Before the text, so that a file on a channel without files is not reported as a missing text.
   const attachment = planAttachment(body.attachment, route.channel, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
   })
-  const { said, template, code } = findWords(body, route, named?.template ?? null, {
+  const { rendered, template, code } = renderMessage(body, route, named?.template ?? null, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
     templates: world.templates,
@@ -140,7 +140,7 @@ export function plan(
   checkNamedSender(body, world.senders)
   const sender = chooseSender(body, route.channel, caller.account.id, world.senders, route.connection)
   const country = recipient.kind === 'phone' ? recipient.country : null
-  const parts = said.sms?.parts ?? null
+  const parts = rendered.sms?.parts ?? null
 
   return {
     accountId: caller.account.id,
@@ -156,8 +156,8 @@ export function plan(
     country,
     sender: session?.name ?? sender.from,
     senderSource: sender.source,
-    asked: readAsked(body),
-    said,
+    requestedSender: requestedSenderOf(body),
+    rendered,
     template,
     code,
     attachment,
@@ -167,7 +167,7 @@ export function plan(
     currency: caller.account.currency,
     parts,
     pooled: isPooled(caller.account, route.channel),
-    scheduledAt: whenToLeave(
+    scheduledAt: dueTimeOf(
       { messageType, country, account: caller.account },
       readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs),
       nowMs,
@@ -183,14 +183,14 @@ type Routable = {
   named: NamedTemplate | null
   messageType: MessageType
   connections: readonly ConnectionSnapshot[]
-  barred: readonly Channel[]
+  excluded: readonly Channel[]
 }
 
 /** Chooses channel and connection, among those that the template and the official sender allow. */
 function routeOf(
   body: SingleSendBody,
   { account, mode }: Caller,
-  { context, recipient, named, messageType, connections, barred }: Routable,
+  { context, recipient, named, messageType, connections, excluded }: Routable,
   { senders }: World,
   { sandboxForLive, ready, reorder }: PrepareDeps,
 ): Route {
@@ -210,7 +210,7 @@ function routeOf(
     mode,
     connections: officialConnections(asked, fitting),
     sandboxForLive,
-    barred,
+    excluded,
     ready,
     ...(reorder && { reorder }),
   })
@@ -222,10 +222,10 @@ export function isPooled({ plan }: AccountSnapshot, channel: Channel): boolean {
 }
 
 /** The account's connections; with the default one for web sessions, if it has a session and the operator created none. */
-function connectionsOf({ connections, sessions }: World, { bareSessions }: PrepareDeps) {
-  if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider))
+function connectionsOf({ connections, sessions }: World, { defaultSessionConnection }: PrepareDeps) {
+  if (sessions.length === 0 || connections.some(each => each.provider === defaultSessionConnection.provider))
     return connections
-  return [...connections, bareSessions]
+  return [...connections, defaultSessionConnection]
 }
 
 /** The bot of the conversation, with its connections; null for messages that do not go to a bot. */
@@ -256,7 +256,7 @@ export function needsWindow(
 }
 
 /** When the message is due; null for at once. The end of quiet hours does not need a plan that allows scheduling. */
-function whenToLeave(
+function dueTimeOf(
   message: Omit<ToHold, 'atMs'>,
   askedMs: number | null,
   nowMs: number,
@@ -277,7 +277,7 @@ function readMetadata(body: SingleSendBody): unknown {
 }
 
 /** Prices a planned send, an SMS per part. Throws a 400 (no route) for a destination without a price. */
-export function price(planned: Planned, world: World): Prepared {
+export function priceSend(planned: Planned, world: World): Prepared {
   const { channel, country, recipient, messageType, currency } = planned
   const perPart = world.prices.find({
     channel,

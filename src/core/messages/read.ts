@@ -9,7 +9,7 @@ import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'
-import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
+import { MAX_CLOCK_SKEW_MS, findSearchEnd, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
@@ -65,22 +65,22 @@ export function createMessages(deps: MessagesDeps): Messages {
   }
 
   /** Limits a search for a job's messages to the time before the job's end. */
-  async function upToItsEnd(accountId: AccountId, filter: MessageFilter): Promise<MessageFilter> {
+  async function limitToJobTime(accountId: AccountId, filter: MessageFilter): Promise<MessageFilter> {
     if (filter.bulkJobId === undefined) return filter
     const endedMs = await jobEndedAt(db, accountId, filter.bulkJobId)
     if (endedMs === null) return filter
-    const latestMs = endedMs + CLOCKS_DIFFER_MS
+    const latestMs = endedMs + MAX_CLOCK_SKEW_MS
     return { ...filter, createdBeforeMs: Math.min(filter.createdBeforeMs ?? latestMs, latestMs) }
   }
 
   /** Up to `limit` rows, and the id down to which was searched; null if that is the end. */
-  async function look(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
+  async function search(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
     if (!isSelective(filter)) {
       const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
       return { rows, downTo: cut ? rows.at(-1)!.id : null }
     }
     return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfLook(db, accountId, filter, below)
+      const downTo = await findSearchEnd(db, accountId, filter, below)
       const { rows, cut } = await listMessages(db, accountId, filter, below, left, downTo)
       return { rows, downTo: cut ? rows.at(-1)!.id : downTo, cut }
     })
@@ -92,8 +92,8 @@ export function createMessages(deps: MessagesDeps): Messages {
       const { limit } = query
       const before = readIdCursor('msg', query.cursor)
       const { account } = caller
-      const filter = await upToItsEnd(account.id, readFilter(query, deps.phones))
-      const { rows, downTo } = await look(account.id, filter, before, limit + 1)
+      const filter = await limitToJobTime(account.id, readFilter(query, deps.phones))
+      const { rows, downTo } = await search(account.id, filter, before, limit + 1)
       const { nextCursor } = pageOf(
         rows,
         limit,

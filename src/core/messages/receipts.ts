@@ -6,21 +6,21 @@ import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { storableTime } from '../../lib/storable.ts'
 import { readAttemptId } from '../outbox/attempt-id.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
-import { noteEchoes } from '../outbox/reconcile-store.ts'
+import { storeReceiptAttempts } from '../outbox/reconcile-store.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 import type { Conclude } from './conclude.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import type { MessageParts } from './parts.ts'
-import { storableReceipt } from './provider-words.ts'
+import { storableReceipt } from './provider-text.ts'
 import type { Settle } from './settle.ts'
 import { PUBLIC_CODE } from './transitions.ts'
 
 /** Applies what providers report after a submit: receipts and late outcomes. */
 export type Receipts = {
   /** Resolves once all receipts are stored: only then may the provider get its acknowledgement. */
-  take(connectionId: ConnectionId, inbound: readonly Inbound[]): Promise<void>
+  apply(connectionId: ConnectionId, inbound: readonly Inbound[]): Promise<void>
   /** Applies an outcome that came after its time-out, if the message is still unknown by this attempt. */
-  takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
+  applyLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
 }
 
 export type ReceiptsDeps = {
@@ -30,17 +30,17 @@ export type ReceiptsDeps = {
   /** True while stopping: then a query is not retried while the database is unavailable. */
   stopping(): boolean
   settle: Settle
-  parts: Pick<MessageParts, 'heard'>
+  parts: Pick<MessageParts, 'joinReceipts'>
   conclude: Conclude
   /** Hands a message that failed over, not begun, to its lane. */
   handOver(item: OutboxItem): void
-  observe(status: string, fate: 'applied' | 'no change'): void
+  observe(status: string, effect: 'applied' | 'no change'): void
 }
 
 export function createReceipts(deps: ReceiptsDeps): Receipts {
   const { settle, ids } = deps
 
-  function takeReceipt(connectionId: ConnectionId, receipt: Receipt): Promise<boolean> {
+  function applyReceipt(connectionId: ConnectionId, receipt: Receipt): Promise<boolean> {
     const { providerId, status, reject, atMs, providerCode, detail } = receipt
     return settle.receipt({
       connectionId,
@@ -59,25 +59,25 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
    * For receipts that changed no message, and are parked: returns which are of parts. Stores on the others
    * which attempt they name, if they do.
    */
-  async function takeParked(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
+  async function joinParkedParts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
     const providerIds = receipts.map(({ providerId }) => providerId)
-    const areParts = providerIds.length === 0 ? [] : await deps.parts.heard(connectionId, providerIds)
-    await noteAttempts(
+    const areParts = providerIds.length === 0 ? [] : await deps.parts.joinReceipts(connectionId, providerIds)
+    await storeAttempts(
       connectionId,
       receipts.filter((_, at) => !areParts[at]),
     )
     return areParts
   }
 
-  async function noteAttempts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<void> {
+  async function storeAttempts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<void> {
     const echoes = receipts.flatMap(({ attemptId, providerId, ofPart = false }) => {
       const known = attemptId === undefined ? null : readAttemptId(attemptId)
       return known ? [{ connectionId, providerId, ofPart, ...known }] : []
     })
-    if (echoes.length > 0) await noteEchoes(deps.db, echoes)
+    if (echoes.length > 0) await storeReceiptAttempts(deps.db, echoes)
   }
 
-  async function takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
+  async function applyLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
     const moved = await concludeLate(connectionId, late)
     deps.observe(late.outcome.kind, moved ? 'applied' : 'no change')
   }
@@ -103,17 +103,17 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 
   return {
-    async take(connectionId, inbound) {
+    async apply(connectionId, inbound) {
       const receipts = inbound.filter(each => each.kind === 'receipt').map(storableReceipt)
-      const moved = await Promise.all(receipts.map(receipt => takeReceipt(connectionId, receipt)))
+      const moved = await Promise.all(receipts.map(receipt => applyReceipt(connectionId, receipt)))
       const parked = receipts.filter((_, at) => !moved[at])
-      const areParts = await takeParked(connectionId, parked)
+      const areParts = await joinParkedParts(connectionId, parked)
       const parts = new Set(parked.filter((_, at) => areParts[at]))
       receipts.forEach((receipt, at) => {
         deps.observe(receipt.status, moved[at] || parts.has(receipt) ? 'applied' : 'no change')
       })
     },
-    takeLate,
+    applyLate,
   }
 }
 

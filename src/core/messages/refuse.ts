@@ -14,7 +14,7 @@ export type Refused = {
   accountId: AccountId
   claim: KeyClaim | null
   /** The provider that refused it; null if Posthorn did. */
-  saidBy: string | null
+  refusedBy: string | null
 }
 
 /**
@@ -22,18 +22,18 @@ export type Refused = {
  * stored under the key first. If the key has an answer already, `replay` gives that answer instead.
  */
 export async function refuseOnce(
-  { problem, id, accountId, claim, saidBy }: Refused,
+  { problem, id, accountId, claim, refusedBy }: Refused,
   idempotency: Idempotency,
   replay: (existing: StoredKey, claim: KeyClaim) => Promise<Answer>,
 ): Promise<Answer> {
-  const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
+  const answer = { ...problemAnswer(problem, id), sandbox: refusedBy === SANDBOX }
   if (!claim) return answer
   // An earlier answer under the key takes precedence, even if the request would be refused now.
   const existing = isDecision(problem)
     ? await idempotency.storeRefusal(accountId, claim, answer)
     : await idempotency.find(accountId, claim)
   if (!existing) return answer
-  const told = await replay(existing, claim)
+  const replayed = await replay(existing, claim)
   // A stored refusal has no provider; this request was just refused by the sandbox in the same way.
-  return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
+  return replayed.replayed && answer.sandbox ? { ...replayed, sandbox: true } : replayed
 }

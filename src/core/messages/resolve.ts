@@ -6,8 +6,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import type { SuppressedOn } from '../consent/lookup.ts'
 import { notRegistered } from './answers.ts'
-import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
-import { recipientSuppressed, suppressionOf } from './suppressed.ts'
+import { type Planned, type PrepareDeps, type Prepared, planSend, priceSend, type World } from './prepare.ts'
+import { recipientSuppressed, findSuppression } from './suppression.ts'
 
 export type ResolveDeps = PrepareDeps & {
   clock: Clock
@@ -31,41 +31,41 @@ export type Resolved =
 export type Refusal = {
   problem: Problem
   /** Another channel may still carry it. */
-  elsewhere: boolean
+  otherChannelAllowed: boolean
   /** The provider that refused it; null if Posthorn did. */
-  saidBy: string | null
+  refusedBy: string | null
 }
 
 /**
  * Turns a valid body into a send that is ready to be accepted, or into its refusal;
  * for sends, batches, estimates and bulk rows.
  *
- *   world   the account's data, from caches; all that `plan` looks up
- *   plan    recipient, route, text, sender; pure (prepare.ts)
- *   vet     checks of this channel that need a query or the provider
- *   price   pure (prepare.ts)
+ *   world       the account's data, from caches; all that `planSend` looks up
+ *   planSend    recipient, route, text, sender; pure (prepare.ts)
+ *   vetSend     checks of this channel that need a query or the provider
+ *   priceSend   pure (prepare.ts)
  *
  * With `channel: auto`, a channel that does not reach the recipient is skipped for the next
  * candidate.
  */
-export async function resolve(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
+export async function resolveSend(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
   const world = await deps.world(caller, body)
-  const barred: Channel[] = []
+  const excluded: Channel[] = []
   /** The first refusal, which the sender gets if no other channel carries the message. */
-  let first: (Refusal & { planned: Planned }) | null = null
+  let firstRefusal: (Refusal & { planned: Planned }) | null = null
   for (;;) {
     let planned: Planned | null = null
     try {
-      planned = plan(body, caller, world, deps.clock.now(), deps, barred)
-      const refusal = await vet(planned, deps)
-      if (!refusal) return { kind: 'prepared', prepared: price(planned, world) }
-      first ??= { ...refusal, planned }
-      if (!refusal.elsewhere || planned.candidates.length === 1) return { kind: 'refused', ...first }
-      barred.push(planned.channel)
+      planned = planSend(body, caller, world, deps.clock.now(), deps, excluded)
+      const refusal = await vetSend(planned, deps)
+      if (!refusal) return { kind: 'prepared', prepared: priceSend(planned, world) }
+      firstRefusal ??= { ...refusal, planned }
+      if (!refusal.otherChannelAllowed || planned.candidates.length === 1) return { kind: 'refused', ...firstRefusal }
+      excluded.push(planned.channel)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       // The fault of a second channel is not reported: the sender did not name that channel.
-      return { kind: 'refused', ...(first ?? { problem: error, elsewhere: false, saidBy: null, planned }) }
+      return { kind: 'refused', ...(firstRefusal ?? { problem: error, otherChannelAllowed: false, refusedBy: null, planned }) }
     }
   }
 }
@@ -74,37 +74,37 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
  * All checks of a planned send that need a query or the provider, the cheapest first.
  * Null if none refuses it; a failover makes them for its new channel, too.
  */
-export function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> | null {
+export function vetSend(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> | null {
   // Most sends need no check, and then no promise is created.
-  return CHECKS.some(check => check.isDue(planned, deps)) ? ask(planned, deps) : null
+  return CHECKS.some(check => check.applies(planned, deps)) ? runChecks(planned, deps) : null
 }
 
-async function ask(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  for (const { isDue, check } of CHECKS) {
-    const refusal = isDue(planned, deps) ? await check(planned, deps) : null
+async function runChecks(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  for (const { applies, check } of CHECKS) {
+    const refusal = applies(planned, deps) ? await check(planned, deps) : null
     if (refusal) return refusal
   }
   return null
 }
 
 const CHECKS: readonly {
-  isDue(planned: Planned, deps: ResolveDeps): boolean
+  applies(planned: Planned, deps: ResolveDeps): boolean
   check(planned: Planned, deps: ResolveDeps): Promise<Refusal | null>
 }[] = [
-  { isDue: planned => planned.messageType === 'marketing', check: checkWanted },
-  { isDue: planned => planned.needsWindow, check: checkWindow },
+  { applies: planned => planned.messageType === 'marketing', check: checkSuppression },
+  { applies: planned => planned.needsWindow, check: checkWindow },
   {
     // Not for scheduled messages, nor if the provider cannot check: then the submit shows it.
-    isDue: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
-    check: checkRegistered,
+    applies: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
+    check: checkReachable,
   },
 ]
 
 /** Refuses marketing to a recipient who opted out. No other channel is tried, which would ignore the opt-out. */
-async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  const how = await suppressionOf(planned, deps.suppressedOn)
+async function checkSuppression(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  const how = await findSuppression(planned, deps.suppressedOn)
   if (how === null) return null
-  return { problem: recipientSuppressed(planned.channel, how), elsewhere: false, saidBy: null }
+  return { problem: recipientSuppressed(planned.channel, how), otherChannelAllowed: false, refusedBy: null }
 }
 
 /** Refuses free text on the official chat app outside the 24-hour window. */
@@ -114,11 +114,11 @@ async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps)
     'template',
     'is required, since free text is only allowed within 24 hours of a message from the recipient',
   )
-  return { problem, elsewhere: true, saidBy: null }
+  return { problem, otherChannelAllowed: true, refusedBy: null }
 }
 
 /** Refuses a recipient that the provider does not reach. */
-async function checkRegistered(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+async function checkReachable(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
   if ((await deps.reaches(planned)) !== false) return null
-  return { problem: notRegistered(), elsewhere: true, saidBy: planned.provider }
+  return { problem: notRegistered(), otherChannelAllowed: true, refusedBy: planned.provider }
 }

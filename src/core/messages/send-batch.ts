@@ -8,18 +8,18 @@ import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.
 import type { Log } from '../../lib/log.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
-import type { Batches, LeftBatch } from './batches.ts'
+import type { Batches, UnfinishedBatch } from './batches.ts'
 import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
 import { refuseOnce } from './refuse.ts'
-import { type ResolveDeps, resolve } from './resolve.ts'
+import { type ResolveDeps, resolveSend } from './resolve.ts'
 import { readSchedule } from './schedule.ts'
-import type { Vouched } from './vouch-store.ts'
+import type { ConfirmedMessage } from './confirm-store.ts'
 
-const NONE: LeftBatch['accepted'] = new Map()
+const NONE_ACCEPTED: UnfinishedBatch['accepted'] = new Map()
 
 export type SendBatchDeps = ResolveDeps & {
   ids: Ids
@@ -44,7 +44,7 @@ type Result = BatchResult['results'][number]
 type Item = { to: string; id: MessageId } & (
   | { accepted: null; prepared: Prepared | Problem }
   /** Accepted by an earlier request with this key; reported as it was accepted then. */
-  | { accepted: Vouched; prepared: null }
+  | { accepted: ConfirmedMessage; prepared: null }
 )
 
 /** Bytes in the request are stored once per recipient; at most so many in all. */
@@ -53,9 +53,9 @@ const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
  * Characters that are accepted at once. A hundred mails of half a million each would exceed the statement's
  * time-out, and fail together with the sends of others in the same flush.
  */
-const MOST_AT_ONCE = 4_000_000
-/** No accept starts after this time; with the wait of the last one, a batch ends within AT_WORK_MS (batches.ts). */
-const ACCEPT_FOR_MS = 6_000
+const MAX_CHARACTERS_AT_ONCE = 4_000_000
+/** No accept starts after this time; with the wait of the last one, a batch ends within MAX_REQUEST_MS (batches.ts). */
+const MAX_ACCEPT_MS = 6_000
 
 /**
  * Sends one body to each of up to a hundred recipients: each is planned, priced and accepted
@@ -71,28 +71,28 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
       checkBatch(request, deps.clock.now())
       const ids = request.body.to.map(() => deps.ids.next('msg'))
-      if (!claim) return await run(request, ids, NONE)
-      return await runOnce(request, claim, ids)
+      if (!claim) return await run(request, ids, NONE_ACCEPTED)
+      return await runWithKey(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const accountId = request.caller.account.id
-      const refused = { problem: error, id: sameAs('msg', request.requestId), accountId, claim, saidBy: null }
+      const refused = { problem: error, id: sameAs('msg', request.requestId), accountId, claim, refusedBy: null }
       return refuseOnce(refused, idempotency, (existing, claim) => replay(request, claim, existing))
     }
   }
 
   /** Claims the key with the ids before anything is accepted, so that after a crash a repeat finishes the batch. */
-  async function runOnce(request: SendBatchRequest, claim: KeyClaim, ids: MessageId[]): Promise<Answer> {
+  async function runWithKey(request: SendBatchRequest, claim: KeyClaim, ids: MessageId[]): Promise<Answer> {
     const accountId = request.caller.account.id
     const existing = await batches.claim(accountId, claim, ids)
     if (existing) return replay(request, claim, existing)
-    return finish(request, claim, await run(request, ids, NONE))
+    return finish(request, claim, await run(request, ids, NONE_ACCEPTED))
   }
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
     const unfinished = existing.batch !== null && existing.status === null
     if (unfinished && existing.bodyHash.equals(claim.bodyHash)) {
-      const left = await batches.takeUp(request.caller.account.id, claim, existing)
+      const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
       if (!left) return problemAnswer(idempotency.inProgress(), sameAs('msg', request.requestId))
       const answer = await finish(request, claim, await run(request, left.ids, left.accepted))
       return { ...answer, replayed: true }
@@ -100,7 +100,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
     if (answer instanceof Problem) return problemAnswer(answer, sameAs('msg', request.requestId))
-    return { ...answer, sandbox: await batches.simulated(request.caller.account.id, existing) }
+    return { ...answer, sandbox: await batches.isSimulated(request.caller.account.id, existing) }
   }
 
   async function finish(request: SendBatchRequest, claim: KeyClaim, answer: Answer): Promise<Answer> {
@@ -111,7 +111,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   async function run(
     request: SendBatchRequest,
     ids: readonly MessageId[],
-    accepted: LeftBatch['accepted'],
+    accepted: UnfinishedBatch['accepted'],
   ): Promise<Answer> {
     const items = await Promise.all(
       request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.get(ids[at]!))),
@@ -120,9 +120,9 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   }
 
   async function acceptAll(items: readonly Item[]): Promise<Result[]> {
-    const untilMs = deps.clock.monotonic() + ACCEPT_FOR_MS
+    const untilMs = deps.clock.monotonic() + MAX_ACCEPT_MS
     const results: Result[] = []
-    for (const some of cutByWeight(items, charactersOf, MOST_AT_ONCE)) {
+    for (const some of cutByWeight(items, charactersOf, MAX_CHARACTERS_AT_ONCE)) {
       const inTime = deps.clock.monotonic() < untilMs
       results.push(...(await Promise.all(some.map(inTime ? acceptItem : refuseLate))))
     }
@@ -132,32 +132,32 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   /** After the time limit: refuses an item, unless its result is known already. */
   async function refuseLate(item: Item): Promise<Result> {
     if (item.accepted || item.prepared instanceof Problem) return acceptItem(item)
-    return failed(item, new Problem('SERVICE_UNAVAILABLE'))
+    return failedResult(item, new Problem('SERVICE_UNAVAILABLE'))
   }
 
   async function prepareItem(
     request: SendBatchRequest,
     to: string,
     id: MessageId,
-    accepted: Vouched | undefined,
+    accepted: ConfirmedMessage | undefined,
   ): Promise<Item> {
     // Not resolved again: its schedule may be over, or its channel unavailable by now.
     if (accepted) return { to, id, accepted, prepared: null }
-    const resolved = await resolve({ ...request.body, to }, request.caller, deps)
+    const resolved = await resolveSend({ ...request.body, to }, request.caller, deps)
     const prepared = resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
     return { to, id, accepted: null, prepared }
   }
 
   async function acceptItem(item: Item): Promise<Result> {
-    if (item.accepted) return taken(item, item.accepted.scheduled)
-    if (item.prepared instanceof Problem) return failed(item, item.prepared)
+    if (item.accepted) return acceptedResult(item, item.accepted.scheduled)
+    if (item.prepared instanceof Problem) return failedResult(item, item.prepared)
     try {
       const verdict = await deps.acceptMessage(item.id, item.prepared, null)
-      if (verdict.kind === 'accepted') return taken(item, item.prepared.scheduledAt !== null)
-      if (verdict.kind === 'insufficient') return failed(item, new Problem('INSUFFICIENT_BALANCE'))
-      return failed(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
+      if (verdict.kind === 'accepted') return acceptedResult(item, item.prepared.scheduledAt !== null)
+      if (verdict.kind === 'insufficient') return failedResult(item, new Problem('INSUFFICIENT_BALANCE'))
+      return failedResult(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
     } catch (error) {
-      return failed(item, problemOf(error, item))
+      return failedResult(item, problemOf(error, item))
     }
   }
 
@@ -191,10 +191,10 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
 
 /** The approximate size of a message in the database. */
 function charactersOf({ prepared }: Item): number {
-  return prepared === null || prepared instanceof Problem ? 0 : prepared.said.text.length
+  return prepared === null || prepared instanceof Problem ? 0 : prepared.rendered.text.length
 }
 
-function taken(item: Item, scheduled: boolean): Result {
+function acceptedResult(item: Item, scheduled: boolean): Result {
   return {
     to: item.to,
     success: true,
@@ -204,7 +204,7 @@ function taken(item: Item, scheduled: boolean): Result {
   }
 }
 
-function failed(item: Item, problem: Problem): Result {
+function failedResult(item: Item, problem: Problem): Result {
   return {
     to: item.to,
     success: false,

@@ -4,15 +4,15 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
-import { type FirstWordDeps, hearFirst, renderFirstAnswer } from './first-word.ts'
+import { type FirstAnswerDeps, awaitFirstAnswer, renderFirstAnswer } from './first-answer.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
 import { refuseOnce } from './refuse.ts'
-import { type ResolveDeps, resolve } from './resolve.ts'
+import { type ResolveDeps, resolveSend } from './resolve.ts'
 
 export type SendDeps = ResolveDeps &
-  FirstWordDeps & {
+  FirstAnswerDeps & {
     acceptMessage: AcceptMessage
     idempotency: Idempotency
   }
@@ -43,9 +43,9 @@ export function createSend(deps: SendDeps): Send {
     try {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
       if (request.fault) throw request.fault
-      const resolved = await resolve(request.body, request.caller, deps)
+      const resolved = await resolveSend(request.body, request.caller, deps)
       if (resolved.kind === 'prepared') return await acceptAndAnswer(id, resolved.prepared, claim, request)
-      return await refuse(resolved.problem, id, claim, request, resolved.saidBy)
+      return await refuse(resolved.problem, id, claim, request, resolved.refusedBy)
     } catch (error) {
       if (error instanceof Problem) return refuse(error, id, claim, request)
       throw error
@@ -57,9 +57,9 @@ export function createSend(deps: SendDeps): Send {
     id: MessageId,
     claim: KeyClaim | null,
     request: SendRequest,
-    saidBy: string | null = null,
+    refusedBy: string | null = null,
   ): Promise<Answer> {
-    const refused = { problem, id, accountId: request.caller.account.id, claim, saidBy }
+    const refused = { problem, id, accountId: request.caller.account.id, claim, refusedBy }
     return refuseOnce(refused, idempotency, (existing, claim) => replay(existing, claim, id, request))
   }
 
@@ -69,12 +69,12 @@ export function createSend(deps: SendDeps): Send {
     claim: KeyClaim | null,
     request: SendRequest,
   ) {
-    const word = prepared.scheduledAt === null ? waiters.wait(id, claim) : null
+    const firstOutcome = prepared.scheduledAt === null ? waiters.wait(id, claim) : null
     let verdict: AcceptVerdict | null = null
     try {
       verdict = await deps.acceptMessage(id, prepared, claim)
     } finally {
-      if (verdict?.kind !== 'accepted') waiters.forget(id)
+      if (verdict?.kind !== 'accepted') waiters.remove(id)
     }
     switch (verdict.kind) {
       case 'insufficient':
@@ -84,8 +84,8 @@ export function createSend(deps: SendDeps): Send {
       case 'exists':
         return replay(verdict, claim!, id, request)
       case 'accepted':
-        return word
-          ? renderFirstAnswer(await hearFirst(deps, id, prepared, claim, word), false)
+        return firstOutcome
+          ? renderFirstAnswer(await awaitFirstAnswer(deps, id, prepared, claim, firstOutcome), false)
           : sentAnswer({ id, ...prepared }, 'scheduled', false)
     }
   }

@@ -24,7 +24,7 @@ export type SettleDeps = {
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
 type SettleResult = { answer: string | null } | null
 /** The result of one item of a flush. */
-type Result = { told: SettleResult } | { moved: boolean } | { error: unknown }
+type Result = { settled: SettleResult } | { moved: boolean } | { error: unknown }
 /** Writes a part of a flush; `repeated`: an earlier try may have been committed. */
 type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
 
@@ -37,15 +37,15 @@ const MAX_ITEMS = 256
  */
 export function createSettle(deps: SettleDeps): Settle {
   const { db, clock } = deps
-  const batcher: Batcher<Work, Result> = createBatcher({ flush, maxItems: MAX_ITEMS, conflict: sameMessage })
+  const batcher: Batcher<Work, Result> = createBatcher({ flush, maxItems: MAX_ITEMS, conflict: messageKeyOf })
 
   async function flush(work: Work[]): Promise<Result[]> {
     const startedMs = clock.monotonic()
     // The same time for all tries of this flush: a repeat recognises by it what the first one did.
     const nowMs = clock.now()
-    const told = await inOrder(attemptsOf(work), byAccountAndId, rows =>
+    const settled = await inOrder(attemptsOf(work), byAccountAndId, rows =>
       writeOrSplit(rows, async (some, repeated) =>
-        (await settleAttempts(db, nowMs, some, repeated)).map(told => ({ told })),
+        (await settleAttempts(db, nowMs, some, repeated)).map(settled => ({ settled })),
       ),
     )
     const moved = await inOrder(receiptsOf(work), byProviderId, rows =>
@@ -53,13 +53,13 @@ export function createSettle(deps: SettleDeps): Settle {
     )
     deps.observe?.(work.length, clock.monotonic() - startedMs)
     let [attempt, receipt] = [0, 0]
-    return work.map(({ kind }) => (kind === 'attempt' ? told[attempt++]! : moved[receipt++]!))
+    return work.map(({ kind }) => (kind === 'attempt' ? settled[attempt++]! : moved[receipt++]!))
   }
 
   /** If the database refuses a row (a value, or a provider's id twice in one flush), splits until that row is alone. */
   async function writeOrSplit<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
     try {
-      return await writePatiently(rows, write)
+      return await writeWithRetry(rows, write)
     } catch (error) {
       if (rows.length === 1 || error instanceof DatabaseUnavailable) return rows.map(() => ({ error }))
       const half = rows.length >> 1
@@ -71,7 +71,7 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 
   /** Retries while the database is unavailable, so that no outcome is lost. */
-  function writePatiently<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
+  function writeWithRetry<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
     return patiently(
       clock,
       () => !deps.stopping(),
@@ -83,7 +83,7 @@ export function createSettle(deps: SettleDeps): Settle {
     async attempt(row) {
       const result = await batcher.add({ kind: 'attempt', row })
       if ('error' in result) throw result.error
-      return (result as { told: SettleResult }).told
+      return (result as { settled: SettleResult }).settled
     },
     async receipt(row) {
       const result = await batcher.add({ kind: 'receipt', row })
@@ -95,7 +95,7 @@ export function createSettle(deps: SettleDeps): Settle {
 }
 
 /** Two items for the same message never share a statement, which would apply only one of them. */
-function sameMessage(work: Work): string {
+function messageKeyOf(work: Work): string {
   return work.kind === 'attempt' ? work.row.id : `${work.row.connectionId}:${work.row.providerId}`
 }
 

@@ -145,14 +145,14 @@ export function channelByTemplate(
   if (contextChannel !== null && !own.includes(contextChannel)) {
     throw invalid('conversationContext.moduleType', `${words}, not ${contextChannel}`)
   }
-  const channel = asked ?? contextChannel ?? naturalOf(own, recipient, homeCountry)
+  const channel = asked ?? contextChannel ?? defaultChannelOf(own, recipient, homeCountry)
   if (channel === 'botapp_bot' && contextChannel === null) {
     throw invalid('conversationContext', 'is required for channel botapp_bot')
   }
   return channel
 }
 
-function naturalOf(own: readonly Channel[], recipient: Recipient, homeCountry: string): Channel {
+function defaultChannelOf(own: readonly Channel[], recipient: Recipient, homeCountry: string): Channel {
   if (own.some(isSms)) {
     return smsChannelOf(recipient.kind === 'phone' ? recipient.country : null, homeCountry)
   }

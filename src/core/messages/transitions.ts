@@ -37,7 +37,7 @@ export const PUBLIC_CODE: Record<RejectCode, MessageError> = {
   PROVIDER_UNAVAILABLE: 'PROVIDER_UNAVAILABLE',
 }
 
-const NOTHING = {
+const EMPTY = {
   providerId: null,
   providerCode: null,
   errorCode: null,
@@ -47,9 +47,9 @@ const NOTHING = {
 } as const
 
 /** For an attempt that was recorded but certainly not made: the message is due at once, the attempt does not count. */
-export function notMade(nowMs: number): Settlement {
+export function settleNotMade(nowMs: number): Settlement {
   return {
-    ...NOTHING,
+    ...EMPTY,
     kind: 'queued',
     errorDetail: 'the attempt was recorded but not made',
     dueAt: nowMs,
@@ -73,7 +73,7 @@ export function settleOutcome(
   switch (outcome.kind) {
     case 'accepted':
       return {
-        ...NOTHING,
+        ...EMPTY,
         kind: 'sent',
         providerId: outcome.providerId,
         providerCode: outcome.code ?? null,
@@ -81,7 +81,7 @@ export function settleOutcome(
       }
     case 'rejected':
       return {
-        ...NOTHING,
+        ...EMPTY,
         kind: 'failed',
         providerCode,
         errorCode: PUBLIC_CODE[outcome.code],
@@ -91,7 +91,7 @@ export function settleOutcome(
     case 'retry': {
       if (tries >= policy.maxAttempts) {
         return {
-          ...NOTHING,
+          ...EMPTY,
           kind: 'failed',
           providerCode,
           errorCode: 'PROVIDER_UNAVAILABLE',
@@ -101,7 +101,7 @@ export function settleOutcome(
       }
       const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, tries, random, BACKOFF_CAP_MS)
       return {
-        ...NOTHING,
+        ...EMPTY,
         kind: 'queued',
         providerCode,
         errorDetail: outcome.detail,
@@ -111,7 +111,7 @@ export function settleOutcome(
     }
     case 'throttled':
       return {
-        ...NOTHING,
+        ...EMPTY,
         kind: 'queued',
         providerCode,
         errorDetail: outcome.detail ?? 'throttled',
@@ -121,7 +121,7 @@ export function settleOutcome(
       }
     case 'unknown':
       return {
-        ...NOTHING,
+        ...EMPTY,
         kind: 'unknown',
         providerCode,
         errorDetail: outcome.detail,

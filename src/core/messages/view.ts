@@ -80,7 +80,7 @@ export function viewWithTimeline(
   const timeline = [
     statusEntry(row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)),
     ...row.pastAttempts.flatMap((past, at) => pastEntries(row, past, at === 0, explain)),
-    ...(hasOpenAttempt(row) ? lastEntries(row, explain) : []),
+    ...(hasCurrentAttempt(row) ? lastEntries(row, explain) : []),
     ...laterEntries(row),
   ]
   return { ...viewMessage(row, currency), timeline }
@@ -122,7 +122,7 @@ function providerOf(row: MessageRow, { connectionId }: PastAttempt): string {
 }
 
 /** Whether the last attempt is not among the past ones; after a throttled attempt its number is used again. */
-function hasOpenAttempt(row: MessageRow): boolean {
+function hasCurrentAttempt(row: MessageRow): boolean {
   // A withdrawn message may have a recorded attempt, which was not made.
   if (row.attemptAt === null || row.status === 'cancelled') return false
   const last = row.pastAttempts.at(-1)
@@ -148,16 +148,16 @@ function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
     ...(unknownAt !== null && { unknownAt: toIso(unknownAt) }),
     provider: row.provider,
     connectionId: row.connectionId,
-    ...(row.status === 'sending' ? NO_WORD_YET : lastWord(row, explain)),
+    ...(row.status === 'sending' ? NO_OUTCOME_YET : outcomeFields(row, explain)),
   }
   const unknown = unknownAt === null ? [] : [statusEntry('unknown', unknownAt)]
   return [statusEntry('sending', at), attempt, ...unknown]
 }
 
 /** Until the outcome, the row still has the values of the attempt before. */
-const NO_WORD_YET = { settledAt: null, providerCode: null, explanation: null, detail: null }
+const NO_OUTCOME_YET = { settledAt: null, providerCode: null, explanation: null, detail: null }
 
-function lastWord({ provider, providerCode, settledAt, errorDetail }: MessageRow, explain: ExplainCode) {
+function outcomeFields({ provider, providerCode, settledAt, errorDetail }: MessageRow, explain: ExplainCode) {
   return {
     settledAt: isoOrNull(settledAt),
     providerCode,

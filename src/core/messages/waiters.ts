@@ -4,7 +4,7 @@ import type { KeyClaim } from './hot-store.ts'
 import type { Settlement } from './transitions.ts'
 
 /** The first outcome of a message, for the request that waits for it. */
-export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
+export type FirstOutcome = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
   answer: 'sent' | 'queued' | 'failed'
   /** The channel and the connection of the outcome; a failover may have changed them. */
   channel: Channel
@@ -13,24 +13,24 @@ export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
 
 /** The requests in this process that wait for the first outcome of their message. */
 export type Waiters = {
-  wait(id: MessageId, claim: KeyClaim | null): Promise<FirstWord | null>
+  wait(id: MessageId, claim: KeyClaim | null): Promise<FirstOutcome | null>
   /** The idempotency key of a request that still waits, and has no response yet. */
   claimOf(id: MessageId): KeyClaim | null
   /** Resolves the waiting request, if there is one; with null, it has to read the outcome from the database. */
-  tell(id: MessageId, word: FirstWord | null): void
-  forget(id: MessageId): void
+  notify(id: MessageId, outcome: FirstOutcome | null): void
+  remove(id: MessageId): void
 }
 
 export function createWaiters(): Waiters {
-  const waiting = new Map<MessageId, { claim: KeyClaim | null; resolve(word: FirstWord | null): void }>()
+  const waiting = new Map<MessageId, { claim: KeyClaim | null; resolve(word: FirstOutcome | null): void }>()
   return {
     wait: (id, claim) => new Promise(resolve => waiting.set(id, { claim, resolve })),
     claimOf: id => waiting.get(id)?.claim ?? null,
-    tell(id, word) {
+    notify(id, word) {
       waiting.get(id)?.resolve(word)
       waiting.delete(id)
     },
-    forget: id => {
+    remove: id => {
       waiting.delete(id)
     },
   }

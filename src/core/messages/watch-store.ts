@@ -27,7 +27,7 @@ export async function watchAccounts(
 }
 
 /** The id of the last move up to `atMs`; 0 if there is none. */
-export async function lastMove(db: Db, accountId: AccountId, atMs: number): Promise<number> {
+export async function lastMoveId(db: Db, accountId: AccountId, atMs: number): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'last_move',
     text: 'select id from message_moves where account_id = $1 and at <= $2 order by id desc limit 1',
@@ -39,7 +39,7 @@ export async function lastMove(db: Db, accountId: AccountId, atMs: number): Prom
 /** For each account the moves after an id, at most `limit`, in their order. */
 export async function selectMoves(
   db: Db,
-  tails: readonly { accountId: AccountId; behind: number }[],
+  tails: readonly { accountId: AccountId; afterId: number }[],
   limit: number,
 ): Promise<Move[]> {
   if (tails.length === 0) return []
@@ -51,7 +51,7 @@ export async function selectMoves(
                             where account_id = a.account_id and id > a.behind order by id limit $3) m`,
     values: [
       bareArray(tails.map(tail => toUuid(tail.accountId))),
-      bareArray(tails.map(tail => tail.behind)),
+      bareArray(tails.map(tail => tail.afterId)),
       limit,
     ],
   })
@@ -63,7 +63,7 @@ export async function selectMoves(
 }
 
 /** Deletes moves from before `beforeMs`, and watches that have expired at `nowMs`. */
-export async function forgetMoves(db: Db, beforeMs: number, nowMs: number): Promise<void> {
+export async function deleteOldMoves(db: Db, beforeMs: number, nowMs: number): Promise<void> {
   await db.query({
     name: 'forget_moves',
     text: 'delete from message_moves where at < $1',

@@ -6,27 +6,27 @@ import { createFollowers, type Follower } from '../../infra/followers.ts'
 import { type ListNews, withBeats } from '../../infra/list-news.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
-import { fits } from './filter.ts'
+import { matchesFilter } from './filter.ts'
 import { type MessageFilter, selectMessages } from './list-store.ts'
 import type { MessageRow } from './message-store.ts'
-import { type Mark, readMark, writeMark } from './watch-mark.ts'
-import { forgetMoves, lastMove, type Move, selectMoves, watchAccounts } from './watch-store.ts'
+import { type StreamCursor, readStreamCursor, writeStreamCursor } from './watch-cursor.ts'
+import { deleteOldMoves, lastMoveId, type Move, selectMoves, watchAccounts } from './watch-store.ts'
 
 export type MessageNews = ListNews<Message>
 
 export type MessageWatch = {
   /**
-   * Yields the account's messages at each change, from now on or from `mark` on, until `gone` is aborted.
+   * Yields the account's messages at each change, from now on or from `cursor` on, until `gone` is aborted.
    * Throws RATE_LIMITED if too many streams are open.
    */
   follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>>
   /** Deletes old moves and watches; any node may call it at any time. */
-  forget(): Promise<void>
+  sweep(): Promise<void>
   /** Ends all streams, at shutdown. */
   close(): void
 }
 
-export type Watcher = { account: Caller['account']; filter: MessageFilter; mark: string | undefined }
+export type Watcher = { account: Caller['account']; filter: MessageFilter; cursor: string | undefined }
 
 export type MessageWatchDeps = {
   db: Db
@@ -35,15 +35,15 @@ export type MessageWatchDeps = {
 }
 
 /** How often moves are read, with one query for all streams of this node. */
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 /** How long a watch lasts without renewal, so that a stream that reconnects finds the changes meanwhile. */
-const WATCH_FOR_MS = 90_000
+const WATCH_LEASE_MS = 90_000
 const RENEW_EVERY_MS = 15_000
 /** After an older mark, moves may be missing. */
 const RESUME_WITHIN_MS = 60_000
-const KEEP_MOVES_MS = 150_000
+const MOVE_RETENTION_MS = 150_000
 /** Moves get their ids before they are committed: how long a lower id may become visible after a higher one. */
-const LATE_MS = 5_000
+const LATE_COMMIT_MS = 5_000
 /** Limits per account and poll; beyond them, its streams get a `reset` and read their lists anew. */
 const MOST_MOVES = 2_000
 const MOST_MESSAGES = 300
@@ -56,7 +56,7 @@ type Watching = Follower<Watcher, MessageNews>
 type Tail = {
   accountId: AccountId
   /** All up to here. */
-  behind: number
+  afterId: number
   /** And these, with the time at which they were read. */
   seen: Map<number, number>
   /** When all streams get a `reset`: by then calls that did not see the watch have ended. */
@@ -68,8 +68,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   let renewAtMs = 0
   const followers = createFollowers<Watcher, MessageNews>({
     clock,
-    look,
-    lookEveryMs: LOOK_EVERY_MS,
+    look: poll,
+    lookEveryMs: POLL_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
   })
@@ -80,48 +80,48 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
       throw new Problem('RATE_LIMITED', 'Too many streams of messages are open.', { retryAfterSeconds: 5 })
     }
     try {
-      await begin(follower)
+      await sendFirstEvent(follower)
     } catch (error) {
       follower.leave()
       throw error
     }
-    return withBeats(follower, ({ account }) => standingOf(account.id))
+    return withBeats(follower, ({ account }) => currentCursorOf(account.id))
   }
 
   /** Sends the first event: what happened since the mark, or a `reset` to the list as it is now. */
-  async function begin(follower: Watching): Promise<void> {
-    const { account, mark } = follower.subject
+  async function sendFirstEvent(follower: Watching): Promise<void> {
+    const { account, cursor } = follower.subject
     const nowMs = clock.now()
-    const since = readMark(mark, nowMs - RESUME_WITHIN_MS)
-    const known = await watchAccounts(db, [account.id], nowMs, nowMs + WATCH_FOR_MS)
+    const since = readStreamCursor(cursor, nowMs - RESUME_WITHIN_MS)
+    const known = await watchAccounts(db, [account.id], nowMs, nowMs + WATCH_LEASE_MS)
     const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
-    if (!known.has(account.id)) tail.resetAtMs = clock.monotonic() + LATE_MS
+    if (!known.has(account.id)) tail.resetAtMs = clock.monotonic() + LATE_COMMIT_MS
     if (since && known.has(account.id)) await catchUp(follower, tail, since)
-    else follower.tell({ kind: 'reset', mark: markOf(tail) })
+    else follower.tell({ kind: 'reset', mark: cursorOf(tail) })
   }
 
   async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
-    const behind = await lastMove(db, accountId, nowMs - LATE_MS)
-    const tail = tails.get(accountId) ?? { accountId, behind, seen: new Map(), resetAtMs: null }
+    const afterId = await lastMoveId(db, accountId, nowMs - LATE_COMMIT_MS)
+    const tail = tails.get(accountId) ?? { accountId, afterId, seen: new Map(), resetAtMs: null }
     tails.set(accountId, tail)
     return tail
   }
 
-  async function catchUp(follower: Watching, tail: Tail, since: Mark): Promise<void> {
+  async function catchUp(follower: Watching, tail: Tail, since: StreamCursor): Promise<void> {
     const { account } = follower.subject
-    follower.tell({ kind: 'beat', mark: mark(since.behind) })
-    const moves = await selectMoves(db, [{ accountId: account.id, behind: since.behind }], MOST_MOVES)
+    follower.tell({ kind: 'beat', mark: mark(since.afterId) })
+    const moves = await selectMoves(db, [{ accountId: account.id, afterId: since.afterId }], MOST_MOVES)
     const ids = new Set(moves.flatMap(({ messageIds }) => messageIds))
-    const isTold = !isTooMuch(moves, ids) && (await tellOf(account.id, ids, [follower], mark(since.behind)))
-    follower.tell({ kind: isTold ? 'beat' : 'reset', mark: markOf(tail) })
+    const isSent = !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], mark(since.afterId)))
+    follower.tell({ kind: isSent ? 'beat' : 'reset', mark: cursorOf(tail) })
   }
 
-  function standingOf(accountId: AccountId): string | null {
+  function currentCursorOf(accountId: AccountId): string | null {
     const tail = tails.get(accountId)
-    return tail ? markOf(tail) : null
+    return tail ? cursorOf(tail) : null
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
     for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
     await renew([...watching.keys()])
@@ -129,15 +129,15 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const moves = Map.groupBy(found, ({ accountId }) => accountId)
     for (const tail of tails.values()) {
       const all = watching.get(tail.accountId) ?? []
-      await take(tail, moves.get(tail.accountId) ?? [], all)
-      remindOf(tail, all)
+      await sendMoves(tail, moves.get(tail.accountId) ?? [], all)
+      sendDueReset(tail, all)
     }
   }
 
   async function renew(accountIds: readonly AccountId[]): Promise<void> {
     if (clock.monotonic() < renewAtMs || accountIds.length === 0) return
     const nowMs = clock.now()
-    const known = await watchAccounts(db, accountIds, nowMs, nowMs + WATCH_FOR_MS)
+    const known = await watchAccounts(db, accountIds, nowMs, nowMs + WATCH_LEASE_MS)
     renewAtMs = clock.monotonic() + RENEW_EVERY_MS
     // The watch expired while the database was unavailable, so changes may be missing.
     for (const [accountId, tail] of tails) {
@@ -146,24 +146,24 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   }
 
   /** Sends the moves that were not sent yet, and advances the tail. */
-  async function take(tail: Tail, moves: readonly Move[], all: readonly Watching[]): Promise<void> {
+  async function sendMoves(tail: Tail, moves: readonly Move[], all: readonly Watching[]): Promise<void> {
     const fresh = moves.filter(({ id }) => !tail.seen.has(id))
     const ids = new Set(fresh.flatMap(({ messageIds }) => messageIds))
-    const at = markOf(tail)
-    if (isTooMuch(moves, ids) || !(await tellOf(tail.accountId, ids, all, at))) await skip(tail, all)
+    const at = cursorOf(tail)
+    if (isTooMuch(moves, ids) || !(await sendMessages(tail.accountId, ids, all, at))) await resetToEnd(tail, all)
     const nowMs = clock.monotonic()
     for (const { id } of fresh) tail.seen.set(id, nowMs)
     advance(tail, nowMs)
   }
 
-  async function skip(tail: Tail, all: readonly Watching[]): Promise<void> {
-    tail.behind = Math.max(tail.behind, await lastMove(db, tail.accountId, clock.now()))
-    for (const { tell } of all) tell({ kind: 'reset', mark: markOf(tail) })
-    tail.resetAtMs = clock.monotonic() + LATE_MS
+  async function resetToEnd(tail: Tail, all: readonly Watching[]): Promise<void> {
+    tail.afterId = Math.max(tail.afterId, await lastMoveId(db, tail.accountId, clock.now()))
+    for (const { tell } of all) tell({ kind: 'reset', mark: cursorOf(tail) })
+    tail.resetAtMs = clock.monotonic() + LATE_COMMIT_MS
   }
 
   /** False if their content is too large to be read at once; then nothing was sent. */
-  async function tellOf(
+  async function sendMessages(
     accountId: AccountId,
     ids: ReadonlySet<MessageId>,
     all: readonly Watching[],
@@ -179,29 +179,29 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const messages = await view(first.subject.account, rows)
     for (const { subject, tell } of all) {
       for (const [place, row] of rows.entries()) {
-        if (fits(subject.filter, row)) tell({ kind: 'message', mark: at, message: messages[place]! })
+        if (matchesFilter(subject.filter, row)) tell({ kind: 'message', mark: at, message: messages[place]! })
       }
     }
     return true
   }
 
-  function remindOf(tail: Tail, all: readonly Watching[]): void {
+  function sendDueReset(tail: Tail, all: readonly Watching[]): void {
     if (tail.resetAtMs === null || clock.monotonic() < tail.resetAtMs) return
     tail.resetAtMs = null
-    for (const { tell } of all) tell({ kind: 'reset', mark: markOf(tail) })
+    for (const { tell } of all) tell({ kind: 'reset', mark: cursorOf(tail) })
   }
 
   function mark(behind: number): string {
-    return writeMark({ behind, atMs: clock.now() })
+    return writeStreamCursor({ afterId: behind, atMs: clock.now() })
   }
 
-  function markOf(tail: Tail): string {
-    return mark(tail.behind)
+  function cursorOf(tail: Tail): string {
+    return mark(tail.afterId)
   }
 
   return {
     follow,
-    forget: () => forgetMoves(db, clock.now() - KEEP_MOVES_MS, clock.now()),
+    sweep: () => deleteOldMoves(db, clock.now() - MOVE_RETENTION_MS, clock.now()),
     close: followers.close,
   }
 }
@@ -213,9 +213,9 @@ function isTooMuch(moves: readonly Move[], ids: ReadonlySet<MessageId>): boolean
 /** Advances past moves that were seen long enough ago: no lower id can still become visible. */
 function advance(tail: Tail, nowMs: number): void {
   for (const [id, seenMs] of tail.seen) {
-    if (seenMs + LATE_MS <= nowMs) tail.behind = Math.max(tail.behind, id)
+    if (seenMs + LATE_COMMIT_MS <= nowMs) tail.afterId = Math.max(tail.afterId, id)
   }
-  for (const id of tail.seen.keys()) if (id <= tail.behind) tail.seen.delete(id)
+  for (const id of tail.seen.keys()) if (id <= tail.afterId) tail.seen.delete(id)
 }
 
 /** Keeps only the last state of each message; replaces the queue by a `reset` if it becomes too long. */
@@ -225,7 +225,7 @@ function queue(waiting: readonly MessageNews[], next: MessageNews): MessageNews[
     return [{ kind: 'reset', mark: next.mark }]
   }
   if (next.kind === 'beat') return [...waiting, next]
-  return [...waiting.filter(news => !isOf(news, next.message)), next]
+  return [...waiting.filter(news => !isAbout(news, next.message)), next]
 }
 
 function charactersOf(waiting: readonly MessageNews[]): number {
@@ -235,6 +235,6 @@ function charactersOf(waiting: readonly MessageNews[]): number {
   )
 }
 
-function isOf(news: MessageNews, { messageId }: Message): boolean {
+function isAbout(news: MessageNews, { messageId }: Message): boolean {
   return news.kind === 'message' && news.message.messageId === messageId
 }

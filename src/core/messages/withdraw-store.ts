@@ -5,7 +5,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, sameAs, toUuid } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
-import { notMade } from './transitions.ts'
+import { settleNotMade } from './transitions.ts'
 
 /** Cancels a message; false if its attempt has begun, or it has ended. */
 export async function cancelMessage(
@@ -68,30 +68,30 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
 }
 
 /** Why a waiting message must not be sent any more. */
-export type Unwanted = 'unreadable' | 'suppressed' | 'expired' | 'superseded'
+export type EndReason = 'unreadable' | 'suppressed' | 'expired' | 'superseded'
 
 /** Ends messages that must not be sent any more, each by its reason; those that have begun meanwhile are not affected. */
-export async function endUnwanted(
+export async function endMessages(
   db: Db,
   nowMs: number,
-  items: ReadonlyMap<{ accountId: AccountId; id: MessageId }, Unwanted>,
+  items: ReadonlyMap<{ accountId: AccountId; id: MessageId }, EndReason>,
 ): Promise<void> {
   for (const [reason, such] of Map.groupBy(items.keys(), item => items.get(item)!)) {
-    await withdraw(db, nowMs, such, UNWANTED[reason])
+    await withdraw(db, nowMs, such, ENDING_OF[reason])
   }
 }
 
 /**
  * Withdraws messages whose senders got an error: they are not sent, their money is released, and their
  * keys are free again. Returns those that were withdrawn. A message that another node has begun meanwhile
- * is not affected, and one that a repeat got its answer for (vouch-store.ts) stays, and is due.
+ * is not affected, and one that a repeat got its answer for (confirm-store.ts) stays, and is due.
  */
 export async function withdrawUnconfirmed(
   db: Database,
   nowMs: number,
   rows: readonly AcceptRow[],
   /** Called in the same transaction, to withdraw what was stored with them. */
-  also?: (tx: Db, gone: ReadonlySet<MessageId>) => Promise<void>,
+  also?: (tx: Db, withdrawn: ReadonlySet<MessageId>) => Promise<void>,
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
     const sorted = [...rows].sort(byAccountAndId)
@@ -102,7 +102,7 @@ export async function withdrawUnconfirmed(
       tx,
       sorted.filter(row => gone.has(row.id)),
     )
-    await putOff(
+    await requeueUnmade(
       tx,
       nowMs,
       sorted.filter(row => row.begun && !gone.has(row.id)),
@@ -116,7 +116,7 @@ export async function withdrawUnconfirmed(
  * All writing transactions with an id below `oldestXid` have ended. `ownXid` is above the ids of all that have
  * begun to write; null unless `own` asks for it, since it uses up an id.
  */
-export async function readTransactions(
+export async function readTransactionIds(
   db: Db,
   own: boolean,
 ): Promise<{ oldestXid: number; ownXid: number | null }> {
@@ -133,7 +133,7 @@ export async function readTransactions(
  * Makes messages due whose first attempt was recorded with them but will not be made. Only if it still is the
  * first attempt, so that a repeat never reverts one that was begun since.
  */
-async function putOff(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
+async function requeueUnmade(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
   if (rows.length === 0) return
   const { rows: unmade } = await db.query<{ id: string }>({
     name: 'find_unmade',
@@ -156,10 +156,10 @@ function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
     id: row.id,
     attempt: 1,
     connectionId: row.connectionId,
-    ...notMade(nowMs),
+    ...settleNotMade(nowMs),
     // Null if the message was found to be unknown meanwhile.
     secret: row.secret?.() ?? null,
-    forget: null,
+    keyToFree: null,
     // It causes no event.
     eventId: sameAs('evt', row.id),
   }
@@ -190,14 +190,14 @@ type Ending = {
 
 const CANCELLED: Ending = { end: 'cancelled', errorCode: null, detail: null }
 /** By this detail a withdrawn message differs from one that its account cancelled. */
-export const TAKEN_BACK = 'the database went away before the sender could be told; not sent'
-const UNCONFIRMED: Ending = { ...CANCELLED, detail: TAKEN_BACK }
+export const WITHDRAWN_DETAIL = 'the database went away before the sender could be told; not sent'
+const UNCONFIRMED: Ending = { ...CANCELLED, detail: WITHDRAWN_DETAIL }
 const STRANDED: Ending = {
   end: 'failed',
   errorCode: 'PROVIDER_UNAVAILABLE',
   detail: 'its connection was removed, or its web session unlinked',
 }
-const UNWANTED: Readonly<Record<Unwanted, Ending>> = {
+const ENDING_OF: Readonly<Record<EndReason, Ending>> = {
   unreadable: {
     end: 'failed',
     errorCode: 'INTERNAL_ERROR',
@@ -224,7 +224,7 @@ async function withdraw(
   /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
   begun: readonly boolean[] = items.map(() => false),
   /** Skips messages that a repeat of their request got the answer for. */
-  unvouched = false,
+  unconfirmedOnly = false,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
@@ -238,7 +238,7 @@ async function withdraw(
       ending.end,
       ending.errorCode,
       ending.detail,
-      unvouched,
+      unconfirmedOnly,
     ],
   })
   return rows.map(row => fromUuid('msg', row.id))

@@ -15,15 +15,15 @@ export type OutboxItem = {
   /** Its bulk job, whose rate it is sent at; absent once the job has ended. */
   bulkJobId?: Id<'job'>
   /** Callbacks about its submit. */
-  leaving?: Leaving
+  submitCallbacks?: SubmitCallbacks
   /** Since when the node holds it, in ms of the monotonic clock: earlier look-ups for it are at least that old. */
   heldAtMs?: number
 }
 
 /** Callbacks about the submit of a message; each may be called more than once. */
-export type Leaving = {
+export type SubmitCallbacks = {
   /** It is submitted over this connection; null: this node gives it back, or never held it. */
-  left(connectionId: ConnectionId | null): void
+  submitted(connectionId: ConnectionId | null): void
   /** The provider has answered. */
   answered(): void
 }

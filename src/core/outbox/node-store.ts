@@ -5,11 +5,11 @@ import { toIso } from '../../lib/clock.ts'
 export const NODE_LEASE_MS = 5_000
 
 /** SQL condition: the lease of a row of `nodes` is valid. */
-export const LIVES = `seen_at > now() - interval '${NODE_LEASE_MS} ms'`
+export const LEASE_IS_VALID = `seen_at > now() - interval '${NODE_LEASE_MS} ms'`
 
 /** SQL condition: some node has a valid lease, and had started by the time in parameter `place`. */
-export function livesSince(place: `$${number}`): string {
-  return `exists (select 1 from nodes where started_at <= ${place} and ${LIVES})`
+export function someNodeRunsSince(place: `$${number}`): string {
+  return `exists (select 1 from nodes where started_at <= ${place} and ${LEASE_IS_VALID})`
 }
 
 /**
@@ -17,12 +17,12 @@ export function livesSince(place: `$${number}`): string {
  * the database, as with the embedded one, so all other nodes are removed. The start is in whole
  * milliseconds, like the times that it is compared with.
  */
-export async function registerNode(db: Db, host: string, nowMs: number, alone: boolean): Promise<number> {
+export async function registerNode(db: Db, host: string, nowMs: number, isExclusive: boolean): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'register_node',
     text: `with dead as (delete from nodes where $3)
            insert into nodes (host, started_at) values ($1, least($2, date_trunc('milliseconds', now()))) returning id`,
-    values: [host, toIso(nowMs), alone],
+    values: [host, toIso(nowMs), isExclusive],
   })
   return rows[0]!.id
 }
@@ -31,7 +31,7 @@ export async function registerNode(db: Db, host: string, nowMs: number, alone: b
  * A heartbeat, which renews the lease. Returns the time since the one before, in ms by the database's clock; null
  * if other nodes have removed this one already.
  */
-export async function beat(db: Db, node: number): Promise<number | null> {
+export async function sendHeartbeat(db: Db, node: number): Promise<number | null> {
   const { rows } = await db.query<{ silentMs: number }>({
     name: 'beat',
     text: `with before as (select id, seen_at from nodes where id = $1)
@@ -43,16 +43,16 @@ export async function beat(db: Db, node: number): Promise<number | null> {
 }
 
 /** Removes nodes whose lease has expired; returns how many. */
-export async function buryDead(db: Db): Promise<number> {
+export async function removeExpiredNodes(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'bury_dead',
-    text: `delete from nodes where not (${LIVES})`,
+    text: `delete from nodes where not (${LEASE_IS_VALID})`,
   })
   return rowCount ?? 0
 }
 
 /** Removes this node at shutdown. */
-export async function signOff(db: Db, node: number): Promise<void> {
+export async function removeNode(db: Db, node: number): Promise<void> {
   await db.query({ name: 'sign_off', text: 'delete from nodes where id = $1', values: [node] })
 }
 
@@ -60,7 +60,7 @@ export async function signOff(db: Db, node: number): Promise<void> {
 export async function countNodes(db: Db): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'count_nodes',
-    text: `select count(*)::integer as n from nodes where ${LIVES}`,
+    text: `select count(*)::integer as n from nodes where ${LEASE_IS_VALID}`,
   })
   return rows[0]!.n
 }

@@ -5,7 +5,7 @@ import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** A message to whose parts the provider gave ids of their own. */
-export type Whole = {
+export type SplitMessage = {
   connectionId: ConnectionId
   /** The provider id of the message itself, which differs from those of its parts. */
   wholeId: string
@@ -16,7 +16,7 @@ export type Whole = {
 export type PartRef = { connectionId: ConnectionId; partId: string }
 
 /** Stores the parts' ids. If a provider uses an id again, the earlier part or message with that id is overwritten. */
-export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[]): Promise<void> {
+export async function storeParts(db: Db, nowMs: number, wholes: readonly SplitMessage[]): Promise<void> {
   const parts = wholes.flatMap(whole => whole.partIds.map(partId => ({ ...whole, partId })))
   await db.query({
     name: 'message_parts_note',

@@ -23,7 +23,7 @@ export type Lookup = {
 export async function claimLookups(
   db: Db,
   nowMs: number,
-  room: readonly { connectionId: ConnectionId; limit: number }[],
+  capacity: readonly { connectionId: ConnectionId; limit: number }[],
   waitsMs: readonly number[],
 ): Promise<Lookup[]> {
   const { rows } = await db.query<{
@@ -37,8 +37,8 @@ export async function claimLookups(
     text: 'select * from claim_lookups($1,$2,$3,$4)',
     values: [
       toIso(nowMs),
-      bareArray(room.map(each => toUuid(each.connectionId))),
-      bareArray(room.map(each => each.limit)),
+      bareArray(capacity.map(each => toUuid(each.connectionId))),
+      bareArray(capacity.map(each => each.limit)),
       bareArray(waitsMs),
     ],
   })
@@ -52,7 +52,7 @@ export async function claimLookups(
 }
 
 /** A receipt that names our attempt beside the provider's id; `ofPart`: the provider's id is of one part of it. */
-export type Echo = {
+export type ReceiptAttempt = {
   connectionId: ConnectionId
   providerId: string
   id: MessageId
@@ -61,7 +61,7 @@ export type Echo = {
 }
 
 /** Stores on parked receipts which attempt they name, so that they can be applied although the submit had no answer. */
-export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void> {
+export async function storeReceiptAttempts(db: Db, echoes: readonly ReceiptAttempt[]): Promise<void> {
   await db.query({
     name: 'note_echoes',
     text: `update parked_receipts p set message_id = i.message_id, attempt = i.attempt, of_part = i.of_part

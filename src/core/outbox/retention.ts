@@ -9,7 +9,7 @@ import {
 } from './month-store.ts'
 
 /** For how long data is kept; null for ever. */
-export type Keep = {
+export type RetentionPeriods = {
   /** Events and their deliveries, in ms. */
   eventsMs: number | null
   /** Inbound messages, in ms. */
@@ -29,7 +29,7 @@ export type Retention = {
 const MOST_STRAYS = 20_000
 
 /** Deletes by months, since dropping a partition is fast and leaves no dead rows. */
-export function createRetention({ db, clock, keep }: { db: Database; clock: Clock; keep: Keep }): Retention {
+export function createRetention({ db, clock, keep }: { db: Database; clock: Clock; keep: RetentionPeriods }): Retention {
   const tables: readonly [Monthly, number | null][] = [
     ['deliveries', keep.eventsMs],
     ['events', keep.eventsMs],
@@ -37,7 +37,7 @@ export function createRetention({ db, clock, keep }: { db: Database; clock: Cloc
     ['verifications', keep.verificationsMs],
   ]
 
-  async function forget(table: Monthly, beforeMs: number): Promise<string[]> {
+  async function dropOldMonths(table: Monthly, beforeMs: number): Promise<string[]> {
     const dropped: string[] = []
     for (const month of await listMonthsBefore(db, table, beforeMs)) {
       if (table === 'deliveries' && (await hasPendingDeliveries(db, month))) continue
@@ -54,7 +54,7 @@ export function createRetention({ db, clock, keep }: { db: Database; clock: Cloc
       const failures: unknown[] = []
       for (const [table, keepMs] of tables) {
         if (keepMs === null) continue
-        await forget(table, clock.now() - keepMs).then(
+        await dropOldMonths(table, clock.now() - keepMs).then(
           months => dropped.push(...months),
           error => failures.push(error),
         )

@@ -60,7 +60,7 @@ export async function claimDue(
   db: Db,
   node: number,
   nowMs: number,
-  room: readonly { connectionId: ConnectionId; limit: number; testsOnly?: boolean }[],
+  capacity: readonly { connectionId: ConnectionId; limit: number; testsOnly?: boolean }[],
 ): Promise<ClaimedRow[]> {
   const { rows } = await db.query<RawClaim>({
     name: 'claim_due',
@@ -68,9 +68,9 @@ export async function claimDue(
     values: [
       node,
       toIso(nowMs),
-      bareArray(room.map(each => toUuid(each.connectionId))),
-      bareArray(room.map(each => each.limit)),
-      bareArray(room.filter(each => each.testsOnly).map(each => toUuid(each.connectionId))),
+      bareArray(capacity.map(each => toUuid(each.connectionId))),
+      bareArray(capacity.map(each => each.limit)),
+      bareArray(capacity.filter(each => each.testsOnly).map(each => toUuid(each.connectionId))),
     ],
   })
   return rows.map(row => ({
@@ -88,7 +88,7 @@ export async function claimDue(
 }
 
 /** Gives back rows that this node holds and has not begun; `dueAtMs` changes when they are due. */
-export async function giveBack(
+export async function releaseRows(
   db: Db,
   node: number,
   items: readonly { accountId: AccountId; id: MessageId; dueAtMs?: number }[],
@@ -115,8 +115,8 @@ export type OwnedRow = {
   attempt: number
 }
 
-/** The rows that a node holds according to the database, except the messages that it has in memory (`inHand`). */
-export async function listOwned(db: Db, node: number, inHand: readonly MessageId[]): Promise<OwnedRow[]> {
+/** The rows that a node holds according to the database, except the messages that it has in memory (`inMemory`). */
+export async function listOwned(db: Db, node: number, inMemory: readonly MessageId[]): Promise<OwnedRow[]> {
   const { rows } = await db.query<{
     account_id: string
     message_id: string
@@ -128,7 +128,7 @@ export async function listOwned(db: Db, node: number, inHand: readonly MessageId
     text: `select o.account_id, o.message_id, o.connection_id, o.begun, m.attempt
              from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
             where o.owner = $1 and o.message_id <> all ($2::uuid[])`,
-    values: [node, bareArray(inHand.map(toUuid))],
+    values: [node, bareArray(inMemory.map(toUuid))],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),

@@ -16,13 +16,13 @@ export type StoredContent = {
   /** A code whose sender gave no text, kept for a failover to a channel with its own text; sealed in the outbox. */
   code?: string
   /** The sender that the request named, kept for a failover to another channel. */
-  asked?: AskedSender
+  asked?: RequestedSender
 }
 
-export type AskedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
+export type RequestedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
 
 /** The sender that a request names; null if it names none. */
-export function readAsked({ sender, senderId, officialSenderId }: AskedSender): AskedSender | null {
+export function requestedSenderOf({ sender, senderId, officialSenderId }: RequestedSender): RequestedSender | null {
   if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
   return {
     ...(sender !== undefined && { sender }),
@@ -97,10 +97,10 @@ export function withSecret(
 }
 
 /** What of a message decides whether it is sealed. */
-type Worded = { id: MessageId; messageType: MessageType; content: StoredContent }
+type Sealable = { id: MessageId; messageType: MessageType; content: StoredContent }
 
 /** The secret part of a message, sealed for the outbox; null for other types than OTP, and if it was erased. */
-export function sealWords(seal: Pick<Seal, 'seal'>, { id, messageType, content }: Worded): Buffer | null {
+export function sealSecret(seal: Pick<Seal, 'seal'>, { id, messageType, content }: Sealable): Buffer | null {
   if (messageType !== 'otp' || content.text === null) return null
   return seal.seal(JSON.stringify(secretOf(content)), secretContext(id))
 }

@@ -3,7 +3,7 @@ import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { LIVES } from '../outbox/node-store.ts'
+import { LEASE_IS_VALID } from '../outbox/node-store.ts'
 
 /** Counts stop here, so that reading a huge backlog stays cheap. */
 export const MOST_COUNTED = 10_000
@@ -25,7 +25,7 @@ export async function listNodes(db: Db): Promise<NodeRow[]> {
     name: 'nodes_list',
     text: `select n.id, n.host, floor(extract(epoch from n.started_at) * 1000)::bigint as "startedAtMs",
         floor(extract(epoch from n.seen_at) * 1000)::bigint as "seenAtMs",
-        ${LIVES} as alive,
+        ${LEASE_IS_VALID} as alive,
         (select count(*) from (select 1 from outbox o where o.owner = n.id limit $1) h)::integer as holds,
         coalesce((select json_agg(json_build_object('account', l.account_id, 'name', a.name, 'fence', l.fence) order by a.name, a.id)
                     from bulk_lanes l join accounts a on a.id = l.account_id where l.node = n.id), '[]') as lanes

@@ -8,12 +8,12 @@ export type Policies = { list(caller: Pick<Caller, 'account' | 'mode'>): Promise
 
 export type PoliciesDeps = {
   connections: ConnectionSnapshots
-  providers: Policed
+  providers: ProviderPolicies
   /** Whether live keys may fall back on the sandbox where there is no real connection. */
   sandboxForLive: boolean
 }
 
-type Policed = ReadonlyMap<string, { policy: ProviderPolicy }>
+type ProviderPolicies = ReadonlyMap<string, { policy: ProviderPolicy }>
 
 export function createPolicies({ connections, providers, sandboxForLive }: PoliciesDeps): Policies {
   return {
@@ -33,7 +33,7 @@ function sandboxAs(enabled: boolean, policy: ProviderMessagePolicy): ProviderMes
 /** The answer of `GET /messages/policies`: one entry per connection and channel that the account can use. */
 function listPolicies(
   connections: readonly ConnectionSnapshot[],
-  providers: Policed,
+  providers: ProviderPolicies,
 ): ProviderMessagePolicy[] {
   return connections.flatMap(connection => {
     const policy = providers.get(connection.provider)?.policy

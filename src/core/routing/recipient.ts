@@ -54,16 +54,16 @@ function isEmail(to: string): boolean {
 }
 
 /** The kinds of recipient that each channel reaches, and their description for error messages. */
-const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; words: string }> = {
-  local_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
-  int_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
-  official_chatapp: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
+const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; description: string }> = {
+  local_sms: { kinds: ['phone'], description: 'a phone number in E.164, as in +14155550123' },
+  int_sms: { kinds: ['phone'], description: 'a phone number in E.164, as in +14155550123' },
+  official_chatapp: { kinds: ['phone'], description: 'a phone number in E.164, as in +14155550123' },
   user_chatapp_session: {
     kinds: ['phone', 'group', 'hidden'],
-    words: 'a phone number in E.164, a group id (<id>@g.us) or the id of a hidden person (<id>@lid)',
+    description: 'a phone number in E.164, a group id (<id>@g.us) or the id of a hidden person (<id>@lid)',
   },
-  botapp_bot: { kinds: ['chat'], words: 'the chat id of a subscriber' },
-  email_user: { kinds: ['email'], words: 'an e-mail address' },
+  botapp_bot: { kinds: ['chat'], description: 'the chat id of a subscriber' },
+  email_user: { kinds: ['email'], description: 'an e-mail address' },
 }
 
 export function reaches(channel: Channel, recipient: Recipient): boolean {
@@ -73,7 +73,7 @@ export function reaches(channel: Channel, recipient: Recipient): boolean {
 /** VALIDATION_ERROR if the channel cannot reach the recipient, also for local SMS abroad or international SMS at home. */
 export function checkReach(channel: Channel, recipient: Recipient, homeCountry: string): void {
   if (!reaches(channel, recipient))
-    throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)
+    throw invalid('to', `must be ${REACHES[channel].description} for channel ${channel}`)
   if (!isSms(channel) || recipient.kind !== 'phone') return
   const right = smsChannelOf(recipient.country, homeCountry)
   if (right !== channel) {

@@ -19,7 +19,7 @@ export type RouteRequest = {
   /** Whether live keys may fall back on the sandbox where there is no real connection. */
   sandboxForLive: boolean
   /** Channels that are known not to reach the recipient. */
-  barred: readonly Channel[]
+  excluded: readonly Channel[]
   /** Whether a connection takes messages now; others come last. */
   ready(id: ConnectionId): boolean
   /** Reorders the channels that are ready; called only if there are several. */
@@ -39,10 +39,10 @@ export type Route = Carrier & {
  * for a send, an estimate and a bulk row. Throws a 400 that names the field.
  */
 export function chooseRoute(request: RouteRequest): Route {
-  const wanted = request.channel === 'auto' ? automatic(request) : [request.channel]
+  const wanted = request.channel === 'auto' ? channelsForAuto(request) : [request.channel]
   for (const channel of wanted) checkReach(channel, request.recipient, request.homeCountry)
   const carriers = carriersOf(
-    wanted.filter(channel => !request.barred.includes(channel)),
+    wanted.filter(channel => !request.excluded.includes(channel)),
     request,
   )
   if (carriers.length === 0) throw noRoute(request, wanted)
@@ -66,7 +66,7 @@ function reordered(
 }
 
 /** The channels for `auto`, by the recipient's kind. */
-function automatic(request: RouteRequest): Channel[] {
+function channelsForAuto(request: RouteRequest): Channel[] {
   if (request.contextChannel) return [request.contextChannel]
   const { recipient } = request
   switch (recipient.kind) {
@@ -84,13 +84,13 @@ function automatic(request: RouteRequest): Channel[] {
 }
 
 /** What decides which connections can send a message. */
-export type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
+export type CarrierRequest = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
 
 /**
  * All connections of the wanted channels: sorted by the priority of each channel's first
  * connection, ties in the wanted order; connections that are ready come before others.
  */
-export function carriersOf(wanted: readonly Channel[], request: Carrying): Carrier[] {
+export function carriersOf(wanted: readonly Channel[], request: CarrierRequest): Carrier[] {
   const all = wanted.flatMap(channel =>
     connectionsOf(channel, request).map(connection => ({ channel, connection })),
   )
@@ -109,7 +109,7 @@ export function isSimulated({ connection }: Carrier): boolean {
   return connection.provider === SANDBOX
 }
 
-function readyFirst(carriers: Carrier[], { ready }: Carrying): Carrier[] {
+function readyFirst(carriers: Carrier[], { ready }: CarrierRequest): Carrier[] {
   const isReady = ({ connection }: Carrier) => ready(connection.id)
   return [...byChannel(carriers.filter(isReady)), ...byChannel(carriers.filter(each => !isReady(each)))]
 }
@@ -126,7 +126,7 @@ function byChannel(carriers: Carrier[]): Carrier[] {
  * real connections: if one is paused, or does not allow this message type, messages
  * that people wait for must not become simulated ones.
  */
-function connectionsOf(channel: Channel, request: Carrying): ConnectionSnapshot[] {
+function connectionsOf(channel: Channel, request: CarrierRequest): ConnectionSnapshot[] {
   const carrying = request.connections.filter(each => each.channels.includes(channel))
   const real = carrying.filter(each => each.provider !== SANDBOX)
   const simulated = request.mode === 'test' || (real.length === 0 && request.sandboxForLive)
@@ -135,7 +135,7 @@ function connectionsOf(channel: Channel, request: Carrying): ConnectionSnapshot[
 }
 
 /** With a test key, the sandbox takes all types, even if it is disabled for live keys. */
-function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: Carrying): boolean {
+function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: CarrierRequest): boolean {
   return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
 }
 

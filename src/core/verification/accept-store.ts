@@ -6,12 +6,12 @@ import type { Turn } from '../fraud/guard.ts'
 import { personOf } from '../fraud/scopes.ts'
 import type { AcceptStore } from '../messages/accept.ts'
 import {
-  ACCEPT_PLACES,
+  ACCEPT_PARAMETERS,
   type AcceptRow,
   type AcceptVerdict,
   acceptValues,
   HOT_TIMEOUT_MS,
-  places,
+  placeholders,
   readVerdicts,
   type VerdictRow,
 } from '../messages/hot-store.ts'
@@ -63,8 +63,8 @@ export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = StartVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 14)})`
-const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 13)})`
+const START_TEXT = `select * from accept_verifications(${placeholders(ACCEPT_PARAMETERS + 14)})`
+const RESEND_TEXT = `select * from accept_resend(${placeholders(ACCEPT_PARAMETERS + 13)})`
 
 /** Turns of one recipient are taken one after the other. */
 export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {

@@ -3,7 +3,7 @@ import type { ChannelOrder, VerificationAttempt, VerificationDelivery } from '..
 import { toIso } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import { type Answer, failedAnswer } from '../messages/answers.ts'
-import type { FirstAnswer } from '../messages/first-word.ts'
+import type { FirstAnswer } from '../messages/first-answer.ts'
 import type { VerificationId } from './codes.ts'
 import { resendAtMs } from './rules.ts'
 

@@ -3,10 +3,10 @@ import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Ids, MessageId } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { AcceptMessage } from '../messages/accept-message.ts'
-import { type FirstAnswer, type FirstWordDeps, hearFirst } from '../messages/first-word.ts'
+import { type FirstAnswer, type FirstAnswerDeps, awaitFirstAnswer } from '../messages/first-answer.ts'
 import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
-import type { FirstWord } from '../messages/waiters.ts'
+import type { FirstOutcome } from '../messages/waiters.ts'
 
 /** How a code goes out: at least one way, the first of them the one that routing likes best. */
 export type Ways = {
@@ -16,7 +16,7 @@ export type Ways = {
   order: ChannelOrder | null
 }
 
-export type CarryDeps = FirstWordDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
+export type CarryDeps = FirstAnswerDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
 
 /** A code that the guard let pass, and how it is stored. */
 export type Passed<Verdict> = {
@@ -43,7 +43,7 @@ type Try<Verdict> = {
   first: Prepared
   others: readonly Prepared[]
   messages: readonly MessageId[]
-  word: Promise<FirstWord | null>
+  word: Promise<FirstOutcome | null>
   verdict: Promise<Verdict>
 }
 
@@ -77,12 +77,12 @@ export async function carry<Verdict extends { kind: string }>(
     watched = 'watched' in verdict
     // If this throws from here on, the code may have gone out all the same.
     underWay = true
-    const own = hearFirst(deps, code.id, tried.first, code.claim, tried.word)
+    const own = awaitFirstAnswer(deps, code.id, tried.first, code.claim, tried.word)
     const told = tried.others.length === 0 ? [await own] : await hearAll(own, code, tried, deps)
     underWay = told.some(({ answer }) => answer !== 'failed')
     return { kind: 'heard', told }
   } finally {
-    if (!accepted) deps.waiters.forget(code.id)
+    if (!accepted) deps.waiters.remove(code.id)
     if (underWay) guard.sent(code.guarded, watched)
     else guard.dropped(code.guarded)
   }
@@ -139,11 +139,11 @@ async function carryAlso(
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
     // It has no key of its own; but what is told of it is part of an answer that has one.
-    return verdict.kind === 'accepted' ? await hearFirst(deps, id, prepared, claim, word) : null
+    return verdict.kind === 'accepted' ? await awaitFirstAnswer(deps, id, prepared, claim, word) : null
   } catch (error) {
     if (claim || !(error instanceof DatabaseUnavailable)) throw error
     return null
   } finally {
-    deps.waiters.forget(id)
+    deps.waiters.remove(id)
   }
 }

@@ -3,9 +3,9 @@ import type { VerificationView } from '../../contract/verification.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
-import { type FirstAnswer, readFirstAnswer } from '../messages/first-word.ts'
+import { type FirstAnswer, fixFirstAnswer } from '../messages/first-answer.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
-import { vouchFor } from '../messages/vouch-store.ts'
+import { confirmMessages } from '../messages/confirm-store.ts'
 import { endVerifications } from './accept-store.ts'
 import { attemptAnswer, refusedAnswer } from './answers.ts'
 import { isResendable, MAX_TRIES, statusOf, unknownVerification } from './rules.ts'
@@ -51,13 +51,13 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   async function standing(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
     const ids = row.messages.slice(0, row.startedWith)
     // The first one is vouched for with its key.
-    const further = ids.length > 1 ? await vouchFor(db, accountId, ids.slice(1)) : null
-    return further ? ids.filter(each => !further.get(each)?.takenBack) : ids
+    const further = ids.length > 1 ? await confirmMessages(db, accountId, ids.slice(1)) : null
+    return further ? ids.filter(each => !further.get(each)?.isWithdrawn) : ids
   }
 
   async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<FirstAnswer[]> {
     const ids = await standing(row, id)
-    const told = await Promise.all(ids.map(message => readFirstAnswer(db, id, message, currency)))
+    const told = await Promise.all(ids.map(message => fixFirstAnswer(db, id, message, currency)))
     // What nothing covered is no message.
     return told.filter(each => each !== null)
   }
@@ -82,8 +82,8 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   }
 
   return {
-    now,
-    async pending(accountId, id) {
+    fixFirst: now,
+    async isPending(accountId, id) {
       const row = await readVerification(db, accountId, sameAs('ver', id), clock.now())
       return row !== null && startIsPending(db, accountId, row.id, row.startedAt)
     },

@@ -5,7 +5,7 @@ import { invalid, type Problem } from '../../contract/errors.ts'
 import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import type { Phones, PhoneType } from '../../lib/phone.ts'
 import { keyOf } from '../consent/address.ts'
-import { type AskedSender, readAsked } from '../outbox/stored-content.ts'
+import { type RequestedSender, requestedSenderOf } from '../outbox/stored-content.ts'
 import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing/recipient.ts'
 
 /** A recipient that a code can be sent to. */
@@ -22,7 +22,7 @@ export type Wanted = {
   /** They are what the account fans its codes out to, as far as they fit: it wants to know of each. */
   fansOut: boolean
   /** The sender that the body asks for. */
-  asked: AskedSender | null
+  asked: RequestedSender | null
   clientIp: string | null
   /** No SMS reaches it, and the caller left the channel to us. */
   deaf: boolean
@@ -50,7 +50,7 @@ export function readWanted(body: VerificationSend, account: AccountSnapshot, pho
     channels: channel ? [channel] : fitting.length > 0 ? fitting : [deaf ? 'official_chatapp' : 'auto'],
     fansOut: fitting.length > 0 && account.verification.channels.length > 1,
     deaf,
-    asked: readAsked(body),
+    asked: requestedSenderOf(body),
     clientIp: readClientIp(body.clientIp),
   }
 }
@@ -101,7 +101,7 @@ export function readClientIp(text: string | undefined): string | null {
 }
 
 /** What is kept of a start: what of its body a resend needs to know, and what its answer says of channels. */
-export type KeptRequest = Partial<AskedSender> &
+export type KeptRequest = Partial<RequestedSender> &
   Pick<VerificationSend, 'channel'> & { order?: ChannelOrder; fansOut?: true }
 
 export function keepRequest(

@@ -5,10 +5,10 @@ import { type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
-import type { FirstAnswer } from '../messages/first-word.ts'
+import type { FirstAnswer } from '../messages/first-answer.ts'
 import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
 import type { Idempotency } from '../messages/idempotency.ts'
-import { dropKeyOf } from '../messages/idempotency-store.ts'
+import { dropMessageKey } from '../messages/idempotency-store.ts'
 import { refuseOnce } from '../messages/refuse.ts'
 import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
@@ -65,7 +65,7 @@ export function createStart(deps: StartDeps): StartVerification {
       const wanted = readWanted(request.body, account, deps.phones)
       const code = codes.draw(account.verification.codeLength)
       const ways = await findWays(wanted, code, request.caller, deps)
-      if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.saidBy)
+      if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.refusedBy)
       return await inTurn({ request, claim, wanted, code, ways })
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
@@ -77,10 +77,10 @@ export function createStart(deps: StartDeps): StartVerification {
     problem: Problem,
     claim: KeyClaim | null,
     request: StartRequest,
-    saidBy: string | null = null,
+    refusedBy: string | null = null,
   ): Promise<Answer> {
     const id = sameAs('msg', request.requestId)
-    const refused = { problem, id, accountId: request.caller.account.id, claim, saidBy }
+    const refused = { problem, id, accountId: request.caller.account.id, claim, refusedBy }
     return refuseOnce(refused, idempotency, (existing, claim) => replay(existing, claim, request))
   }
 
@@ -157,7 +157,7 @@ export function createStart(deps: StartDeps): StartVerification {
         }
         return deps.starts.add({ ...row, start })
       },
-      freeKey: () => dropKeyOf(deps.db, account.id, claim!, id),
+      freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
       decided: end,
     }
   }

@@ -12,7 +12,7 @@ import {
   toUuid,
 } from '../../lib/ids.ts'
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
-import { livesSince } from '../outbox/node-store.ts'
+import { someNodeRunsSince } from '../outbox/node-store.ts'
 import type { VerificationId } from './codes.ts'
 import type { KeptRequest } from './request.ts'
 
@@ -225,7 +225,7 @@ export async function startIsPending(
 ): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: 'verification_is_pending',
-    text: `select ${livesSince('$3')} and exists (
+    text: `select ${someNodeRunsSince('$3')} and exists (
                select 1 from unnest(v.messages[1:v.started_with]) as i (id)
                  left join messages m on m.account_id = v.account_id and m.id = i.id
                 where m.answer is null) as pending

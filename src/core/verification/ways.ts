@@ -5,7 +5,7 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import type { ChannelOrder } from '../../contract/verification.ts'
 import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { Prepared } from '../messages/prepare.ts'
-import { type ResolveDeps, resolve } from '../messages/resolve.ts'
+import { type ResolveDeps, resolveSend } from '../messages/resolve.ts'
 import { channelsOf } from '../messages/template-find.ts'
 import { reaches } from '../routing/recipient.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
@@ -18,7 +18,7 @@ import { noMobile, type Wanted } from './request.ts'
 export type WaysDeps = ResolveDeps & { learned: Pick<Learned, 'order'> }
 
 /** Why none is left, and whose own word that is. */
-export type NoWay = { problem: Problem; saidBy: string | null }
+export type NoWay = { problem: Problem; refusedBy: string | null }
 
 /**
  * Routes and prices the messages that carry a code, one per channel that is wanted,
@@ -38,14 +38,14 @@ export async function findWays(
   let others = NONE
   let refused: NoWay | null = null
   for (const channel of wanted.channels) {
-    const resolved = await resolve(bodyFor(wanted, channel, code, template), caller, resolving)
+    const resolved = await resolveSend(bodyFor(wanted, channel, code, template), caller, resolving)
     if (resolved.kind === 'refused') refused ??= resolved
     else if (first) others = [...others, resolved.prepared]
     else first = resolved.prepared
   }
   if (first) return { first, others, order: learning?.order() ?? null }
   return wanted.deaf && isRouteless(refused!)
-    ? { problem: noMobile(wanted.recipient), saidBy: null }
+    ? { problem: noMobile(wanted.recipient), refusedBy: null }
     : refused!
 }
 

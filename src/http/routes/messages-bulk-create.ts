@@ -58,7 +58,7 @@ export const messagesBulkCreate = (deps: {
         requireSubscription(caller)
         requireJson(request)
         const pieces = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
-        const { job, replayed } = await deps.bulkIntake.take({ caller, key, pieces })
+        const { job, replayed } = await deps.bulkIntake.receive({ caller, key, pieces })
         if (replayed) reply.header('Idempotency-Replayed', 'true')
         reply.code(202)
         return { success: true, ...viewJob(job) }

@@ -39,7 +39,7 @@ export const messagesEvents = (deps: {
       const mark = request.headers['last-event-id'] as string | undefined
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
-        follow: gone => deps.messageWatch.follow({ account, filter, mark }, gone),
+        follow: gone => deps.messageWatch.follow({ account, filter, cursor: mark }, gone),
         say: sayListNews,
       })
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { Problem } from '../../../src/contract/errors.ts'
 import { createBulkIntake, IntakeCut } from '../../../src/core/bulk/intake.ts'
-import type { BulkPart, BulkPiece } from '../../../src/core/bulk/said.ts'
+import type { BulkPart, BulkPiece } from '../../../src/core/bulk/body-reader.ts'
 import { listJobs, sweepRows } from '../../../src/core/bulk/store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -60,7 +60,7 @@ async function countRows(): Promise<number> {
 
 test('what was cut before anything was stored is told by a rejected job', async () => {
   const caller = createCaller()
-  const taking = createIntake().take({ caller, key: 'k', pieces: say([RATE, rows(3)], CUT) })
+  const taking = createIntake().receive({ caller, key: 'k', pieces: say([RATE, rows(3)], CUT) })
   await expect(taking).rejects.toBe(CUT.problem)
   expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toMatchObject([
     { status: 'rejected', errorCode: 'INTAKE_INCOMPLETE', total: 0 },
@@ -71,7 +71,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   const caller = createCaller()
   const before = await countRows()
   const long = 'ü\\"'.repeat(20_000)
-  const { job } = await createIntake().take({
+  const { job } = await createIntake().receive({
     caller,
     key: 'k',
     pieces: say([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
@@ -85,7 +85,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   expect((JSON.parse(stored[0]!.body) as { text: string }).text).toBe(long)
   expect((JSON.parse(stored[42]!.body) as { text: string }).text).toHaveLength(2_000_000)
 
-  const refused = createIntake().take({
+  const refused = createIntake().receive({
     caller,
     key: 'other',
     pieces: say([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
@@ -104,7 +104,7 @@ test('a job of a dead node is rejected by whoever looks', async () => {
     await gone
   }
   const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => 99 })
-  const taking = dead.take({ caller, key: 'k', pieces: hanging() })
+  const taking = dead.receive({ caller, key: 'k', pieces: hanging() })
   taking.catch(() => {})
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
   while ((await read())?.total === undefined || (await read())!.total === 0);
@@ -136,7 +136,7 @@ test('a job that begins while a sweep waits for the store is not given up', asyn
     yield { parts: [RATE, rows(40, 'x'.repeat(60_000))], bytes: 1_000 }
     await rest
   }
-  const taking = intake.take({ caller, key: 'k', pieces: slow() })
+  const taking = intake.receive({ caller, key: 'k', pieces: slow() })
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
   while (((await read())?.total ?? 0) === 0);
   answer()
@@ -157,7 +157,7 @@ test('rows that are stored behind the sweep that gave their job up are swept, to
     yield { parts: parts.slice(1), bytes: 1_000 }
   }
   const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => 99 })
-  const taking = dead.take({ caller, key: 'k', pieces: slow() })
+  const taking = dead.receive({ caller, key: 'k', pieces: slow() })
   taking.catch(() => {})
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
   while (((await read())?.total ?? 0) === 0);
@@ -178,7 +178,7 @@ test('a long body that is wrong is refused soon, not at its end', async () => {
       read += 100_000
     }
   }
-  const taking = createIntake().take({ caller: createCaller(), key: 'k', pieces: endless() })
+  const taking = createIntake().receive({ caller: createCaller(), key: 'k', pieces: endless() })
   await expect(taking).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
   expect(read).toBeLessThan(1_200_000)
 })
@@ -192,9 +192,9 @@ test('no account takes all the room there is for bodies; who comes late waits fo
   }
   const clock = createFakeClock(Date.now())
   const intake = createIntake(clock)
-  const one = (who: Caller, key: string) => intake.take({ caller: who, key, pieces: say([RATE, rows(1)]) })
+  const one = (who: Caller, key: string) => intake.receive({ caller: who, key, pieces: say([RATE, rows(1)]) })
   const taking = Array.from({ length: 8 }, (_, at) =>
-    intake.take({ caller, key: `hanging ${at}`, pieces: hanging() }).catch(() => {}),
+    intake.receive({ caller, key: `hanging ${at}`, pieces: hanging() }).catch(() => {}),
   )
   const ninth = one(caller, 'ninth').catch(error => error)
   expect((await one(createCaller(), 'k')).job.status).toBe('validating')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forgetJobs } from '../../../src/core/bulk/retention.ts'
+import { deleteOldJobs } from '../../../src/core/bulk/retention.ts'
 import { ensureMonths } from '../../../src/core/outbox/month-store.ts'
 import { firstUuidAt } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -47,15 +47,15 @@ test('jobs go when they are old, their rows with the month; one that has not end
   await put(JUNE + DAY_MS, null)
   await put(JULY, JULY + DAY_MS)
 
-  await forgetJobs(database.db, JUNE)
+  await deleteOldJobs(database.db, JUNE)
   expect(await left()).toEqual({ jobs: 3, rows: 3, outcomes: 3 })
-  await forgetJobs(database.db, JULY)
+  await deleteOldJobs(database.db, JULY)
   expect(await left()).toEqual({ jobs: 2, rows: 3, outcomes: 3 })
   await database.db.query({
     name: 't_end',
     text: `update bulk_jobs set status = 'cancelled', ended_at = $1 where status = 'paused'`,
     values: [new Date(JUNE + 3 * DAY_MS).toISOString()],
   })
-  await forgetJobs(database.db, JULY)
+  await deleteOldJobs(database.db, JULY)
   expect(await left()).toEqual({ jobs: 1, rows: 1, outcomes: 1 })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowStatus } from '../../../src/contract/bulk.ts'
-import { listRows, readRows, readWaiting } from '../../../src/core/bulk/row-store.ts'
-import { foldMoves, listOpen, selectJob } from '../../../src/core/bulk/store.ts'
+import { listRows, readRows, readPendingRows } from '../../../src/core/bulk/row-store.ts'
+import { foldMoves, listOpenMessages, selectJob } from '../../../src/core/bulk/store.ts'
 import { viewRow } from '../../../src/core/bulk/view.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -125,8 +125,8 @@ test('a page costs what a page costs, however large its job is, and although nob
     pending: db => listRows(db, job, 'pending', false, 4_999, 51),
     failed: db => listRows(db, job, 'failed', false, -1, 51),
     checked: db => readRows(db, job, 5_000, 50),
-    open: db => listOpen(db, job, null, 50),
-    waiting: db => readWaiting(db, [{ ...job, from: 10_000, limit: 50 }]),
+    open: db => listOpenMessages(db, job, null, 50),
+    waiting: db => readPendingRows(db, [{ ...job, from: 10_000, limit: 50 }]),
   }
   for (const [name, page] of Object.entries(pages)) {
     expect(await passedBy(page), name).toBeLessThan(1_000)
@@ -195,11 +195,11 @@ test('a row that is a message stands as the message does, and is counted by word
       .map(([n, { status, as }]) => [n, as, status === 'failed' && as === 'failed' ? 'REJECTED' : null])
   expect(await list()).toEqual(standing())
   for (const status of ['pending', 'sent'] as const) expect(await list(status)).toEqual(standing(status))
-  expect(await listOpen(database.db, job, null, 2)).toEqual([
+  expect(await listOpenMessages(database.db, job, null, 2)).toEqual([
     fromUuid('msg', made[0]!),
     fromUuid('msg', made[1]!),
   ])
-  expect(await listOpen(database.db, job, fromUuid('msg', made[1]!), 2)).toEqual([fromUuid('msg', made[2]!)])
+  expect(await listOpenMessages(database.db, job, fromUuid('msg', made[1]!), 2)).toEqual([fromUuid('msg', made[2]!)])
 
   const word = (ns: readonly number[]) =>
     database.db.query({

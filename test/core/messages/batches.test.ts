@@ -33,7 +33,7 @@ test.each([
 
   const there = await startNode(thereMs)
   const existing = await there.batches.claim(account, claim, [there.ids.next('msg')])
-  expect(await there.batches.takeUp(account, claim, existing!)).toBeNull()
+  expect(await there.batches.claimUnfinished(account, claim, existing!)).toBeNull()
 })
 
 test('one that nobody is at any more is taken up by a node whose clock is behind, once', async () => {
@@ -49,7 +49,7 @@ test('one that nobody is at any more is taken up by a node whose clock is behind
   const there = await startNode(-FIVE_MINUTES_MS)
   const existing = (await there.batches.claim(account, claim, []))!
   const takenUp = await Promise.all(
-    [here, there].map(({ batches }) => batches.takeUp(account, claim, existing)),
+    [here, there].map(({ batches }) => batches.claimUnfinished(account, claim, existing)),
   )
   expect(takenUp.filter(left => left !== null)).toHaveLength(1)
 })

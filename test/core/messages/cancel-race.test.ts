@@ -91,7 +91,7 @@ test('a cancel that waited while the attempt went to a dearer connection takes i
     await someoneWaits()
     const refused = { outcome: 'rejected' as const, code: null, providerCode: null, detail: 'refused' }
     const there = { connectionId: ids.next('cnn'), provider: 'model', channel: 'int_sms' as const }
-    const said = { sender: null, senderSource: 'platform' as const, parts: 1, words: null, secret: null }
+    const said = { sender: null, senderSource: 'platform' as const, parts: 1, newContent: null, secret: null }
     const left = { accountId, id, attempt: 1, ...refused }
     const to = { ...there, ...said, amount: 500 }
     expect(await failOver(tx, node, Date.now(), left, to, false)).toBe('moved')

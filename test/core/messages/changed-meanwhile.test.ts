@@ -8,8 +8,8 @@ import {
   type KeyClaim,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
-import { dropKeyOf, readKey } from '../../../src/core/messages/idempotency-store.ts'
-import { vouchFor } from '../../../src/core/messages/vouch-store.ts'
+import { dropMessageKey, readKey } from '../../../src/core/messages/idempotency-store.ts'
+import { confirmMessages } from '../../../src/core/messages/confirm-store.ts'
 import { checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'
@@ -95,7 +95,7 @@ async function waiting(): Promise<number> {
   return rows[0]!.n
 }
 
-const vouched = (row: AcceptRow) => (tx: Db) => vouchFor(tx, accountId, [row.id])
+const vouched = (row: AcceptRow) => (tx: Db) => confirmMessages(tx, accountId, [row.id])
 const sent = (row: AcceptRow) =>
   settleRow({ ...row, eventId: ids.next('evt') }, { providerId: `p-${toUuid(row.id)}` })
 const receipt = (row: AcceptRow) => ({
@@ -236,7 +236,7 @@ test('a key that is given back while a batch waits for another one is its new me
   const verdicts = await meanwhile(
     tx => acceptSends(tx, NODE, NOW, [earlier[1]!], false),
     () => acceptSends(db, NODE, NOW, rows, false),
-    () => dropKeyOf(db, accountId, free, earlier[0]!.id),
+    () => dropMessageKey(db, accountId, free, earlier[0]!.id),
   )
   expect(verdicts.map(({ kind }) => kind)).toEqual(['accepted', 'exists'])
   expect(await readKey(db, accountId, free)).toMatchObject({ messageId: rows[0]!.id })

@@ -68,7 +68,7 @@ beforeEach(() => {
       idle: async () => {},
     },
     parts: {
-      async note(_, pieces) {
+      async store(_, pieces) {
         if (failsToNote) throw new Error('no')
         expect(settled).toHaveLength(noted.length)
         noted.push(pieces)
@@ -79,7 +79,7 @@ beforeEach(() => {
     stopping: () => stopping,
     failover: { after: async (_, attempt) => ({ kind: 'stays', tries: attempt }) },
     policyOf: () => ({ maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 1_000 }),
-    async optedOut(_, providerCode) {
+    async storeOptOut(_, providerCode) {
       if (away-- > 0) throw gone()
       optOuts.push(providerCode)
     },
@@ -197,7 +197,7 @@ describe('a code that is to be sent again', () => {
     item = { ...item, messageType: 'otp', content: { ...item.content, text: 'Use 317042' } }
     await conclude.attempt(item, 1, retry)
     await conclude.attempt({ ...item, content: { ...item.content, text: null } }, 1, retry)
-    await conclude.neverMade({ accountId: item.accountId, id: item.id, connectionId: item.connectionId }, 1)
+    await conclude.notMade({ accountId: item.accountId, id: item.id, connectionId: item.connectionId }, 1)
     expect(words()).toEqual([JSON.stringify({ text: 'Use 317042', subject: null }), null, null])
   })
 
@@ -243,7 +243,7 @@ describe('an answer that came late', () => {
       ids,
       stopping: () => stopping,
       settle: { attempt: async () => null, receipt: async () => false, idle: async () => {} },
-      parts: { heard: async () => [] },
+      parts: { joinReceipts: async () => [] },
       conclude,
       handOver() {},
       observe() {},
@@ -256,7 +256,7 @@ describe('an answer that came late', () => {
 
   test('is taken when the database is back', async () => {
     away = 5
-    const taken = receiptsOf(row()).takeLate(item.connectionId, late())
+    const taken = receiptsOf(row()).applyLate(item.connectionId, late())
     await clock.advance(900)
     expect(settled).toEqual([])
     await clock.advance(200)
@@ -269,7 +269,7 @@ describe('an answer that came late', () => {
     ['of an attempt that is no longer the last', () => row({ attempt: 3 })],
     ['over another connection', () => row({ connection_id: toUuid(ids.next('cnn')) })],
   ])('%s changes nothing', async (_, found) => {
-    await receiptsOf(found()).takeLate(item.connectionId, late())
+    await receiptsOf(found()).applyLate(item.connectionId, late())
     expect(settled).toEqual([])
   })
 })

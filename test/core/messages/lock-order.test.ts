@@ -6,7 +6,7 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import { withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
-import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
+import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -165,7 +165,7 @@ test('so do the receipts of parts', async () => {
   for (const name of ['first', 'second']) {
     rows.push(await unknown(account, `${name},…`))
     const whole = { connectionId, wholeId: `${name},…`, partIds: [`${name} 1`, `${name} 2`], total: 2 }
-    await noteParts(database.db, NOW, [whole])
+    await storeParts(database.db, NOW, [whole])
     await park(`${name} 1`)
     await park(`${name} 2`)
   }

@@ -29,7 +29,7 @@ test('who left is not told, and who waits is told once', async () => {
   patience.leave(stays)
   await clock.advance(5_000)
   expect(told).toEqual(['stays'])
-  expect([gone.over, stays.over]).toEqual([false, true])
+  expect([gone.hasTimedOut, stays.hasTimedOut]).toEqual([false, true])
 })
 
 test('many waits share few timers', async () => {

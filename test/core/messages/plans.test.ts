@@ -8,10 +8,10 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import {
-  answerIsPending,
-  claimForRefusal,
+  isAnswerPending,
+  claimKeyForRefusal,
   dropExpiredKey,
-  dropKeyOf,
+  dropMessageKey,
   fixAnswer,
   sweepKeys,
 } from '../../../src/core/messages/idempotency-store.ts'
@@ -19,19 +19,19 @@ import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
 import {
   cancelMessage,
-  endUnwanted,
+  endMessages,
   failStranded,
   withdrawUnconfirmed,
 } from '../../../src/core/messages/withdraw-store.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
-import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
+import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import {
   applyParked,
   claimLookups,
   closeUnknown,
-  noteEchoes,
+  storeReceiptAttempts,
 } from '../../../src/core/outbox/reconcile-store.ts'
-import { claimDue, giveBack, listOwned, reclaimFromDead } from '../../../src/core/outbox/store.ts'
+import { claimDue, releaseRows, listOwned, reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -185,7 +185,7 @@ function settlesOf(rows: readonly AcceptRow[]) {
         providerId: kind === 'sent' ? `plans ${row.id}` : null,
         dueAt: Date.now() - 1,
         answer: kind === 'queued' ? null : kind === 'unknown' ? 'queued' : kind,
-        forget: kind === 'failed' ? row.claim : null,
+        keyToFree: kind === 'failed' ? row.claim : null,
       },
     )
   })
@@ -226,30 +226,30 @@ async function callEverything(): Promise<Record<string, string[]>> {
     ),
   )
   const whole = { connectionId, wholeId: `parts of ${first.id}`, partIds: [`a ${first.id}`], total: 2 }
-  await look('note parts', tx => noteParts(tx, nowMs, [whole]))
+  await look('note parts', tx => storeParts(tx, nowMs, [whole]))
   await look('a receipt of a part', tx => applyReceipts(tx, nowMs, [receiptOf(`a ${first.id}`)]))
   await look('join parts', tx => joinParts(tx, nowMs, [{ connectionId, partId: `a ${first.id}` }]))
   await look('claim', tx => claimDue(tx, node, nowMs, [{ connectionId, limit: 50 }]))
-  await look('give back', tx => giveBack(tx, node, waiting))
+  await look('give back', tx => releaseRows(tx, node, waiting))
   await look('cancel', tx => cancelMessage(tx, nowMs, waiting[0]!.accountId, waiting[0]!.id))
   await look('unwanted', tx =>
-    endUnwanted(tx, nowMs, new Map(waiting.slice(1, 3).map(row => [row, 'unreadable']))),
+    endMessages(tx, nowMs, new Map(waiting.slice(1, 3).map(row => [row, 'unreadable']))),
   )
   await look('withdraw', tx => withdrawUnconfirmed({ ...db, transaction: work => work(tx) }, nowMs, waiting))
   await look('close unknown', tx => closeUnknown(tx, nowMs, 500))
   await look('claim lookups', tx => claimLookups(tx, nowMs, [{ connectionId, limit: 50 }], [1_000]))
   await look('note echoes', tx =>
-    noteEchoes(tx, [
+    storeReceiptAttempts(tx, [
       { connectionId, providerId: `echo ${first.id}`, id: first.id, attempt: 1, ofPart: true },
     ]),
   )
   await look('fix an answer', tx => fixAnswer(tx, first.accountId, first.id))
-  await look('is an answer pending', tx => answerIsPending(tx, first.accountId, first.id, nowMs))
+  await look('is an answer pending', tx => isAnswerPending(tx, first.accountId, first.id, nowMs))
   const claim = { operation: 1, key: 'refused', bodyHash: Buffer.of(1) }
   await look('store a refusal', tx =>
-    claimForRefusal(tx, first.accountId, claim, { status: 400, body: '{}' }, nowMs),
+    claimKeyForRefusal(tx, first.accountId, claim, { status: 400, body: '{}' }, nowMs),
   )
-  await look('drop a key', tx => dropKeyOf(tx, first.accountId, claim, first.id))
+  await look('drop a key', tx => dropMessageKey(tx, first.accountId, claim, first.id))
   await look('drop an expired key', tx => dropExpiredKey(tx, first.accountId, claim, nowMs - DAY_MS))
   await look('read', tx => readMessage(tx, first.accountId, first.id))
   await look('list', tx => listMessages(tx, first.accountId, { status: 'sent' }, null, 50))
@@ -278,7 +278,7 @@ async function adoptEchoes(): Promise<string[]> {
     nowMs,
     rows.map(row => receiptOf(`echo of ${row.id}`)),
   )
-  await noteEchoes(
+  await storeReceiptAttempts(
     db,
     rows.map(row => ({
       connectionId,

@@ -86,7 +86,7 @@ async function moves(): Promise<void> {
     senderSource: 'platform' as const,
     amount: 10,
     parts: 1,
-    words: null,
+    newContent: null,
     secret: null,
   }
   expect(await failOver(database.db, NODE, clock.now(), left, to, false)).toBe('moved')

@@ -11,9 +11,9 @@ import {
 import { createMessageParts } from '../../../src/core/messages/parts.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
-import { noteParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
-import { applyParked, closeUnknown, type Echo, noteEchoes } from '../../../src/core/outbox/reconcile-store.ts'
-import { claimDue, giveBack } from '../../../src/core/outbox/store.ts'
+import { storeParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
+import { applyParked, closeUnknown, type ReceiptAttempt, storeReceiptAttempts } from '../../../src/core/outbox/reconcile-store.ts'
+import { claimDue, releaseRows } from '../../../src/core/outbox/store.ts'
 import { sweepAllProviderRefs, sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -278,7 +278,7 @@ describe('a receipt that says refused after all', () => {
       await settle.receipt(receipt(`to ${id}`, 'delivered'))
     }
     await nameAttempt(plain!, `to ${plain}`)
-    await noteEchoes(database.db, [
+    await storeReceiptAttempts(database.db, [
       { connectionId, providerId: `to ${named}`, id: named!, attempt: 1, ofPart: false },
     ])
     const nowMs = clock.now()
@@ -307,7 +307,7 @@ describe('a receipt that says refused after all', () => {
       sender: null,
       senderSource: 'platform',
       parts: null,
-      words: null,
+      newContent: null,
       secret: null,
     } as const
     expect(await failOver(database.db, NODE, clock.now(), left, there, false)).toBe('moved')
@@ -344,10 +344,10 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
   }
 
   /** One that names our own id of the attempt. */
-  async function hear(id: MessageId, status: ReceiptRow['status'], more: Partial<Echo> = {}): Promise<void> {
+  async function hear(id: MessageId, status: ReceiptRow['status'], more: Partial<ReceiptAttempt> = {}): Promise<void> {
     const echo = { connectionId, providerId: `of ${id}`, id, attempt: 1, ofPart: false, ...more }
     await settle.receipt({ ...receipt(echo.providerId), connectionId: echo.connectionId, status })
-    await noteEchoes(database.db, [echo])
+    await storeReceiptAttempts(database.db, [echo])
     await applyParked(database.db, clock.now())
   }
 
@@ -406,7 +406,7 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     await hear(id, 'delivered')
     expect(await begins(id)).toEqual([null])
     expect(await statuses()).toEqual(['delivered'])
-    await giveBack(database.db, NODE, [{ accountId: account, id }])
+    await releaseRows(database.db, NODE, [{ accountId: account, id }])
     expect(await wallet()).toEqual(PAID)
   })
 
@@ -419,7 +419,7 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     expect(await begins(id!)).toEqual([null])
   })
 
-  test.each<[string, () => Promise<MessageId>, ReceiptRow['status'], () => Partial<Echo>]>([
+  test.each<[string, () => Promise<MessageId>, ReceiptRow['status'], () => Partial<ReceiptAttempt>]>([
     ['that did not deliver it either', waiting, 'undelivered', () => ({})],
     ['that was never made', waiting, 'delivered', () => ({ attempt: 2 })],
     ['of another connection', waiting, 'delivered', () => ({ connectionId: ids.next('cnn') })],
@@ -469,7 +469,7 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
       sender: null,
       senderSource: 'platform',
       parts: null,
-      words: null,
+      newContent: null,
       secret: null,
     } as const
     const left = { accountId: account, id, attempt: 1, ...refused }
@@ -498,7 +498,7 @@ describe('a message that its provider has taken apart', () => {
   }
 
   const hear = (at: Node, providerId: string, status = 'delivered', more: object = {}) =>
-    at.receipts.take(connectionId, [
+    at.receipts.apply(connectionId, [
       {
         kind: 'receipt',
         providerId,
@@ -524,7 +524,7 @@ describe('a message that its provider has taken apart', () => {
     const [id] = await accepted(1)
     const partIds = ['a', 'b', 'c'].map(letter => `${id}-${letter}`)
     const whole = partIds.join()
-    await at.parts.note(connectionId, { whole, ids: partIds, total })
+    await at.parts.store(connectionId, { whole, ids: partIds, total })
     await settle.attempt(outcome(id!, { providerId: whole, answer: 'sent' }))
     return { id: id!, partIds: partIds as [string, string, string] }
   }
@@ -556,7 +556,7 @@ describe('a message that its provider has taken apart', () => {
     const ids = [`${id}-a`, `${id}-b`]
     await hear(at, ids[1]!)
     await hear(at, ids[0]!)
-    await at.parts.note(connectionId, { whole: ids.join(), ids, total: 2 })
+    await at.parts.store(connectionId, { whole: ids.join(), ids, total: 2 })
     await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
     expect(await shown(id!)).toMatchObject({ status: 'delivered' })
   })
@@ -566,7 +566,7 @@ describe('a message that its provider has taken apart', () => {
     const [id] = await accepted(1)
     const ids = [`${id}-a`, `${id}-b`]
     for (const each of ids) await hear(at, each)
-    await noteParts(database.db, clock.now(), [{ connectionId, wholeId: ids.join(), partIds: ids, total: 2 }])
+    await storeParts(database.db, clock.now(), [{ connectionId, wholeId: ids.join(), partIds: ids, total: 2 }])
     await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
     expect(await shown(id!)).toMatchObject({ status: 'sent' })
     await applyParked(database.db, clock.now())
@@ -642,7 +642,7 @@ describe('a message that its provider has taken apart', () => {
     const at = node()
     const { id: first, partIds } = await sentInParts(at)
     const [second] = await accepted(1)
-    await at.parts.note(connectionId, { whole: `${second}`, ids: partIds.slice(0, 2), total: 2 })
+    await at.parts.store(connectionId, { whole: `${second}`, ids: partIds.slice(0, 2), total: 2 })
     await settle.attempt(outcome(second!, { providerId: `${second}`, answer: 'sent' }))
     await hear(at, partIds[0])
     await hear(at, partIds[1])
@@ -652,7 +652,7 @@ describe('a message that its provider has taken apart', () => {
     ])
     expect(await sweepParts(database.db, clock.now(), 1_000)).toBe(0)
     expect(await sweepParts(database.db, clock.now() + 1, 1_000)).toBeGreaterThan(0)
-    expect(await at.parts.heard(connectionId, partIds)).toEqual([false, false, false])
+    expect(await at.parts.joinReceipts(connectionId, partIds)).toEqual([false, false, false])
   })
 
   test('likewise one that was a whole message’s before', async () => {
@@ -660,7 +660,7 @@ describe('a message that its provider has taken apart', () => {
     const [whole, long] = await accepted(2)
     const partIds = [`${long}-a`, `${long}-b`]
     await settle.attempt(outcome(whole!, { providerId: partIds[0]!, answer: 'sent' }))
-    await at.parts.note(connectionId, { whole: partIds.join(), ids: partIds, total: 2 })
+    await at.parts.store(connectionId, { whole: partIds.join(), ids: partIds, total: 2 })
     await settle.attempt(outcome(long!, { providerId: partIds.join(), answer: 'sent' }))
     for (const partId of partIds) await hear(at, partId)
     expect([await shown(whole!), await shown(long!)]).toMatchObject([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
 import { storeAttachment, sweepAttachments } from '../../../src/core/outbox/attachment-store.ts'
-import { registerNode, signOff } from '../../../src/core/outbox/node-store.ts'
+import { registerNode, removeNode } from '../../../src/core/outbox/node-store.ts'
 import { claimLookups, closeUnknown, type Lookup } from '../../../src/core/outbox/reconcile-store.ts'
 import { reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
@@ -131,7 +131,7 @@ test('what a dead node held is taken over a page at a time', async () => {
     ),
   )
   await acceptSends(database.db, dead, START_MS, rows, false)
-  await signOff(database.db, dead)
+  await removeNode(database.db, dead)
   const seen = { freed: 0, unknown: 0 }
   const pages = await inPages(async () => {
     const { freed, unknown } = await reclaimFromDead(database.db, START_MS, START_MS + DAY_MS, 2)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endOfLook, listMessages } from '../../../src/core/messages/list-store.ts'
+import { findSearchEnd, listMessages } from '../../../src/core/messages/list-store.ts'
 import { countWaiting } from '../../../src/core/overview/total-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -107,7 +107,7 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
 test('what is rare among what waits is looked for in small steps', async () => {
   const filter = { status: 'scheduled', to: '+4915500000000' } as const
   const look = async (tx: Db) => {
-    const downTo = await endOfLook(tx, accountId, filter, null)
+    const downTo = await findSearchEnd(tx, accountId, filter, null)
     expect(downTo).not.toBeNull()
     expect((await listMessages(tx, accountId, filter, null, 50, downTo)).rows).toEqual([])
   }

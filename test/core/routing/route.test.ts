@@ -39,7 +39,7 @@ function route(connections: ConnectionSnapshot[], more: Partial<RouteRequest> = 
     mode: 'live',
     connections,
     sandboxForLive: true,
-    barred: [],
+    excluded: [],
     ready: () => true,
     ...more,
   })
@@ -111,7 +111,7 @@ describe('the connection', () => {
   test('is none of a channel that turned out not to reach the recipient', () => {
     const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
     expect(route([chat, first])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
-    expect(route([chat, first], { barred: ['official_chatapp'] })).toEqual([
+    expect(route([chat, first], { excluded: ['official_chatapp'] })).toEqual([
       'local_sms',
       'first',
       ['local_sms'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { registerNode, signOff } from '../../../src/core/outbox/node-store.ts'
+import { registerNode, removeNode } from '../../../src/core/outbox/node-store.ts'
 import { listChats } from '../../../src/core/sessions/chat-store.ts'
 import { selectKeys, upsertKeys } from '../../../src/core/sessions/key-store.ts'
 import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'
@@ -92,7 +92,7 @@ test('a holder that was given up writes no key and no chat, and says nothing', a
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'old' }])).toBe(true)
   expect(await standings().note(first!, OPEN)).toBe(true)
 
-  await signOff(database.db, nodes[0])
+  await removeNode(database.db, nodes[0])
   const [second] = await claim(nodes[1])
   expect(second!.fence).toBe(first!.fence + 1)
   const later = keysOf(second!)
@@ -107,9 +107,9 @@ test('a holder that was given up writes no key and no chat, and says nothing', a
 
 test('the same node, having claimed it anew, refuses what it wrote by its earlier claim', async () => {
   const [first] = await claim(nodes[0])
-  await signOff(database.db, nodes[0])
+  await removeNode(database.db, nodes[0])
   await claim(nodes[1])
-  await signOff(database.db, nodes[1])
+  await removeNode(database.db, nodes[1])
   const again = await registerNode(database.db, 'a', Date.now(), false)
   const [third] = await claim(again)
   expect(await keysOf({ ...first!, node: again }).write([{ kind: 'k', id: '1', value: 'x' }])).toBe(false)

@@ -9,13 +9,13 @@ type Addressed = Pick<
 >
 
 /** The scope of a suppression, for the text of the refusal: all channels, or this one. */
-type Suppressed = 'everywhere' | 'here'
+type SuppressionScope = 'everywhere' | 'here'
 
 /** The suppression that applies to a message; null for other types than marketing. */
-export async function suppressionOf(
+export async function findSuppression(
   { accountId, messageType, channel, connectionId, recipient, sender }: Addressed,
   suppressedOn: SuppressedOn,
-): Promise<Suppressed | null> {
+): Promise<SuppressionScope | null> {
   if (messageType !== 'marketing') return null
   const channels = await suppressedOn({ accountId, key: keyOf(recipient), connectionId, sender })
   if (channels.includes(null)) return 'everywhere'
@@ -23,18 +23,18 @@ export async function suppressionOf(
 }
 
 /** Which of these messages must not be sent, because their recipients opted out while they waited. */
-export async function findSuppressedAmong<Item extends Addressed>(
+export async function findSuppressed<Item extends Addressed>(
   items: readonly Item[],
   suppressedOn: SuppressedOn,
 ): Promise<Set<Item>> {
   const marketing = items.filter(item => item.messageType === 'marketing')
   if (marketing.length === 0) return new Set()
-  const found = await Promise.all(marketing.map(item => suppressionOf(item, suppressedOn)))
+  const found = await Promise.all(marketing.map(item => findSuppression(item, suppressedOn)))
   return new Set(marketing.filter((_, at) => found[at] !== null))
 }
 
-export function recipientSuppressed(channel: string, how: Suppressed): Problem {
-  const where = how === 'here' ? ` over ${channel}` : ''
+export function recipientSuppressed(channel: string, scope: SuppressionScope): Problem {
+  const where = scope === 'here' ? ` over ${channel}` : ''
   const message = `is on the suppression list for marketing${where}`
   return new Problem('RECIPIENT_SUPPRESSED', `to: ${message}`, { details: [{ path: 'to', message }] })
 }

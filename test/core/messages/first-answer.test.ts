@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hearFirst } from '../../../src/core/messages/first-word.ts'
+import { awaitFirstAnswer } from '../../../src/core/messages/first-answer.ts'
 import { type KeyClaim, SEND_OPERATION } from '../../../src/core/messages/hot-store.ts'
 import type { Prepared } from '../../../src/core/messages/prepare.ts'
 import { createWaiters } from '../../../src/core/messages/waiters.ts'
@@ -16,7 +16,7 @@ const prepared = { accountId: ids.next('acc'), senderSource: 'session', currency
 function hear(failure: Error, claim: KeyClaim | null) {
   const db: Db = { query: () => Promise.reject(failure) }
   const deps = { db, clock, waiters: createWaiters(), syncWaitMs: 1_000 }
-  return hearFirst(deps, ids.next('msg'), prepared, claim, Promise.resolve(null))
+  return awaitFirstAnswer(deps, ids.next('msg'), prepared, claim, Promise.resolve(null))
 }
 
 const away = new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))

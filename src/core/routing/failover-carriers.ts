@@ -1,9 +1,9 @@
 import type { Channel } from '../../contract/enums.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { type Carrier, type Carrying, carriersOf, isSimulated } from './route.ts'
+import { type Carrier, type CarrierRequest, carriersOf, isSimulated } from './route.ts'
 
-export type OnwardRequest = Carrying & {
+export type FailoverRequest = CarrierRequest & {
   /** The channel and provider of the last attempt. */
   channel: Channel
   provider: string
@@ -12,9 +12,9 @@ export type OnwardRequest = Carrying & {
   /** All connections that were tried, including the last, with their channels. */
   tried: readonly { channel: Channel; connectionId: ConnectionId }[]
   /** Channels on which the recipient cannot be reached. */
-  deaf: readonly Channel[]
+  unreachableChannels: readonly Channel[]
   /** The content fits only its channel, so the message may not change it. */
-  keepsChannel: boolean
+  isBoundToChannel: boolean
 }
 
 /**
@@ -22,11 +22,11 @@ export type OnwardRequest = Carrying & {
  * before others, and among those its own channel before other channels.
  * Never a connection that was tried on the same channel before. Pure.
  */
-export function onwardCarriers(request: OnwardRequest): Carrier[] {
-  const channels = request.keepsChannel ? [request.channel] : request.candidates
+export function failoverCarriers(request: FailoverRequest): Carrier[] {
+  const channels = request.isBoundToChannel ? [request.channel] : request.candidates
   const simulated = request.provider === SANDBOX
   const fresh = carriersOf(
-    channels.filter(channel => !request.deaf.includes(channel)),
+    channels.filter(channel => !request.unreachableChannels.includes(channel)),
     request,
   ).filter(each => isSimulated(each) === simulated && !wasTried(each, request))
   const rank = ({ channel, connection }: Carrier) =>
@@ -34,6 +34,6 @@ export function onwardCarriers(request: OnwardRequest): Carrier[] {
   return fresh.sort((a, b) => rank(a) - rank(b))
 }
 
-function wasTried({ channel, connection }: Carrier, { tried }: OnwardRequest): boolean {
+function wasTried({ channel, connection }: Carrier, { tried }: FailoverRequest): boolean {
   return tried.some(each => each.channel === channel && each.connectionId === connection.id)
 }

@@ -19,7 +19,7 @@ export function storableReceipt(receipt: Receipt): Receipt {
 
 /** The outcome with texts that the database accepts; else it could not be stored, and the message would be unknown. */
 export function storableOutcome(outcome: Outcome): Outcome {
-  if (outcome.kind === 'accepted') return storableTaking(outcome)
+  if (outcome.kind === 'accepted') return storableAccepted(outcome)
   const { detail, providerCode } = outcome
   return {
     ...outcome,
@@ -30,7 +30,7 @@ export function storableOutcome(outcome: Outcome): Outcome {
 }
 
 /** Here `code` is the literal response of the provider, so it may be as long as a detail. */
-function storableTaking(outcome: Extract<Outcome, { kind: 'accepted' }>): Outcome {
+function storableAccepted(outcome: Extract<Outcome, { kind: 'accepted' }>): Outcome {
   const { providerId, code, pieces } = outcome
   return {
     ...outcome,

@@ -6,36 +6,36 @@ import { placesOf } from '../templates/placeholders.ts'
 import { joinParts, renderTemplate } from '../templates/render.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { type ButtonValue, checkOfficialValues, readButtonValues, readValues } from '../templates/values.ts'
-import { composeSms, MAX_CAPTION_CHARACTERS, MAX_CHAT_CHARACTERS, type Said } from './content.ts'
+import { composeSms, MAX_CAPTION_CHARACTERS, MAX_CHAT_CHARACTERS, type RenderedText } from './content.ts'
 import { type HeaderSources, headerFileOf } from './template-header.ts'
 
 /** The rendered text of a template; `stored` is set if the provider fills the template in itself. */
-export type SaidByTemplate = { said: Said; stored: StoredTemplate | null }
+export type RenderedTemplate = { rendered: RenderedText; stored: StoredTemplate | null }
 
 /** Renders a template with the values of a send. Throws a 400 that names the field. */
-export function sayByTemplate(
+export function renderNamedTemplate(
   body: SingleSendBody,
   template: TemplateSnapshot,
   channel: Channel,
   sources: HeaderSources,
-): SaidByTemplate {
-  refuseOtherWords(body)
+): RenderedTemplate {
+  refuseOwnText(body)
   const values = valuesOf(body, template)
-  if (template.official) return sayOfficial(body, template, template.official, values, sources)
+  if (template.official) return renderOfficial(body, template, template.official, values, sources)
   readButtonValues(body.template?.buttonVariables, [], 'template.')
   headerFileOf(body, template, sources)
-  return { said: sayLocal(body, template, channel, values), stored: null }
+  return { rendered: renderLocal(body, template, channel, values), stored: null }
 }
 
 /** Renders a bare code with the account's default template. */
-export function sayCode(template: TemplateSnapshot, channel: Channel, code: string): SaidByTemplate {
+export function renderCode(template: TemplateSnapshot, channel: Channel, code: string): RenderedTemplate {
   const values = [code]
-  if (template.official) return { ...officialWords(template, values), stored: otpOf(template, values) }
-  return { said: sayLocal({}, template, channel, values), stored: null }
+  if (template.official) return { ...officialText(template, values), stored: storedOtpTemplate(template, values) }
+  return { rendered: renderLocal({}, template, channel, values), stored: null }
 }
 
 /** Throws a 400 if a send with a template has a text or a subject, which come from the template. */
-function refuseOtherWords({ text, content }: SingleSendBody): void {
+function refuseOwnText({ text, content }: SingleSendBody): void {
   if (content?.text) throw invalid('content.text', 'is not allowed with a template, which has its own text')
   if (text) throw invalid('text', 'is not allowed with a template, which has its own text')
   if (content?.subject !== undefined) {
@@ -56,12 +56,12 @@ function valuesOf({ template: use, content }: SingleSendBody, template: Template
   return values
 }
 
-function sayLocal(
+function renderLocal(
   { attachment }: Pick<SingleSendBody, 'attachment'>,
   template: TemplateSnapshot,
   channel: Channel,
   values: readonly string[],
-): Said {
+): RenderedText {
   const { compiled } = template
   const rendered = renderTemplate(compiled, values)
   if (channel === 'email_user') {
@@ -75,17 +75,17 @@ function sayLocal(
   return { text, subject: null, html: false, sms: null }
 }
 
-function sayOfficial(
+function renderOfficial(
   body: SingleSendBody,
   template: TemplateSnapshot,
   official: NonNullable<TemplateSnapshot['official']>,
   values: readonly string[],
   sources: HeaderSources,
-): SaidByTemplate {
+): RenderedTemplate {
   checkOfficialValues(values, body.template ?? {}, 'template.')
   if (template.spec.otp) {
     checkCodeButton(body, values[0]!)
-    return { ...officialWords(template, values), stored: otpOf(template, values) }
+    return { ...officialText(template, values), stored: storedOtpTemplate(template, values) }
   }
   const { compiled } = template
   const buttons = readButtonValues(body.template?.buttonVariables, template.valueButtons, 'template.')
@@ -97,7 +97,7 @@ function sayOfficial(
         variables: placesOf(compiled.header).map(place => values[place - 1]!),
       }
   return {
-    ...officialWords(template, values),
+    ...officialText(template, values),
     stored: {
       name: official.providerName,
       language: template.language,
@@ -110,13 +110,13 @@ function sayOfficial(
 }
 
 /** The text as the recipient reads it, for our records; the provider renders the template itself. */
-function officialWords({ compiled }: TemplateSnapshot, values: readonly string[]): { said: Said } {
+function officialText({ compiled }: TemplateSnapshot, values: readonly string[]): { rendered: RenderedText } {
   const text = joinParts(compiled, renderTemplate(compiled, values))
-  return { said: { text, subject: null, html: false, sms: null } }
+  return { rendered: { text, subject: null, html: false, sms: null } }
 }
 
 /** The code is the value of the body and of the button that copies it or fills it in. */
-function otpOf(template: TemplateSnapshot, values: readonly string[]): StoredTemplate {
+function storedOtpTemplate(template: TemplateSnapshot, values: readonly string[]): StoredTemplate {
   const official = template.official!
   const button: ButtonValue = { index: 0, subType: 'url', text: values[0]! }
   return {

@@ -6,27 +6,27 @@ import type { KeyClaim } from './hot-store.ts'
 import { fixAnswer } from './idempotency-store.ts'
 import { readAnswerFacts } from './message-store.ts'
 import type { Prepared } from './prepare.ts'
-import type { FirstWord, Waiters } from './waiters.ts'
+import type { FirstOutcome, Waiters } from './waiters.ts'
 
 /** The first answer to a send whose message was accepted; every replay of the request repeats it. */
 export type FirstAnswer =
   | { answer: 'sent' | 'queued' | 'scheduled'; facts: AnswerFacts }
   | { answer: 'failed'; facts: AnswerFacts; failure: FailureFacts }
 
-export type FirstWordDeps = { db: Db; clock: Clock; waiters: Waiters; syncWaitMs: number }
+export type FirstAnswerDeps = { db: Db; clock: Clock; waiters: Waiters; syncWaitMs: number }
 
 /** Waits for the first outcome, at most `syncWaitMs`, and returns the answer for it; `queued` if there is none by then. */
-export async function hearFirst(
-  deps: FirstWordDeps,
+export async function awaitFirstAnswer(
+  deps: FirstAnswerDeps,
   id: MessageId,
   prepared: Prepared,
   claim: KeyClaim | null,
-  word: Promise<FirstWord | null>,
+  outcome: Promise<FirstOutcome | null>,
 ): Promise<FirstAnswer> {
   const facts = { id, ...prepared }
-  const first = await withinMs(deps.clock, deps.syncWaitMs, word)
-  deps.waiters.forget(id)
-  if (first && isFrom(prepared, first)) {
+  const first = await withinMs(deps.clock, deps.syncWaitMs, outcome)
+  deps.waiters.remove(id)
+  if (first && hasSameRoute(prepared, first)) {
     return first.answer === 'failed'
       ? {
           answer: 'failed',
@@ -38,23 +38,23 @@ export async function hearFirst(
   // Without a key there is no replay, so the answer need not be stored. But a message over a web session may
   // have been sent by the node that holds the session: then the outcome is in the database.
   if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
-  const told = readFirstAnswer(deps.db, prepared.accountId, id, prepared.currency)
-  return (await (claim ? told : told.catch(unlessAway))) ?? { answer: 'queued', facts }
+  const stored = fixFirstAnswer(deps.db, prepared.accountId, id, prepared.currency)
+  return (await (claim ? stored : stored.catch(nullIfUnavailable))) ?? { answer: 'queued', facts }
 }
 
 /** Null if the database is unavailable: the message is accepted, and a 503 would make the sender send it twice. */
-function unlessAway(error: unknown): null {
+function nullIfUnavailable(error: unknown): null {
   if (error instanceof DatabaseUnavailable) return null
   throw error
 }
 
 /** False after a failover, which changes channel, connection and price: then they are read from the database. */
-function isFrom({ channel, connectionId }: Prepared, word: FirstWord): boolean {
-  return word.channel === channel && word.connectionId === connectionId
+function hasSameRoute({ channel, connectionId }: Prepared, outcome: FirstOutcome): boolean {
+  return outcome.channel === channel && outcome.connectionId === connectionId
 }
 
 /** Stores the first answer if there is none yet, and reads it; null if there is no such message. */
-export async function readFirstAnswer(
+export async function fixFirstAnswer(
   db: Db,
   accountId: AccountId,
   id: MessageId,
@@ -68,8 +68,8 @@ export async function readFirstAnswer(
 }
 
 /** The first answer as a response. */
-export function renderFirstAnswer(told: FirstAnswer, replayed: boolean): Answer {
-  return told.answer === 'failed'
-    ? failedAnswer(told.facts, told.failure, replayed)
-    : sentAnswer(told.facts, told.answer, replayed)
+export function renderFirstAnswer(first: FirstAnswer, replayed: boolean): Answer {
+  return first.answer === 'failed'
+    ? failedAnswer(first.facts, first.failure, replayed)
+    : sentAnswer(first.facts, first.answer, replayed)
 }

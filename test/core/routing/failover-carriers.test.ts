@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Channel, MESSAGE_TYPES } from '../../../src/contract/enums.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
-import { type OnwardRequest, onwardCarriers } from '../../../src/core/routing/onward.ts'
+import { type FailoverRequest, failoverCarriers } from '../../../src/core/routing/failover-carriers.ts'
 
 function connection(
   name: string,
@@ -34,8 +34,8 @@ const sandbox = connection('sandbox', ['local_sms', 'official_chatapp'], {
 })
 
 /** After a failure over `a`, the caller having left the channel to us. */
-function onward(connections: ConnectionSnapshot[], more: Partial<OnwardRequest> = {}): string[] {
-  return onwardCarriers({
+function onward(connections: ConnectionSnapshot[], more: Partial<FailoverRequest> = {}): string[] {
+  return failoverCarriers({
     mode: 'live',
     messageType: 'utility',
     connections,
@@ -45,8 +45,8 @@ function onward(connections: ConnectionSnapshot[], more: Partial<OnwardRequest> 
     provider: 'smpp',
     candidates: ['local_sms', 'official_chatapp'],
     tried: [{ channel: 'local_sms', connectionId: a.id }],
-    deaf: [],
-    keepsChannel: false,
+    unreachableChannels: [],
+    isBoundToChannel: false,
     ...more,
   }).map(({ channel, connection }) => `${connection.name} ${channel}`)
 }
@@ -69,11 +69,11 @@ describe('where a message goes after a connection that did not take it', () => {
 
   test('over no channel that routing had not considered, nor over one that its words do not fit', () => {
     expect(onward([chat, a], { candidates: ['local_sms'] })).toEqual([])
-    expect(onward([chat, a, b], { keepsChannel: true })).toEqual(['b local_sms'])
+    expect(onward([chat, a, b], { isBoundToChannel: true })).toEqual(['b local_sms'])
   })
 
   test('not over the other connections of a channel on which the recipient is not', () => {
-    expect(onward([chat, a, b], { deaf: ['local_sms'] })).toEqual(['chat official_chatapp'])
+    expect(onward([chat, a, b], { unreachableChannels: ['local_sms'] })).toEqual(['chat official_chatapp'])
   })
 
   test('over what works before what does not, be it of another channel', () => {

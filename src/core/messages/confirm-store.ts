@@ -1,27 +1,27 @@
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { TAKEN_BACK } from './withdraw-store.ts'
+import { WITHDRAWN_DETAIL } from './withdraw-store.ts'
 
-/** A message of a repeated request; `takenBack`: Posthorn withdrew it before it was vouched for; its account did not. */
-export type Vouched = { takenBack: boolean; scheduled: boolean; provider: string }
+/** A message of a repeated request; `isWithdrawn`: Posthorn withdrew it before it was confirmed; its account did not. */
+export type ConfirmedMessage = { isWithdrawn: boolean; scheduled: boolean; provider: string }
 
 /**
  * Marks the existing ones of these messages as not to be withdrawn, because a request is about to get their
  * answer. The node that accepted them may have responded to its own request with an error, and would
  * withdraw them once it reaches the database again.
  */
-export async function vouchFor(
+export async function confirmMessages(
   db: Db,
   accountId: AccountId,
   ids: readonly MessageId[],
-): Promise<Map<MessageId, Vouched>> {
-  const { rows } = await db.query<Vouched & { id: string }>({
+): Promise<Map<MessageId, ConfirmedMessage>> {
+  const { rows } = await db.query<ConfirmedMessage & { id: string }>({
     name: 'vouch_for_messages',
     text: `update messages set vouched = true where account_id = $1 and id = any ($2::uuid[])
-           returning id, status = 'cancelled' and error_detail is not distinct from $3 as "takenBack",
+           returning id, status = 'cancelled' and error_detail is not distinct from $3 as "isWithdrawn",
                      scheduled_at is not null as scheduled, provider`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid)), TAKEN_BACK],
+    values: [toUuid(accountId), bareArray(ids.map(toUuid)), WITHDRAWN_DETAIL],
   })
-  return new Map(rows.map(({ id, ...vouched }) => [fromUuid('msg', id), vouched]))
+  return new Map(rows.map(({ id, ...message }) => [fromUuid('msg', id), message]))
 }

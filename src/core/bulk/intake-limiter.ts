@@ -2,9 +2,9 @@ import { Problem } from '../../contract/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 
-export type Places = {
+export type IntakeLimiter = {
   /** Takes a place for the intake of a job; returns how to leave it. SERVICE_UNAVAILABLE if none becomes free in time. */
-  take(accountId: AccountId): Promise<() => void>
+  acquire(accountId: AccountId): Promise<() => void>
 }
 
 type Waiter = { accountId: AccountId; enter(): void }
@@ -23,7 +23,7 @@ const WAIT_MS = 5_000
  * sender takes, so one account may not have all places. Further requests wait in
  * the order of their arrival.
  */
-export function createPlaces(clock: Pick<Clock, 'after'>): Places {
+export function createIntakeLimiter(clock: Pick<Clock, 'after'>): IntakeLimiter {
   const taken: AccountId[] = []
   const line: Waiter[] = []
 
@@ -65,7 +65,7 @@ export function createPlaces(clock: Pick<Clock, 'after'>): Places {
   }
 
   return {
-    take: async accountId => (isFreeFor(accountId) ? occupy(accountId) : wait(accountId)),
+    acquire: async accountId => (isFreeFor(accountId) ? occupy(accountId) : wait(accountId)),
   }
 }
 

@@ -8,42 +8,42 @@ import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.
 import { saysCodeAlone } from '../templates/spec.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
-import { compose, ownText, type Said } from './content.ts'
+import { composeContent, ownText, type RenderedText } from './content.ts'
 import type { HeaderSources } from './template-header.ts'
-import { sayByTemplate, sayCode } from './template-say.ts'
+import { renderNamedTemplate, renderCode } from './template-render.ts'
 
 /** The rendered text of a message, and its template; `stored` is set if the provider fills the template in. */
-export type Words = {
-  said: Said
+export type RenderedMessage = {
+  rendered: RenderedText
   template: { id: TemplateId; stored: StoredTemplate | null } | null
   /** A bare code, without a text from the sender, which is rendered anew for another channel; null for other content. */
   code: string | null
 }
 
-export type WordSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
+export type RenderSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
 
 /** Renders a message: by the named template, by the default template for a bare code, or from the body's text. */
-export function findWords(
+export function renderMessage(
   body: SingleSendBody,
   carrier: Carrier,
   named: TemplateSnapshot | null,
-  sources: WordSources,
-): Words {
-  const code = (named ? undefined : bareCode(body)) ?? null
-  const template = code === null ? named : codeTemplate(carrier, sources)
-  if (!template) return { said: compose(body, carrier.channel), template: null, code }
-  const { said, stored } =
+  sources: RenderSources,
+): RenderedMessage {
+  const code = (named ? undefined : codeWithoutText(body)) ?? null
+  const template = code === null ? named : defaultCodeTemplate(carrier, sources)
+  if (!template) return { rendered: composeContent(body, carrier.channel), template: null, code }
+  const { rendered, stored } =
     code === null
-      ? sayByTemplate(body, template, carrier.channel, sources)
-      : sayCode(template, carrier.channel, code)
+      ? renderNamedTemplate(body, template, carrier.channel, sources)
+      : renderCode(template, carrier.channel, code)
   if (stored && body.attachment) {
     throw invalid('attachment', 'is not allowed with an official template: give the file as its header')
   }
-  return { said, template: { id: template.id, stored }, code }
+  return { rendered, template: { id: template.id, stored }, code }
 }
 
 /** The code of a body that has neither text nor subject. */
-function bareCode(body: SingleSendBody): string | undefined {
+function codeWithoutText(body: SingleSendBody): string | undefined {
   const { content } = body
   return ownText(body) !== undefined || content?.subject !== undefined ? undefined : content?.otpCode
 }
@@ -57,9 +57,9 @@ const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
 }
 
 /** The default template for codes on a channel; null if there is none that this connection may carry. */
-function codeTemplate(
+function defaultCodeTemplate(
   { channel, connection }: Carrier,
-  { templates, mode }: WordSources,
+  { templates, mode }: RenderSources,
 ): TemplateSnapshot | null {
   const category = CATEGORY_OF[channel]
   const template = category === undefined ? null : templates.defaultOf(category, 'otp')

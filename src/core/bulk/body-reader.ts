@@ -12,7 +12,7 @@ export type BulkPart =
   | { kind: 'rows'; rows: readonly unknown[] }
 
 /** An item that can be stored; the validation checks the rest. */
-export type Message = { to: string }
+export type StorableMessage = { to: string }
 
 /** The parts that arrived together, and their size. */
 export type BulkPiece = { parts: readonly BulkPart[]; bytes: number }
@@ -23,14 +23,14 @@ export type BulkPiece = { parts: readonly BulkPart[]; bytes: number }
  * and that before invalid messages. So a fault is held back while the rest of the body
  * is read, up to `READ_ON_BYTES` of it.
  */
-export type Said = {
+export type BodyReader = {
   name: string
   perSecond: number | null
   total: number
   /** Takes a part; returns its rows that can be stored. Throws a fault that takes precedence over all others. */
-  take(part: BulkPart): readonly Message[]
+  readPart(part: BulkPart): readonly StorableMessage[]
   /** Called after all parts of a piece. Throws the held fault once enough of the body was read after it. */
-  passed(bytes: number): void
+  endPiece(bytes: number): void
   /** Whether the body is refused, so that no more rows are stored. */
   isRefused(): boolean
   /** Called at the end of the body: throws its fault, if any. Else `perSecond` is not null. */
@@ -40,14 +40,14 @@ export type Said = {
 /** How much of a refused body is read on, for faults that take precedence. */
 const READ_ON_BYTES = 1_048_576
 
-export function createSaid(): Said {
+export function createBodyReader(): BodyReader {
   let name = ''
   let perSecond: number | null = null
   let total = 0
   let held: Problem | null = null
   let readOnBytes = 0
 
-  function take(part: BulkPart): readonly Message[] {
+  function readPart(part: BulkPart): readonly StorableMessage[] {
     switch (part.kind) {
       case 'name':
         name = readName(part.value)
@@ -63,11 +63,11 @@ export function createSaid(): Said {
         held ??= new Problem('MESSAGES_REQUIRED')
         return []
       case 'rows':
-        return takeRows(part.rows)
+        return readRows(part.rows)
     }
   }
 
-  function takeRows(rows: readonly unknown[]): readonly Message[] {
+  function readRows(rows: readonly unknown[]): readonly StorableMessage[] {
     if (held) return []
     const wrong = rows.findIndex(row => faultOf(row) !== null)
     if (wrong !== -1) {
@@ -75,7 +75,7 @@ export function createSaid(): Said {
       return []
     }
     total += rows.length
-    return rows as readonly Message[]
+    return rows as readonly StorableMessage[]
   }
 
   /** Whether only invalid JSON could take precedence over the held fault: the rate was read, or is the fault. */
@@ -93,8 +93,8 @@ export function createSaid(): Said {
     get total() {
       return total
     },
-    take,
-    passed(bytes) {
+    readPart,
+    endPiece(bytes) {
       if (!isCertain()) return
       readOnBytes += bytes
       if (readOnBytes > READ_ON_BYTES) throw held!
