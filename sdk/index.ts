@@ -59,14 +59,14 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
     const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
-    let asked = false
-    let answered: number | null = null
+    let wasSent = false
+    let responseStatus: number | null = null
     const { data, error, response } = await request(method, path, {
       async fetch(request: Request) {
-        asked = true
+        wasSent = true
         const answer = await send(request)
-        answered = answer.status
-        if (isRedirect(answer)) throw elsewhere(answer)
+        responseStatus = answer.status
+        if (isRedirect(answer)) throw redirectError(answer)
         return answer
       },
       // Following a redirect would send the key to an unknown server, and could turn a POST into a GET.
@@ -78,11 +78,11 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
       headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
     }).catch(cause => {
       // A request that cannot be built, such as one with a non-Latin header, is the caller's error.
-      throw asked ? faultOf(cause, answered, signal) : cause
+      throw wasSent ? toCallError(cause, responseStatus, signal) : cause
     })
     // Not by `error`: a response without a body has none, whatever its status.
     if (!response.ok) throw toError(response, error)
-    if (data === undefined && parseAs === undefined) throw somethingElse(response.status)
+    if (data === undefined && parseAs === undefined) throw foreignResponse(response.status)
     return data
   }
 
@@ -113,18 +113,18 @@ type AnyInit = {
 }
 
 /** The error for a request without a valid response; the caller's own reason if the caller aborted it. */
-function faultOf(cause: unknown, answered: number | null, signal: AbortSignal | undefined): unknown {
+function toCallError(cause: unknown, responseStatus: number | null, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted || (cause instanceof Error && cause.name === 'AbortError')) return cause
   if (cause instanceof PosthornUnreachable) return cause
-  if (answered !== null && cause instanceof SyntaxError) return somethingElse(answered, cause)
+  if (responseStatus !== null && cause instanceof SyntaxError) return foreignResponse(responseStatus, cause)
   return new PosthornUnreachable('The server cannot be reached.', null, cause)
 }
 
 function toError(response: Response, body: unknown): Error {
-  return isErrorBody(body) ? new PosthornError(response.status, body) : somethingElse(response.status)
+  return isErrorBody(body) ? new PosthornError(response.status, body) : foreignResponse(response.status)
 }
 
-function somethingElse(status: number, cause?: unknown): PosthornUnreachable {
+function foreignResponse(status: number, cause?: unknown): PosthornUnreachable {
   return new PosthornUnreachable(
     `The response with status ${status} is not from a Posthorn server.`,
     status,
@@ -137,7 +137,7 @@ function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400)
 }
 
-function elsewhere({ status, headers }: Response): PosthornUnreachable {
+function redirectError({ status, headers }: Response): PosthornUnreachable {
   const to = headers.get('location') ?? 'somewhere else'
   return new PosthornUnreachable(
     `The server redirects to ${to}: use that address as baseUrl.`,

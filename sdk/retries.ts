@@ -8,7 +8,7 @@ export type RetryOptions = {
 type Fetch = (request: Request) => Promise<Response>
 
 /** Statuses that are retried if the request is repeatable. */
-const PASSING = new Set([408, 429, 502, 503, 504])
+const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504])
 const FIRST_WAIT_MS = 250
 /** If the server asks for a longer wait, its response is returned to the caller. */
 const LONGEST_WAIT_MS = 30_000
@@ -24,7 +24,7 @@ export function createRetryingFetch(fetch: Fetch, { retries = 2, sleep = wait }:
     for (let tried = 0; ; tried++) {
       const mayRepeat = tried < most
       const answer = await attempt(fetch, request.clone(), mayRepeat)
-      const waitMs = mayRepeat ? waitBefore(answer, tried) : null
+      const waitMs = mayRepeat ? retryDelayMs(answer, tried) : null
       if (waitMs === null || request.signal.aborted) return settle(answer)
       await discard(answer)
       await sleep(waitMs, request.signal)
@@ -41,32 +41,32 @@ function isRepeatable({ method, headers }: Request): boolean {
 async function attempt(fetch: Fetch, request: Request, whole: boolean): Promise<Answer> {
   try {
     const response = await fetch(request)
-    return { response: whole ? await takeIn(response) : response }
+    return { response: whole ? await readWhole(response) : response }
   } catch (error) {
     return { error }
   }
 }
 
 /** Reads the whole body, so that a connection that breaks during the response counts as failed. */
-async function takeIn(response: Response): Promise<Response> {
+async function readWhole(response: Response): Promise<Response> {
   // In a browser, a redirect has no body, and status 0, which no Response can be made with.
   if (response.type === 'opaqueredirect') return response
   return new Response(response.body && (await response.blob()), response)
 }
 
 /** Wait before the next attempt in ms; null if it must not be repeated. */
-function waitBefore(answer: Answer, tried: number): number | null {
+function retryDelayMs(answer: Answer, tried: number): number | null {
   if ('error' in answer) return backoffMs(tried)
   const { status, headers } = answer.response
-  const askedMs = askedWaitMs(headers.get('retry-after'))
+  const askedMs = requestedWaitMs(headers.get('retry-after'))
   // A 409 with Retry-After: the first request with this key is still running.
-  if (!PASSING.has(status) && !(status === 409 && askedMs !== null && askedMs > 0)) return null
+  if (!RETRYABLE_STATUSES.has(status) && !(status === 409 && askedMs !== null && askedMs > 0)) return null
   if (askedMs === null) return backoffMs(tried)
   return askedMs <= LONGEST_WAIT_MS ? askedMs : null
 }
 
 /** Our server sends seconds; a proxy may send a date. */
-function askedWaitMs(retryAfter: string | null): number | null {
+function requestedWaitMs(retryAfter: string | null): number | null {
   if (retryAfter === null) return null
   const seconds = Number(retryAfter)
   const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000

@@ -43,7 +43,7 @@ export function readTimeCursor(cursor: string): TimePlace {
 }
 
 /**
- * Builds a page from rows that were read with one row more than `limit`. `lookedTo` is the cursor of where
+ * Builds a page from rows that were read with one row more than `limit`. `scannedTo` is the cursor of where
  * the search stopped, if not at the end of the list: the next page continues there.
  */
 export function pageOf<Row, View>(
@@ -51,10 +51,10 @@ export function pageOf<Row, View>(
   limit: number,
   view: (row: Row) => View,
   cursorAfter: (last: Row) => string,
-  lookedTo: string | null = null,
+  scannedTo: string | null = null,
 ): Page<View> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : lookedTo
+  const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : scannedTo
   return { success: true, data: shown.map(view), nextCursor }
 }

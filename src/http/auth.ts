@@ -186,17 +186,17 @@ export function authenticateOperator(
 /** `Authorization: Bearer <operator token>`, compared by hash in constant time. */
 function requireOperatorToken(request: FastifyRequest, known: OperatorToken, attempts: Attempts): void {
   const token = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (token === undefined) throw noOperator()
+  if (token === undefined) throw operatorUnauthorized()
   const isRight = timingSafeEqual(hashToken(token), known.hash)
   // A long token is not counted: others' wrong tries from the same address must not shut its holder out.
   if (isRight && !known.guessable) return
   const chance = asOperator(request.ip)
   attempts.take(chance)
-  if (!isRight) throw noOperator()
+  if (!isRight) throw operatorUnauthorized()
   attempts.back(chance)
 }
 
-function noOperator(): Problem {
+function operatorUnauthorized(): Problem {
   return new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.')
 }
 

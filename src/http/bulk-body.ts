@@ -36,26 +36,26 @@ export async function* readBulkBody(
   if (Number(request.headers['content-length']) > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
   const reader = createReader(limits.mostMessageBytes)
   let bytes = 0
-  for await (const chunk of patiently(request, limits.timeoutMs, clock)) {
+  for await (const chunk of readInTime(request, limits.timeoutMs, clock)) {
     bytes += chunk.length
     if (bytes > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
-    yield { parts: guarded(() => reader.push(chunk)), bytes: chunk.length }
+    yield { parts: asIntakeCut(() => reader.push(chunk)), bytes: chunk.length }
   }
-  guarded(reader.end)
+  asIntakeCut(reader.end)
 }
 
 /** The chunks of a request; an IntakeCut where it breaks off, comes too slowly, or takes too long. */
-async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Clock): AsyncGenerator<Buffer> {
+async function* readInTime(request: IncomingMessage, timeoutMs: number, clock: Clock): AsyncGenerator<Buffer> {
   // Left early, the request goes on: its answer must still reach the sender.
   const chunks = request.iterator({ destroyOnReturn: false })
-  const watch = createWatch(timeoutMs, clock)
+  const watch = createReadTimer(timeoutMs, clock)
   try {
     for (;;) {
-      const result = await watch.orOver(chunks.next()).catch(cutBy)
+      const result = await watch.orTimeout(chunks.next()).catch(truncatedBody)
       if (result === 'over') throw new IntakeCut(new Problem('REQUEST_TIMEOUT'))
       if (result.done) return
       const chunk = result.value as Buffer
-      watch.heard(chunk.length)
+      watch.received(chunk.length)
       yield chunk
     }
   } finally {
@@ -69,19 +69,19 @@ async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Cl
  * Ends when the body took too long in all, or when hardly anything came in a long time of waiting
  * for it: what we take to store a piece is not the sender's.
  */
-function createWatch(timeoutMs: number, clock: Clock) {
+function createReadTimer(timeoutMs: number, clock: Clock) {
   let over = false
-  let giveUp = () => {}
+  let endWait = () => {}
   /** Of the wait, and in it, since the last look. */
   let waitedMs = 0
-  let heard = 0
+  let receivedBytes = 0
   let sinceMs = 0
   let cancelStall: Cancel = () => {}
   const cancelAll = clock.after(timeoutMs, end)
 
   function end(): void {
     over = true
-    giveUp()
+    endWait()
   }
 
   function wait(): void {
@@ -90,29 +90,29 @@ function createWatch(timeoutMs: number, clock: Clock) {
   }
 
   function look(): void {
-    if (heard < LEAST_BYTES_IN_TIME) {
+    if (receivedBytes < LEAST_BYTES_IN_TIME) {
       end()
       return
     }
-    heard = 0
+    receivedBytes = 0
     waitedMs = 0
     wait()
   }
 
   return {
     /** What comes first. Not by Promise.race, which would keep every chunk for as long as nothing is over. */
-    orOver<T>(next: Promise<T>): Promise<T | 'over'> {
+    orTimeout<T>(next: Promise<T>): Promise<T | 'over'> {
       wait()
       return new Promise((resolve, reject) => {
-        giveUp = () => resolve('over')
-        if (over) giveUp()
+        endWait = () => resolve('over')
+        if (over) endWait()
         next.then(resolve, reject)
       })
     },
-    heard(bytes: number) {
+    received(bytes: number) {
       cancelStall()
       waitedMs += clock.monotonic() - sinceMs
-      heard += bytes
+      receivedBytes += bytes
     },
     stop() {
       cancelAll()
@@ -121,11 +121,11 @@ function createWatch(timeoutMs: number, clock: Clock) {
   }
 }
 
-function cutBy(cause: unknown): never {
+function truncatedBody(cause: unknown): never {
   throw new IntakeCut(new Problem('VALIDATION_ERROR', 'The body ended too soon.', { cause }))
 }
 
-function guarded<T>(work: () => T): T {
+function asIntakeCut<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -183,13 +183,13 @@ const CLOSE = Buffer.from(']')
 /** `from` is the index of the first of them. */
 function readItems(items: Buffer, from: number): unknown[] {
   const result = parseJson(Buffer.concat([OPEN, items, CLOSE]), { maxDepth: DEEPEST + 1 })
-  if (!result.ok) throw new IntakeCut(invalidBody(`messages${moved(result.path, from)}`, result.message))
+  if (!result.ok) throw new IntakeCut(invalidBody(`messages${shiftIndex(result.path, from)}`, result.message))
   if (result.hasNulls) dropNulls(result.value)
   return result.value as unknown[]
 }
 
 /** A path into these items as one into all of them. */
-function moved(path: string, from: number): string {
+function shiftIndex(path: string, from: number): string {
   return path.replace(/^\[(\d+)\]/, (_, at: string) => `[${from + Number(at)}]`)
 }
 

@@ -18,7 +18,7 @@ export function createErrorHandler(log: HttpLog) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const problem = toProblem(error)
     if (problem.status >= 500) logFailure(log, problem, error, request)
-    if (!request.raw.complete) hearOut(problem, request, reply)
+    if (!request.raw.complete) discardBody(problem, request, reply)
     sendProblem(problem, request, reply)
   }
 }
@@ -30,7 +30,7 @@ export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
  * Fastify would close the connection of a client that is still sending, and most clients would then never
  * read the answer: the rest of the body is discarded instead. A client that is too slow is cut off.
  */
-function hearOut(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+function discardBody(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   if (problem.code === 'REQUEST_TIMEOUT') return void reply.header('Connection', 'close')
   reply.removeHeader('Connection')
   discardRest(request.raw, MOST_DISCARDED_BYTES)

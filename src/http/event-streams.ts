@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Permission } from '../contract/enums.ts'
-import type { ListNews } from '../infra/list-news.ts'
+import type { ListNews } from '../infra/list-events.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Keys, mayStill, type PeopleAccess } from './auth.ts'
 
@@ -28,7 +28,7 @@ export type EventStream<Event> = {
 export type EventStreamsDeps = { clock: Clock; keys: Keys; people: PeopleAccess }
 
 /** How often a stream checks the key, session and permission of its caller, in ms. */
-const LOOK_AT_ACCESS_EVERY_MS = 1_000
+const ACCESS_CHECK_INTERVAL_MS = 1_000
 /** A client that reads nothing for this long is disconnected, in ms. */
 const STALLED_MS = 30_000
 
@@ -50,16 +50,16 @@ export function sayListNews<Item>(news: ListNews<Item>): string {
 
 export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
   /** Calls `end` when the caller has lost access; stops checking when `gone` aborts. */
-  function guard(request: FastifyRequest, permission: Permission, gone: AbortSignal, end: () => void): void {
-    const lookLater = () => {
-      const cancel = clock.after(LOOK_AT_ACCESS_EVERY_MS, async () => {
+  function watchAccess(request: FastifyRequest, permission: Permission, gone: AbortSignal, end: () => void): void {
+    const scheduleCheck = () => {
+      const cancel = clock.after(ACCESS_CHECK_INTERVAL_MS, async () => {
         gone.removeEventListener('abort', cancel)
         if (!(await mayStill(request, permission, keys, people))) end()
-        else if (!gone.aborted) lookLater()
+        else if (!gone.aborted) scheduleCheck()
       })
       gone.addEventListener('abort', cancel, { once: true })
     }
-    lookLater()
+    scheduleCheck()
   }
 
   /** Requests the next event only after this one was written. */
@@ -84,7 +84,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
       const end = () => gone.abort()
       reply.raw.once('close', end)
       const events = await follow(gone.signal)
-      guard(request, permission, gone.signal, end)
+      watchAccess(request, permission, gone.signal, end)
       reply.headers({
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',

@@ -48,7 +48,7 @@ export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void 
 
 /** Throws a 415 for a compressed body. */
 export function refusePacked(headers: FastifyRequest['headers']): void {
-  if (isPacked(headers)) throw packed()
+  if (isCompressed(headers)) throw compressedBody()
 }
 
 /** For routes without a body schema: refuses a body that cannot be read. */
@@ -79,17 +79,17 @@ export function untypeEmptyChunked(
     return
   }
   const look = () => {
-    for (const event of SOMETHING_CAME) payload.off(event, look)
+    for (const event of FIRST_EVENTS) payload.off(event, look)
     if (payload.readableLength === 0) {
       delete headers['content-type']
       delete headers['transfer-encoding']
     }
     done(null, payload)
   }
-  for (const event of SOMETHING_CAME) payload.on(event, look)
+  for (const event of FIRST_EVENTS) payload.on(event, look)
 }
 
-const SOMETHING_CAME = ['readable', 'error', 'close'] as const
+const FIRST_EVENTS = ['readable', 'error', 'close'] as const
 
 /** An absent body is treated as an empty object. */
 export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
@@ -97,13 +97,13 @@ export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: ()
   done()
 }
 
-function isPacked(headers: FastifyRequest['headers']): boolean {
+function isCompressed(headers: FastifyRequest['headers']): boolean {
   const encoding = headers['content-encoding']
   return encoding !== undefined && encoding.toLowerCase() !== 'identity'
 }
 
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
-  if (isPacked(request.headers)) return new UnreadableBody(packed(), bytes)
+  if (isCompressed(request.headers)) return new UnreadableBody(compressedBody(), bytes)
   // No body at all: the schema of the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   const result = parseJson(bytes)
@@ -112,7 +112,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   return result.value
 }
 
-function packed(): Problem {
+function compressedBody(): Problem {
   return unsupported('Content-Encoding', 'must be absent: compressed bodies are not supported')
 }
 
@@ -122,10 +122,10 @@ function refusal({ path, message }: JsonFault): Problem {
 }
 
 /** Fields whose nulls stay: the user's own JSON, and a provider's configuration, where null clears a field. */
-const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
+const FIELDS_WITH_NULLS: ReadonlySet<string> = new Set(['metadata', 'config'])
 
 /** Fields in which null removes the value, while absence leaves it unchanged. */
-const ENDED_BY_NULL: ReadonlySet<string> = new Set([
+const NULLABLE_FIELDS: ReadonlySet<string> = new Set([
   'quietHours',
   'verification',
   'templateId',
@@ -140,8 +140,8 @@ export function dropNulls(value: unknown): void {
     const members = value as Record<string, unknown>
     for (const key of Object.keys(members)) {
       if (members[key] === null) {
-        if (!ENDED_BY_NULL.has(key)) delete members[key]
-      } else if (!KEPT_WHOLE.has(key)) dropNulls(members[key])
+        if (!NULLABLE_FIELDS.has(key)) delete members[key]
+      } else if (!FIELDS_WITH_NULLS.has(key)) dropNulls(members[key])
     }
   }
 }

@@ -17,8 +17,8 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 /** The memory that one request has reserved. */
 type Share = {
   /** Changes the reservation to `bytes`; false if the limit is reached. */
-  raise(bytes: number): boolean
-  giveBack(): void
+  reserve(bytes: number): boolean
+  release(): void
 }
 
 declare module 'fastify' {
@@ -38,7 +38,7 @@ const RETRY_AFTER_SECONDS = 5
 
 /** `fileBytes`: most bytes of a form's file in memory while it is streamed to its store. */
 export function createLargeBodies(fileBytes = 0): LargeBodies {
-  const room = createRoom()
+  const room = createMemoryBudget()
   const mostOfForm = MOST_TEXT_BYTES + fileBytes
 
   function admit(limitBytes: number): preParsingHookHandler {
@@ -51,10 +51,10 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
       // The client has disconnected: no `close` event would release the memory.
       if (request.raw.destroyed) return done(null, payload)
       const share = room.open(request.caller?.account.id ?? '')
-      if (!share.raise(bytes === UNKNOWN ? 0 : bytes)) return done(full())
+      if (!share.reserve(bytes === UNKNOWN ? 0 : bytes)) return done(overloaded())
       const largeBody = { through: Promise.resolve<unknown>(null) }
       request.largeBody = largeBody
-      const end = () => void largeBody.through.finally(share.giveBack)
+      const end = () => void largeBody.through.finally(share.release)
       // On whichever closes first: a pipelined response does not close if the connection is cut, and the body of
       // a refused request may still be arriving.
       request.raw.once('close', end)
@@ -67,10 +67,10 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
   function hold(handler: Handler): Handler {
     return (request, reply) => {
       const { largeBody } = request
-      return largeBody === null ? handler(request, reply) : holdThrough(largeBody, request, reply)
+      return largeBody === null ? handler(request, reply) : trackUntilDone(largeBody, request, reply)
     }
 
-    async function holdThrough(
+    async function trackUntilDone(
       largeBody: NonNullable<FastifyRequest['largeBody']>,
       request: FastifyRequest,
       reply: FastifyReply,
@@ -88,7 +88,7 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
   return { admit, hold }
 }
 
-function createRoom() {
+function createMemoryBudget() {
   const byOwner = new Map<string, number>()
   let all = 0
 
@@ -103,7 +103,7 @@ function createRoom() {
     open(owner: string): Share {
       let held = 0
       return {
-        raise(bytes) {
+        reserve(bytes) {
           const more = bytes - held
           const own = (byOwner.get(owner) ?? 0) + more
           if (all + more > MOST_BYTES || own > MOST_OF_AN_ACCOUNT_BYTES) return false
@@ -111,7 +111,7 @@ function createRoom() {
           held = bytes
           return true
         },
-        giveBack() {
+        release() {
           move(owner, -held)
           held = 0
         },
@@ -139,15 +139,15 @@ function count(payload: RequestPayload, limitBytes: number, share: Share): void 
   payload.on('data', function counted(chunk: Buffer) {
     bytes += chunk.length
     const isRead = payload.listenerCount('data') > 1
-    if (isRead && bytes <= limitBytes && (bytes <= SMALL_BYTES || share.raise(bytes))) return
+    if (isRead && bytes <= limitBytes && (bytes <= SMALL_BYTES || share.reserve(bytes))) return
     payload.off('data', counted)
     if (!isRead) discardRest(payload as FastifyRequest['raw'], MOST_DISCARDED_BYTES)
     // The reader stops at the error, and the request gets its response.
-    else if (bytes <= limitBytes) payload.emit('error', full())
+    else if (bytes <= limitBytes) payload.emit('error', overloaded())
   })
 }
 
-function full(): Problem {
+function overloaded(): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'Too many large requests are being received at the same time.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

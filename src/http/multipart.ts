@@ -149,7 +149,7 @@ function createParser(request: IncomingMessage, fileFields: readonly string[]) {
 const UNTYPED = 'text/plain'
 
 /** What the parser puts in the place of bytes that it cannot read. */
-const UNREAD = '\ufffd'
+const REPLACEMENT_CHARACTER = '\ufffd'
 
 /** JSON and other text may come as a file of its own, as browsers send a Blob. */
 function isText(type: string | undefined): boolean {
@@ -177,7 +177,7 @@ function createFields(fileFields: readonly string[]) {
       if (truncated || bytes > MOST_TEXT_BYTES)
         throw tooLarge(name, 'must not exceed 1 MB together with the other text fields')
       if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
-      if (value.includes(UNREAD) || !value.isWellFormed()) throw invalid(name, 'must be text in UTF-8')
+      if (value.includes(REPLACEMENT_CHARACTER) || !value.isWellFormed()) throw invalid(name, 'must be text in UTF-8')
       all.set(name, value)
     },
   }

@@ -20,7 +20,7 @@ export type RateLimiter = {
   takeOwn(userId: string): void
 }
 
-const OWN_CHANGES = { burst: 100, perSecond: 2 } as const
+const USER_LIMIT = { burst: 100, perSecond: 2 } as const
 
 /**
  * One token bucket per account and group of operations, by the plan's rate.
@@ -39,7 +39,7 @@ export function createRateLimiter(deps: { clock: Clock; nodeCount: () => number 
       if (!verdict.allowed) throw tooMany(verdict)
     },
     takeOwn(userId) {
-      const { burst, perSecond } = OWN_CHANGES
+      const { burst, perSecond } = USER_LIMIT
       const verdict = buckets.take(`own:${userId}`, perSecond, burst, deps.clock.monotonic())
       if (!verdict.allowed) throw tooMany(verdict)
     },

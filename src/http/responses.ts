@@ -33,7 +33,7 @@ export function checkRefusals(app: FastifyInstance, routes: readonly Route[]): v
   const listed = new Map(
     routes.map(route => [
       `${route.method} ${route.url}`,
-      new Set<string>([...errorCodes(route), ...ANYWHERE]),
+      new Set<string>([...errorCodes(route), ...COMMON_CODES]),
     ]),
   )
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -50,7 +50,7 @@ export function checkRefusals(app: FastifyInstance, routes: readonly Route[]): v
 }
 
 /** A path of its own is not described by the one with parameters that the router gave it to. */
-const ANYWHERE = [...OTHER_CODES, 'METHOD_NOT_ALLOWED']
+const COMMON_CODES = [...OTHER_CODES, 'METHOD_NOT_ALLOWED']
 
 /** The same schema, in which every object has no members but those it names. */
 function closed(schema: unknown): unknown {

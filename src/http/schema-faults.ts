@@ -113,14 +113,14 @@ function messageOf({ keyword, params, message, schemaPath }: SchemaFault, schema
     case 'format':
       return FORMATS[params['format'] as string] ?? `must be a well-formed ${params['format']}`
     case 'pattern':
-      return wordsAt(schema, schemaPath) ?? `must match ${params['pattern']}`
+      return patternFaultAt(schema, schemaPath) ?? `must match ${params['pattern']}`
     default:
       return message
   }
 }
 
 /** The error text for the pattern at `path`, a pointer with its `#`, in a schema; null if it has none. */
-function wordsAt(schema: object, path: string): string | null {
+function patternFaultAt(schema: object, path: string): string | null {
   let at: unknown = schema
   for (const part of path.split('/').slice(1))
     at = (at as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')]

@@ -77,7 +77,7 @@ export type ServerDeps = {
 
 const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
 /** For routes without a key: nothing else bounds how much strangers send at once. */
-const STRANGERS_BODY_LIMIT_BYTES = 16_384
+const PUBLIC_BODY_LIMIT_BYTES = 16_384
 const MAX_HEADER_BYTES = 16_384
 /** No limit of its own: an id that is too long is answered as an unknown one is, after the key was checked. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES
@@ -113,7 +113,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler(async (request, reply) =>
     sendProblem(await unmatched(request, reply), request, reply),
   )
-  const prepare: Record<(typeof OWN_SCOPES)[number], (scope: FastifyInstance) => unknown> = {
+  const prepare: Record<(typeof SCOPED_KINDS)[number], (scope: FastifyInstance) => unknown> = {
     form: scope => acceptForms(scope, deps.media),
     rawBody: acceptAnyBody,
     streamed: leaveBodies,
@@ -121,11 +121,11 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   }
   const add = (scope: FastifyInstance, route: Route) =>
     addRoute(scope, route, deps, largeBodies, [
-      ...refuseSwallowed(deps.routes, route, unmatched),
+      ...refuseShadowedPaths(deps.routes, route, unmatched),
       ...createGate(route, deps, limiter),
     ])
-  for (const route of deps.routes) if (!OWN_SCOPES.some(kind => route[kind])) add(app, route)
-  for (const kind of OWN_SCOPES) {
+  for (const route of deps.routes) if (!SCOPED_KINDS.some(kind => route[kind])) add(app, route)
+  for (const kind of SCOPED_KINDS) {
     await app.register(async scope => {
       await prepare[kind](scope)
       for (const route of deps.routes) if (route[kind]) add(scope, route)
@@ -136,7 +136,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
 }
 
 /** Kinds of routes that read bodies, or send answers, in another way than the rest: each has a scope of its own. */
-const OWN_SCOPES = ['form', 'rawBody', 'streamed', 'page'] as const
+const SCOPED_KINDS = ['form', 'rawBody', 'streamed', 'page'] as const
 
 /**
  * For pages alone: the API's answers need none of it, and setting it up costs
@@ -208,7 +208,7 @@ function createCompilers(checkResponses: boolean): Compilers {
   } as unknown as Compilers
 }
 
-function refuseSwallowed(routes: readonly Route[], route: Route, unmatched: Unmatched): Gate[] {
+function refuseShadowedPaths(routes: readonly Route[], route: Route, unmatched: Unmatched): Gate[] {
   const swallowed = swallowedPaths(routes, route)
   if (swallowed.size === 0) return []
   return [
@@ -228,11 +228,11 @@ function addRoute(
 ): void {
   const { form } = route
   const bodyLimit =
-    route.bodyLimit ?? ('public' in route.auth ? STRANGERS_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES)
-  const plain = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
-  const noting = route.audit ? audited(route, plain, deps.audit) : plain
-  const handler = form ? withForm(form, route, noting, deps.media) : noting
-  const isHeld = route.method !== 'GET' && !route.streamed
+    route.bodyLimit ?? ('public' in route.auth ? PUBLIC_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES)
+  const plain = route.faults === 'handed over' ? passFaults(route.handler) : (route.handler as Handler)
+  const auditedHandler = route.audit ? audited(route, plain, deps.audit) : plain
+  const handler = form ? withForm(form, route, auditedHandler, deps.media) : auditedHandler
+  const isTracked = route.method !== 'GET' && !route.streamed
   const needsNoBody = takesNoBody(route) || route.bodyOptional === true
   app.route({
     method: route.method,
@@ -241,14 +241,14 @@ function addRoute(
     schema: { ...route.schema },
     bodyLimit,
     onRequest: needsNoBody ? [...gates, untypeEmpty] : gates,
-    ...(isHeld && {
+    ...(isTracked && {
       preParsing: [...(needsNoBody ? [untypeEmptyChunked] : []), largeBodies.admit(bodyLimit)],
     }),
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
     config: { auth: route.auth, ...(form && { form, formSchema: route.schema.body as TObject }) },
-    handler: (isHeld ? largeBodies.hold(handler) : handler) as never,
+    handler: (isTracked ? largeBodies.hold(handler) : handler) as never,
   })
 }
 
@@ -258,7 +258,7 @@ function takesNoBody({ method, schema, form, rawBody, streamed }: Route): boolea
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-function handOver(handler: Route['handler']): Handler {
+function passFaults(handler: Route['handler']): Handler {
   return (request: FastifyRequest, reply: FastifyReply): unknown => {
     if (request.validationError) request.fault = toProblem(request.validationError)
     return handler(request as never, reply)
@@ -270,7 +270,7 @@ type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
 /** A hook that lets a request in unless `pass` throws or rejects; it waits only for a promise. */
 function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
   return (request, reply, done) => {
-    keepToCaller(reply)
+    forbidCaching(reply)
     const passed = pass(request, reply)
     if (!(passed instanceof Promise)) return done()
     passed.then(() => done(), done)
@@ -281,12 +281,12 @@ function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): 
  * No answer to a caller may be cached: a proxy does not know that `X-API-Key` tells callers apart, and
  * the next person at a browser may be another one.
  */
-function keepToCaller(reply: FastifyReply): void {
+function forbidCaching(reply: FastifyReply): void {
   reply.header('Cache-Control', 'no-store')
 }
 
 /** Throws NOT_FOUND for a body that nobody would read. */
-async function requireAwaited(
+async function requireExpected(
   { params }: FastifyRequest,
   { isAwaited }: NonNullable<Route['rawBody']>,
 ): Promise<void> {
@@ -298,7 +298,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
   const { auth } = route
   if ('public' in auth) {
     const { rawBody } = route
-    if (rawBody) return [gate(request => requireAwaited(request, rawBody))]
+    if (rawBody) return [gate(request => requireExpected(request, rawBody))]
     return auth.sameSite ? [gate(request => requireSameSite(request, deps.people))] : []
   }
   if ('session' in auth) {

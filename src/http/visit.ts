@@ -4,7 +4,7 @@ import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Visit } from '../core/people/visit.ts'
 import { readBrowser } from './session-cookies.ts'
 
-type Asking = { ip: string; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
+type RequestOrigin = { ip: string; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
 
 /** Longer ones say nothing more to whoever looks where they are signed in. */
 const MOST_AGENT = 300
@@ -13,7 +13,7 @@ const MOST_AGENT = 300
 const PROXIED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /** Where a request comes from, as far as anybody can tell. */
-export function visitOf({ ip, headers, raw }: Asking): Visit {
+export function visitOf({ ip, headers, raw }: RequestOrigin): Visit {
   return {
     ip,
     userAgent: headers['user-agent']?.slice(0, MOST_AGENT) ?? null,
@@ -25,7 +25,7 @@ export function visitOf({ ip, headers, raw }: Asking): Visit {
 }
 
 /** Under which address the console was reached; for links, where no public one is configured. */
-export function originOf({ headers }: Pick<Asking, 'headers'>): string {
+export function originOf({ headers }: Pick<RequestOrigin, 'headers'>): string {
   return `http://${headers.host ?? 'localhost'}`
 }
 

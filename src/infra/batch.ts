@@ -48,10 +48,10 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
   const toldAtOnce = options.toldAtOnce ?? maxItems
   let waiting: Waiting<Item, Result>[] = []
   let weightWaiting = 0
-  let flights = 0
+  let runningFlushes = 0
   let inFlight = 0
   let scheduled = false
-  let idlers: (() => void)[] = []
+  let idleWaiters: (() => void)[] = []
 
   function add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -64,11 +64,11 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
 
   /** Flushes in the next iteration of the event loop, so that calls of the same iteration share a batch. */
   function schedule(): void {
-    if (scheduled || flights >= maxFlights) return
+    if (scheduled || runningFlushes >= maxFlights) return
     scheduled = true
     setImmediate(() => {
       scheduled = false
-      while (waiting.length > 0 && flights < maxFlights) void fly(take())
+      while (waiting.length > 0 && runningFlushes < maxFlights) void runFlush(take())
     })
   }
 
@@ -84,14 +84,14 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
     const left: Waiting<Item, Result>[] = []
     let weightTaken = 0
     for (const entry of waiting) {
-      const mark = options.conflict?.(entry.item)
+      const key = options.conflict?.(entry.item)
       const tooMany = taken.length >= maxItems
       const tooHeavy = taken.length > 0 && weightTaken + entry.weight > maxWeight
-      if (tooMany || tooHeavy || (mark !== undefined && seen.has(mark))) {
+      if (tooMany || tooHeavy || (key !== undefined && seen.has(key))) {
         left.push(entry)
         continue
       }
-      if (mark !== undefined) seen.add(mark)
+      if (key !== undefined) seen.add(key)
       taken.push(entry)
       weightTaken += entry.weight
     }
@@ -100,38 +100,38 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
     return taken
   }
 
-  async function fly(entries: Waiting<Item, Result>[]): Promise<void> {
-    flights++
+  async function runFlush(entries: Waiting<Item, Result>[]): Promise<void> {
+    runningFlushes++
     inFlight += entries.length
     try {
-      tell(entries, await options.flush(entries.map(entry => entry.item)), 0)
+      resolveEntries(entries, await options.flush(entries.map(entry => entry.item)), 0)
     } catch (error) {
       for (const entry of entries) entry.reject(error)
-      landed(entries.length)
+      finishItems(entries.length)
     } finally {
-      flights--
+      runningFlushes--
       if (waiting.length > 0) schedule()
     }
   }
 
-  function tell(entries: Waiting<Item, Result>[], results: readonly Result[], from: number): void {
+  function resolveEntries(entries: Waiting<Item, Result>[], results: readonly Result[], from: number): void {
     const until = Math.min(entries.length, from + toldAtOnce)
     for (let at = from; at < until; at++) entries[at]!.resolve(results[at]!)
-    landed(until - from)
-    if (until < entries.length) setImmediate(() => tell(entries, results, until))
+    finishItems(until - from)
+    if (until < entries.length) setImmediate(() => resolveEntries(entries, results, until))
   }
 
-  function landed(items: number): void {
+  function finishItems(items: number): void {
     inFlight -= items
     if (waiting.length + inFlight > 0) return
-    for (const resolve of idlers) resolve()
-    idlers = []
+    for (const resolve of idleWaiters) resolve()
+    idleWaiters = []
   }
 
   return {
     add,
     size: () => waiting.length + inFlight,
     idle: () =>
-      waiting.length + inFlight === 0 ? Promise.resolve() : new Promise(resolve => idlers.push(resolve)),
+      waiting.length + inFlight === 0 ? Promise.resolve() : new Promise(resolve => idleWaiters.push(resolve)),
   }
 }

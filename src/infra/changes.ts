@@ -49,9 +49,9 @@ const HEARTBEAT_MS = 300
 /** Caches are bypassed if there was no successful round trip for this long. */
 const STALE_MS = 800
 /** A connection whose round trip takes longer is given up. */
-const SILENT_MS = 2_000
+const ROUND_TRIP_TIMEOUT_MS = 2_000
 const RECONNECT_AFTER_MS = 200
-const GOODBYE_MS = 500
+const CLOSE_TIMEOUT_MS = 500
 
 /**
  * Listens on one connection, and proves by round trips that it still receives notifications. PostgreSQL
@@ -64,7 +64,7 @@ export function createChanges(options: ChangesOptions): Changes {
   const subscribers = new Set<Subscriber>()
   const listening = Promise.withResolvers<void>()
   let client: ListenClient | null = null
-  let provenAtMs = Number.NEGATIVE_INFINITY
+  let lastHeartbeatAtMs = Number.NEGATIVE_INFINITY
   let cancelNext: Cancel = () => {}
   let stopped = false
 
@@ -72,32 +72,32 @@ export function createChanges(options: ChangesOptions): Changes {
     try {
       const opened = await options.connect()
       if (stopped) return void opened.end().catch(ignore)
-      adopt(opened)
-      await greet(opened)
+      useConnection(opened)
+      await startListening(opened)
     } catch (error) {
       if (!client) retry(error)
     }
   }
 
-  function adopt(opened: ListenClient): void {
+  function useConnection(opened: ListenClient): void {
     client = opened
-    opened.on('notification', message => tell(message.payload ?? ''))
+    opened.on('notification', message => notifySubscribers(message.payload ?? ''))
     opened.on('error', error => lose(opened, error))
     opened.on('end', () => lose(opened, new Error('the listening connection ended')))
   }
 
   /** Caches may fill only once LISTEN is active; entries that they already have may have missed changes. */
-  async function greet(current: ListenClient): Promise<void> {
+  async function startListening(current: ListenClient): Promise<void> {
     if (!(await roundTrip(current, `LISTEN ${CHANNEL}`))) return
     for (const subscriber of subscribers) subscriber.reset()
     log.info({}, 'listening for changes')
     listening.resolve()
-    beatLater(current)
+    scheduleHeartbeat(current)
   }
 
-  function beatLater(current: ListenClient): void {
+  function scheduleHeartbeat(current: ListenClient): void {
     cancelNext = clock.after(HEARTBEAT_MS, async () => {
-      if (await roundTrip(current, 'SELECT')) beatLater(current)
+      if (await roundTrip(current, 'SELECT')) scheduleHeartbeat(current)
     })
   }
 
@@ -107,7 +107,7 @@ export function createChanges(options: ChangesOptions): Changes {
    */
   async function roundTrip(current: ListenClient, text: string): Promise<boolean> {
     const sentAtMs = clock.monotonic()
-    const cancel = clock.after(SILENT_MS, () =>
+    const cancel = clock.after(ROUND_TRIP_TIMEOUT_MS, () =>
       lose(current, new Error('the listening connection is silent')),
     )
     try {
@@ -118,7 +118,7 @@ export function createChanges(options: ChangesOptions): Changes {
       cancel()
     }
     if (current !== client) return false
-    provenAtMs = sentAtMs
+    lastHeartbeatAtMs = sentAtMs
     return true
   }
 
@@ -131,7 +131,7 @@ export function createChanges(options: ChangesOptions): Changes {
 
   function forgetClient(): void {
     client = null
-    provenAtMs = Number.NEGATIVE_INFINITY
+    lastHeartbeatAtMs = Number.NEGATIVE_INFINITY
     cancelNext()
   }
 
@@ -141,7 +141,7 @@ export function createChanges(options: ChangesOptions): Changes {
     cancelNext = clock.after(RECONNECT_AFTER_MS, () => void open())
   }
 
-  function tell(payload: string): void {
+  function notifySubscribers(payload: string): void {
     const colon = payload.indexOf(':')
     if (colon < 0) return
     const uuid = payload.slice(colon + 1)
@@ -158,10 +158,10 @@ export function createChanges(options: ChangesOptions): Changes {
       stopped = true
       const last = client
       forgetClient()
-      if (last) await withinMs(clock, GOODBYE_MS, last.end())
+      if (last) await withinMs(clock, CLOSE_TIMEOUT_MS, last.end())
       listening.resolve()
     },
-    fresh: () => clock.monotonic() - provenAtMs <= STALE_MS,
+    fresh: () => clock.monotonic() - lastHeartbeatAtMs <= STALE_MS,
     publish(table, accountId) {
       for (const subscriber of subscribers) subscriber.changed(table, accountId)
     },

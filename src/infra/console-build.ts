@@ -30,7 +30,7 @@ export type ConsoleBuild = {
 }
 
 /** How much error output is kept, in characters. */
-const MOST_WORDS = 4_000
+const MOST_ERROR_OUTPUT = 4_000
 
 /** Builds the console in a process of its own, with low priority. */
 export function startConsoleBuild(): ConsoleBuild {
@@ -38,22 +38,22 @@ export function startConsoleBuild(): ConsoleBuild {
     cwd: fileURLToPath(ROOT),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  giveWay(child)
-  let said = ''
+  lowerPriority(child)
+  let errorOutput = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-MOST_WORDS)
+    errorOutput = (errorOutput + text).slice(-MOST_ERROR_OUTPUT)
   })
   const done = new Promise<void>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', code => {
       if (code === 0) resolve()
-      else reject(new Error(said.trim() || `the build ended with ${code ?? 'a signal'}`))
+      else reject(new Error(errorOutput.trim() || `the build ended with ${code ?? 'a signal'}`))
     })
   })
   return { done, stop: () => void child.kill() }
 }
 
-function giveWay({ pid }: ChildProcess): void {
+function lowerPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
   } catch {

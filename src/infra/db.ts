@@ -93,8 +93,8 @@ export function createDatabase(options: DatabaseOptions): Database {
    * After a time-out during which no query was answered, the pool's other connections are most likely dead
    * too: the pool is replaced, since to find that out one by one would take a time-out each.
    */
-  function noteFailure(error: unknown, of: pg.Pool, answersBefore: number): void {
-    if (!isSilence(error)) {
+  function recordFailure(error: unknown, of: pg.Pool, answersBefore: number): void {
+    if (!isQueryTimeout(error)) {
       answers++
       return
     }
@@ -108,20 +108,20 @@ export function createDatabase(options: DatabaseOptions): Database {
   async function ask(query: Query, of: pg.Pool, client?: pg.PoolClient): Promise<never> {
     const answersBefore = answers
     try {
-      const result = await (client ? askClient(query, client) : askPool(query, of))
+      const result = await (client ? queryClient(query, client) : queryPool(query, of))
       answers++
       return result as never
     } catch (error) {
-      noteFailure(error, of, answersBefore)
+      recordFailure(error, of, answersBefore)
       return asUnavailable(error)
     }
   }
 
-  function askPool(query: Query, of: pg.Pool): Promise<pg.QueryResult> {
+  function queryPool(query: Query, of: pg.Pool): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       of.connect((failed, client, release) => {
-        if (!client) return reject(unreached(failed))
-        askClient(query, client).then(
+        if (!client) return reject(unreachable(failed))
+        queryClient(query, client).then(
           result => {
             release()
             resolve(result)
@@ -136,8 +136,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     })
   }
 
-  function askClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
-    return answerInTime(timeoutMs ?? queryTimeoutMs, callback =>
+  function queryClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
+    return withTimeout(timeoutMs ?? queryTimeoutMs, callback =>
       client.query({ ...query, callback } as never),
     )
   }
@@ -168,10 +168,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     const answersBefore = answers
     let broken: Error | undefined
     try {
-      await answerInTime<void>(queryTimeoutMs, done => client.query(copyIn(text, data, error => done(error))))
+      await withTimeout<void>(queryTimeoutMs, done => client.query(copyIn(text, data, error => done(error))))
       answers++
     } catch (error) {
-      noteFailure(error, of, answersBefore)
+      recordFailure(error, of, answersBefore)
       if (isConnectionLoss(error)) broken = error as Error
       return asUnavailable(error)
     } finally {
@@ -206,12 +206,12 @@ export function createDatabase(options: DatabaseOptions): Database {
  * Waits for the callback, up to a time-out. The driver's own time-out is not used: it replaces the callback
  * of the query object, which keeps the results in memory until the next full collection.
  */
-function answerInTime<T>(
+function withTimeout<T>(
   timeoutMs: number,
   send: (done: (error: Error | null, result: T) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = systemClock.after(timeoutMs, () => reject(new Error(SILENCE)))
+    const cancel = systemClock.after(timeoutMs, () => reject(new Error(QUERY_TIMEOUT_MESSAGE)))
     send((error, result) => {
       cancel()
       if (error) reject(error)
@@ -245,16 +245,16 @@ export function mayHaveBeenDone({ asked, cause }: DatabaseUnavailable): boolean 
  * file descriptor is left. The query is not the cause.
  */
 function notConnected(cause: unknown): never {
-  throw unreached(cause)
+  throw unreachable(cause)
 }
 
-function unreached(cause: unknown): DatabaseUnavailable {
+function unreachable(cause: unknown): DatabaseUnavailable {
   return new DatabaseUnavailable(cause, { asked: false })
 }
 
 /** Throws DatabaseUnavailable for a lost connection or a repeatable error; rethrows other errors. */
 function asUnavailable(error: unknown): never {
-  throw isConnectionLoss(error) || isWorthRepeating(error) ? new DatabaseUnavailable(error) : error
+  throw isConnectionLoss(error) || isRepeatable(error) ? new DatabaseUnavailable(error) : error
 }
 
 /**
@@ -269,7 +269,7 @@ export function isConnectionLoss(error: unknown): boolean {
     if (/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true
   }
   return (
-    isSilence(error) ||
+    isQueryTimeout(error) ||
     /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed/.test(
       error.message,
     )
@@ -277,11 +277,11 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /** Whether it is our time-out. */
-function isSilence(error: unknown): boolean {
-  return error instanceof Error && error.message === SILENCE
+function isQueryTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === QUERY_TIMEOUT_MESSAGE
 }
 
-const SILENCE = 'the database did not answer in time'
+const QUERY_TIMEOUT_MESSAGE = 'the database did not answer in time'
 
 /**
  * Whether the server certainly undid the statement, or refused it before it ran (starting up, too many
@@ -294,7 +294,7 @@ function isRefusal(code: string | undefined): boolean {
 /** Deadlock, serialization failure, lock or statement time-out, and a read-only server, as during a failover. */
 const REPEATABLE = /^(40P01|40001|55P03|57014|25006)$/
 
-function isWorthRepeating(error: unknown): boolean {
+function isRepeatable(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
   return typeof code === 'string' && (REPEATABLE.test(code) || isOutdatedPlan(error))
 }

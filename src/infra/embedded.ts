@@ -58,15 +58,15 @@ export type Embedded = {
 
 /** The longest wait for the server to accept connections: after a crash it replays its WAL first. */
 const READY_LIMIT_MS = 10 * MINUTE_MS
-const READY_LOOK_MS = 15
+const READY_POLL_MS = 15
 /**
  * Launches before giving up: processes that are left of a killed server prevent a new one from starting for a
  * moment.
  */
-const LAUNCHES = 5
+const MOST_LAUNCHES = 5
 const BACKOFF_MS = [200, 500, 1_000, 2_000, 5_000, 10_000]
 const STOP_PATIENCE_MS = 3_000
-const LOG_LOOK_MS = 60_000
+const LOG_POLL_MS = 60_000
 
 /**
  * Starts the embedded server: finds the one that a killed process left running on this data directory, or
@@ -83,12 +83,12 @@ export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
 async function start(options: EmbeddedOptions): Promise<Embedded> {
   const { clock, log } = options
   const site = await prepareSite(options)
-  let held = await bringUp(site, options)
+  let held = await startServer(site, options)
   let stopping = false
   let recovery: Promise<void> | undefined
   await ensureDatabase(held.owner)
   watch()
-  const cancelTrim = every(clock, LOG_LOOK_MS, () => trimLog(site.logFile))
+  const cancelTrim = every(clock, LOG_POLL_MS, () => trimLog(site.logFile))
 
   /** The owner's connection ends when the server does, whether it is our child process or not. */
   function watch(): void {
@@ -101,7 +101,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     for (let tries = 0; !stopping; tries++) {
       log.error({ tries }, 'the embedded PostgreSQL stopped; restarting it')
       try {
-        held = await bringUp(site, options)
+        held = await startServer(site, options)
         watch()
         log.info({ pid: held.postmaster.pid }, 'the embedded PostgreSQL is running again')
         return
@@ -158,9 +158,9 @@ async function prepareSite(options: EmbeddedOptions): Promise<Site> {
   return { dataDir, clusterDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
 }
 
-type Held = { postmaster: Postmaster; owner: Client }
+type RunningServer = { postmaster: Postmaster; owner: Client }
 
-async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
+async function startServer(site: Site, options: EmbeddedOptions): Promise<RunningServer> {
   return options.progress.step('Starting the database', async note => {
     const logStart = sizeOf(site.logFile)
     for (let launches = 0; ; launches++) {
@@ -168,8 +168,8 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
       const client = postmaster && (await connectWhenReady(postmaster, site, options.clock, note))
       const owner = client && (await becomeOwner(client, options.dataDir))
       if (owner) return { postmaster, owner }
-      if (launches === LAUNCHES) {
-        if (!postmaster) throw heldElsewhere(site)
+      if (launches === MOST_LAUNCHES) {
+        if (!postmaster) throw inUseElsewhere(site)
         releaseSocketDir(postmaster.socketDir)
         throw startFailure(site, logStart)
       }
@@ -209,12 +209,12 @@ async function connectWhenReady(
         `The embedded PostgreSQL is not ready after ${READY_LIMIT_MS / MINUTE_MS} minutes: see ${site.logFile}.`,
       )
     }
-    await pause(clock, READY_LOOK_MS)
+    await pause(clock, READY_POLL_MS)
   }
   return undefined
 }
 
-function heldElsewhere({ dataDir }: Site): Refusal {
+function inUseElsewhere({ dataDir }: Site): Refusal {
   return new Refusal(
     `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first, or set another POSTHORN_DATA_DIR for this one.`,
   )

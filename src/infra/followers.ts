@@ -34,9 +34,9 @@ export type FollowersOptions<Subject, Event> = {
 }
 
 /** Some proxies close connections without traffic for longer than this. */
-const BEAT_EVERY_MS = 15_000
+const HEARTBEAT_MS = 15_000
 const MOST = 1_000
-const MOST_OF_AN_ACCOUNT = 50
+const MOST_PER_ACCOUNT = 50
 
 type Entry<S, E> = Follower<S, E> & { waiting: E[]; left: boolean; wake(): void }
 
@@ -46,9 +46,9 @@ export function createFollowers<Subject, Event>(
   type Mine = Entry<Subject, Event>
   const { clock, accountOf, queue, isLast = () => false } = options
   const entries = new Set<Mine>()
-  let cancelLook: Cancel = () => {}
-  let looking = false
-  let again = false
+  let cancelPoll: Cancel = () => {}
+  let polling = false
+  let pollAgain = false
   let closed = false
 
   function enter(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null {
@@ -74,7 +74,7 @@ export function createFollowers<Subject, Event>(
     entries.add(entry)
     // Not only in `read`: its generator may never be asked for the next event.
     gone.addEventListener('abort', entry.leave, { once: true })
-    if (entries.size === 1) lookLater()
+    if (entries.size === 1) schedulePoll()
     return entry
   }
 
@@ -82,7 +82,7 @@ export function createFollowers<Subject, Event>(
     if (entries.size >= MOST) return true
     let ofAccount = 0
     for (const { subject } of entries) if (accountOf(subject) === account) ofAccount++
-    return ofAccount >= MOST_OF_AN_ACCOUNT
+    return ofAccount >= MOST_PER_ACCOUNT
   }
 
   async function* read(entry: Mine): AsyncGenerator<Event | null> {
@@ -90,7 +90,7 @@ export function createFollowers<Subject, Event>(
       while (!closed && !entry.left) {
         const next = entry.waiting.shift()
         if (next === undefined) {
-          if (!(await untilTold(entry))) yield null
+          if (!(await waitForEvent(entry))) yield null
           continue
         }
         yield next
@@ -101,10 +101,10 @@ export function createFollowers<Subject, Event>(
     }
   }
 
-  /** Waits for the next event; false if there was none for BEAT_EVERY_MS. */
-  function untilTold(entry: Mine): Promise<boolean> {
+  /** Waits for the next event; false if there was none for HEARTBEAT_MS. */
+  function waitForEvent(entry: Mine): Promise<boolean> {
     return new Promise(resolve => {
-      const cancel = clock.after(BEAT_EVERY_MS, () => resolve(false))
+      const cancel = clock.after(HEARTBEAT_MS, () => resolve(false))
       entry.wake = () => {
         cancel()
         resolve(true)
@@ -112,22 +112,22 @@ export function createFollowers<Subject, Event>(
     })
   }
 
-  function lookLater(): void {
-    cancelLook()
-    if (!closed && entries.size > 0) cancelLook = clock.after(options.lookEveryMs, () => void look())
+  function schedulePoll(): void {
+    cancelPoll()
+    if (!closed && entries.size > 0) cancelPoll = clock.after(options.lookEveryMs, () => void look())
   }
 
   async function look(): Promise<void> {
-    again = true
-    if (looking) return
-    looking = true
-    while (again && entries.size > 0 && !closed) {
-      again = false
+    pollAgain = true
+    if (polling) return
+    polling = true
+    while (pollAgain && entries.size > 0 && !closed) {
+      pollAgain = false
       // A failed query told no one anything; the next one finds the same changes.
       await options.look().catch(() => {})
     }
-    looking = false
-    lookLater()
+    polling = false
+    schedulePoll()
   }
 
   return {
@@ -136,7 +136,7 @@ export function createFollowers<Subject, Event>(
     lookNow: () => void look(),
     close() {
       closed = true
-      cancelLook()
+      cancelPoll()
       for (const entry of entries) entry.wake()
     },
   }

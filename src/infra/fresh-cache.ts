@@ -75,11 +75,11 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
     const startedIn = epoch
     const value = await load(key)
     const newer = (entries.get(key)?.readAtMs ?? startedAtMs) > startedAtMs
-    if (value !== null && startedIn === epoch && !newer) keep(key, value, startedAtMs)
+    if (value !== null && startedIn === epoch && !newer) store(key, value, startedAtMs)
     return value
   }
 
-  function keep(key: K, value: V, readAtMs: number): void {
+  function store(key: K, value: V, readAtMs: number): void {
     drop(key)
     if (entries.size >= maxEntries) makeRoom()
     const owner = ownerOf(key, value)

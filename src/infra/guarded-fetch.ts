@@ -3,7 +3,7 @@ import { type Readable, Transform } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { GuardedFetchError } from './guarded-fetch/error.ts'
 import { asFetchError, exchangeOnce } from './guarded-fetch/exchange.ts'
-import { createKeptConnections } from './guarded-fetch/kept.ts'
+import { createKeptConnections } from './guarded-fetch/keep-alive.ts'
 import { isNoSuchName, type Resolve, resolveAsMachine, resolvePublic } from './guarded-fetch/resolve.ts'
 import { isPublicAddress, parseAllowedHost, readTarget, type Target } from './guarded-fetch/target.ts'
 
@@ -115,7 +115,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       return typeof target === 'string' ? target : null
     },
     async fetch(request) {
-      const whole = startWhole(clock, request.timeoutMs ?? options.timeoutMs, request.signal)
+      const whole = startRequest(clock, request.timeoutMs ?? options.timeoutMs, request.signal)
       try {
         return await run(request, whole)
       } catch (error) {
@@ -129,7 +129,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** The time limit and progress of a request, from its first hop to the last byte of the body. */
 type Whole = { signal: AbortSignal; progress: { sent: boolean }; finish(): void }
 
-function startWhole(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whole {
+function startRequest(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whole {
   const controller = new AbortController()
   const give = (text: string) => () =>
     controller.abort(new GuardedFetchError('timeout', text, { retryable: true }))

@@ -6,7 +6,7 @@ const STDOUT = 1
 /** Most bytes that wait for a slow reader, such as a stopped terminal; further lines are lost. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024
 /** How long a process that exits waits for a slow reader. */
-const LAST_WORDS_MS = 1_000
+const FINAL_FLUSH_MS = 1_000
 const LOOK_MS = 10
 
 /** The library's buffer of lines that are not written yet. */
@@ -34,7 +34,7 @@ export function createOutput(): ReturnType<typeof destination> {
   })
   output.flushSync = () => {
     const { _bufs: lines } = output as unknown as Waiting
-    writeWhile(Buffer.from(lines.splice(0).join('')), LAST_WORDS_MS)
+    writeWhile(Buffer.from(lines.splice(0).join('')), FINAL_FLUSH_MS)
   }
   return output
 }

@@ -27,21 +27,21 @@ function prettyLine(line: string): string {
   const words = [
     styleText('gray', String(time).slice(11, 23)),
     styleText(colour, String(level).padEnd(5)),
-    harmless(String(message ?? '')),
+    escapeControls(String(message ?? '')),
     ...Object.entries(rest).map(([key, value]) => styleText('gray', `${key}=${compact(value)}`)),
   ]
   return `${words.join(' ')}\n${stackOf(err)}`
 }
 
 function compact(value: unknown): string {
-  return harmless(typeof value === 'string' ? value : JSON.stringify(value))
+  return escapeControls(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /**
  * Escapes control characters: the text may come from outside, and must neither begin a new line nor control
  * the terminal.
  */
-function harmless(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, control => SHORT[control] ?? `\\u${hexOf(control)}`)
 }
 
@@ -58,6 +58,6 @@ function stackOf(error: unknown): string {
   if (text === undefined) return ''
   return text
     .split('\n')
-    .map(line => `    ${harmless(line)}\n`)
+    .map(line => `    ${escapeControls(line)}\n`)
     .join('')
 }

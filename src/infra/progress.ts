@@ -17,7 +17,7 @@ export type Terminal = { isTTY?: boolean; write(text: string): unknown }
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 80
 /** A faster step leaves no line. */
-const WORTH_TELLING_MS = 100
+const MIN_REPORTED_MS = 100
 /** Without a spinner, a step that takes longer prints its label. */
 const SLOW_MS = 500
 
@@ -61,7 +61,7 @@ export function createProgress(terminal: Terminal, clock: Clock): Progress {
       const took = () => `(${((clock.monotonic() - startMs) / 1000).toFixed(1)} s)`
       try {
         const result = await work(text => tell(text))
-        tell(clock.monotonic() - startMs < WORTH_TELLING_MS ? '' : ` ${took()}`, 'done')
+        tell(clock.monotonic() - startMs < MIN_REPORTED_MS ? '' : ` ${took()}`, 'done')
         return result
       } catch (error) {
         tell(` failed ${took()}`, 'failed')

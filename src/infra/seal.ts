@@ -54,7 +54,7 @@ const NONCE_AT = 21
 const TEXT_AT = 33
 const TAG_BYTES = 16
 /** Values that are sealed with one derived key: a nonce repeats within so many once in 2^65 keys. */
-const VALUES_A_KEY = 65_536
+const VALUES_PER_KEY = 65_536
 const CIPHER = 'aes-256-gcm'
 /** The block size of SHA-256. */
 const BLOCK_BYTES = 64
@@ -63,8 +63,8 @@ type MasterKey = { sealKey: Buffer; hashKey: Buffer; id: Buffer }
 
 /** `masterKey`: 32 bytes; all keys are derived from it. `previous` is an older master key, used only to open. */
 export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer): MasterSeal {
-  const newest = unfold(masterKey)
-  const masters = previous === undefined ? [newest] : [newest, unfold(previous)]
+  const newest = deriveKeys(masterKey)
+  const masters = previous === undefined ? [newest] : [newest, deriveKeys(previous)]
   const keyId = newest.id
   let hmac = createHmacOf(newest.hashKey)
   let fresh: { salt: Buffer; key: KeyObject; left: number } = nextKey()
@@ -82,16 +82,16 @@ export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer)
 
   function nextKey() {
     const salt = random.bytes(NONCE_AT - SALT_AT)
-    return { salt, key: keyOf(salt), left: VALUES_A_KEY }
+    return { salt, key: keyOf(salt), left: VALUES_PER_KEY }
   }
 
   /**
-   * Derives a new key every VALUES_A_KEY values: so 28 random bytes (salt and nonce) make a value unique, and
+   * Derives a new key every VALUES_PER_KEY values: so 28 random bytes (salt and nonce) make a value unique, and
    * not GCM's 12, and the number of values per master key needs no limit. Not for each value, since deriving
    * a key (10 µs) takes longer than sealing a line of text.
    */
   function sealingKey(): { salt: Buffer; key: KeyObject } {
-    if (fresh.left-- === 0) fresh = { ...nextKey(), left: VALUES_A_KEY - 1 }
+    if (fresh.left-- === 0) fresh = { ...nextKey(), left: VALUES_PER_KEY - 1 }
     return fresh
   }
 
@@ -127,7 +127,7 @@ export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer)
   }
 }
 
-function unfold(masterKey: Buffer): MasterKey {
+function deriveKeys(masterKey: Buffer): MasterKey {
   if (masterKey.length !== 32) throw new RangeError('A master key must have 32 bytes.')
   return {
     sealKey: derive(masterKey, 'posthorn/seal/1'),

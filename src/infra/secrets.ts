@@ -28,11 +28,11 @@ export function ensureSecrets(settings: SecretSettings, random: Random): Secrets
   const { dataDir, operatorToken, masterKey } = settings
   return {
     operatorToken:
-      operatorToken ?? keep(dataDir, OPERATOR_TOKEN_FILE, TOKEN, random, () => createToken(random)),
+      operatorToken ?? loadOrCreate(dataDir, OPERATOR_TOKEN_FILE, TOKEN, random, () => createToken(random)),
     masterKey:
       masterKey ??
       Buffer.from(
-        keep(dataDir, 'master-key', KEY, random, () => random.bytes(32).toString('hex')),
+        loadOrCreate(dataDir, 'master-key', KEY, random, () => random.bytes(32).toString('hex')),
         'hex',
       ),
   }
@@ -53,16 +53,16 @@ function createToken(random: Random): string {
   return token
 }
 
-function keep(dataDir: string, name: string, shape: RegExp, random: Random, create: () => string): string {
+function loadOrCreate(dataDir: string, name: string, shape: RegExp, random: Random, create: () => string): string {
   const file = join(dataDir, name)
-  const kept = readKept(file) ?? publish(file, create(), random)
+  const kept = readSecretFile(file) ?? writeSecretFile(file, create(), random)
   if (shape.test(kept)) return kept
   throw new Refusal(
     `${file} does not contain a secret in Posthorn's format: restore it from a backup (without the old key, encrypted data cannot be decrypted).`,
   )
 }
 
-function readKept(file: string): string | undefined {
+function readSecretFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
@@ -78,7 +78,7 @@ const UNIQUE_BYTES = 8
  * first of several processes wins and none reads a partial secret. The temporary name is random, since
  * process ids may be the same in several containers.
  */
-function publish(file: string, secret: string, random: Random): string {
+function writeSecretFile(file: string, secret: string, random: Random): string {
   const making = `${file}.new-${random.bytes(UNIQUE_BYTES).toString('hex')}`
   try {
     makeDirectory(dirname(file), 0o700)
@@ -86,7 +86,7 @@ function publish(file: string, secret: string, random: Random): string {
     linkSync(making, file)
     return secret
   } catch (error) {
-    const winner = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKept(file) : undefined
+    const winner = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readSecretFile(file) : undefined
     if (winner !== undefined) return winner
     throw unusable(file, error)
   } finally {

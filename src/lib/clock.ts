@@ -101,10 +101,10 @@ export function pauseUnless(
 /** The result of `work`, or null if the signal aborts first; `work` itself is not stopped. */
 export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => resolve(null)
-    if (signal.aborted) giveUp()
-    signal.addEventListener('abort', giveUp)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+    const stopWaiting = () => resolve(null)
+    if (signal.aborted) stopWaiting()
+    signal.addEventListener('abort', stopWaiting)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stopWaiting))
   })
 }
 

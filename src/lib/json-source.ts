@@ -21,7 +21,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   if (!isUtf8(bytes)) return refuse([], 'must be encoded in UTF-8')
   // RFC 8259 lets a reader ignore a byte order mark.
   const text = bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0)
-  const shape = measure(text, options.maxDepth ?? 32)
+  const shape = checkStructure(text, options.maxDepth ?? 32)
   if ('fault' in shape) return refuse([], shape.fault)
 
   let value: unknown
@@ -30,7 +30,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   } catch (error) {
     return refuse([], malformed(error))
   }
-  const survey: Survey = { keys: 0, hasNulls: false, path: [], fault: '' }
+  const survey: Inspection = { keys: 0, hasNulls: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   look(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
@@ -60,7 +60,7 @@ const CLOSE_OBJECT = 0x7d
  * Counts the keys in the text, skipping strings; stops if it is nested too deeply or has too many values. The
  * text need not be valid JSON.
  */
-function measure(text: string, maxDepth: number): { keys: number } | { fault: string } {
+function checkStructure(text: string, maxDepth: number): { keys: number } | { fault: string } {
   let keys = 0
   let values = 1
   let depth = 0
@@ -101,7 +101,7 @@ function malformed(error: unknown): string {
     : `must be well-formed JSON; the fault is at character ${position}`
 }
 
-type Survey = {
+type Inspection = {
   keys: number
   hasNulls: boolean
   /** Innermost step first: each caller adds its own step after an error. */
@@ -110,8 +110,8 @@ type Survey = {
 }
 
 /** Looks at every value once, recursively: the depth is bounded. Stops at the first error; returns false then. */
-function look(value: unknown, survey: Survey, checkText: boolean): boolean {
-  if (typeof value === 'string') return !checkText || lookAtText(value, survey)
+function look(value: unknown, survey: Inspection, checkText: boolean): boolean {
+  if (typeof value === 'string') return !checkText || inspectText(value, survey)
   if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
   if (value === null) {
     survey.hasNulls = true
@@ -119,56 +119,56 @@ function look(value: unknown, survey: Survey, checkText: boolean): boolean {
   }
   if (typeof value !== 'object') return true
   return Array.isArray(value)
-    ? lookAtArray(value, survey, checkText)
-    : lookAtObject(value as Record<string, unknown>, survey, checkText)
+    ? inspectArray(value, survey, checkText)
+    : inspectObject(value as Record<string, unknown>, survey, checkText)
 }
 
-function lookAtText(text: string, survey: Survey): boolean {
+function inspectText(text: string, survey: Inspection): boolean {
   if (text.includes('\0')) return fault(survey, 'must not contain NUL characters')
   return text.isWellFormed() || fault(survey, 'must not contain lone surrogates')
 }
 
-function lookAtArray(items: readonly unknown[], survey: Survey, checkText: boolean): boolean {
+function inspectArray(items: readonly unknown[], survey: Inspection, checkText: boolean): boolean {
   for (let at = 0; at < items.length; at++) {
     if (!look(items[at], survey, checkText)) return under(at, survey)
   }
   return true
 }
 
-function lookAtObject(members: Record<string, unknown>, survey: Survey, checkText: boolean): boolean {
+function inspectObject(members: Record<string, unknown>, survey: Inspection, checkText: boolean): boolean {
   // JSON.parse makes plain objects, where even `__proto__` is an own property.
   for (const key in members) {
     if (!Object.hasOwn(members, key)) continue
     survey.keys++
-    const fits = lookAtKey(key, members, survey, checkText) && look(members[key], survey, checkText)
+    const fits = inspectKey(key, members, survey, checkText) && look(members[key], survey, checkText)
     if (!fits) return under(key, survey)
   }
   return true
 }
 
-function lookAtKey(
+function inspectKey(
   key: string,
   members: Record<string, unknown>,
-  survey: Survey,
+  survey: Inspection,
   checkText: boolean,
 ): boolean {
   if (key === '__proto__') return fault(survey, 'is not allowed as a key')
   if (key === 'constructor' && hasPrototype(members[key])) {
     return fault(survey, 'must not hold a prototype')
   }
-  return !checkText || lookAtText(key, survey)
+  return !checkText || inspectText(key, survey)
 }
 
 function hasPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
 }
 
-function fault(survey: Survey, message: string): false {
+function fault(survey: Inspection, message: string): false {
   survey.fault = message
   return false
 }
 
-function under(step: string | number, survey: Survey): false {
+function under(step: string | number, survey: Inspection): false {
   survey.path.push(step)
   return false
 }

@@ -15,7 +15,7 @@ import {
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import { type GuardedFetch, GuardedFetchError, type GuardedResponse } from '../infra/guarded-fetch.ts'
-import { patiently } from '../infra/patiently.ts'
+import { patiently } from '../infra/retry-unavailable.ts'
 import type { Seal } from '../infra/seal.ts'
 import { type Cancel, type Clock, withinMs } from '../lib/clock.ts'
 import { DAY_MS } from '../lib/durations.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { createLine } from '../lib/line.ts'
+import { createLine } from '../lib/linked-queue.ts'
 
 /** Work with a deadline: aborted when it is over, and told so when it does not even heed that. */
 export type Deadline = {

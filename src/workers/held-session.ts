@@ -9,7 +9,7 @@ import {
 import type { HeldKeys } from '../core/sessions/keys.ts'
 import type { Standing, Standings } from '../core/sessions/standing.ts'
 import type { Hold, SessionRow } from '../core/sessions/store.ts'
-import { patiently } from '../infra/patiently.ts'
+import { patiently } from '../infra/retry-unavailable.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/same-text.ts'
+import { sameText } from '../../lib/constant-time-equal.ts'
 import { hasToken, malformed, parseForm, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundResult } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'

@@ -1,5 +1,5 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/same-text.ts'
+import { sameText } from '../../lib/constant-time-equal.ts'
 import type { InboundResult } from '../provider.ts'
 
 /** The query parameter with the token, for providers that do not sign. Short: some limit the URL's length. */

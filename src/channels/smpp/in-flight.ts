@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../lib/clock.ts'
-import { createPassingMap } from '../../lib/passing-map.ts'
+import { createPassingMap } from '../../lib/short-lived-map.ts'
 
 /** The result of one submit_sm. */
 export type SubmitResult =

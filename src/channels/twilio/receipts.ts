@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/same-text.ts'
+import { sameText } from '../../lib/constant-time-equal.ts'
 import { isForm, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/same-text.ts'
+import { sameText } from '../../lib/constant-time-equal.ts'
 import {
   hasToken,
   isForm,

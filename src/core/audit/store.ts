@@ -9,7 +9,7 @@ import {
   LAST_UUID,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { AuditNote } from './note.ts'
 
 export type AuditId = Id<'aud'>

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/same-text.ts'
+import { sameText } from '../../lib/constant-time-equal.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotSettling } from './settle.ts'
 import type { BotTokens } from './tokens.ts'

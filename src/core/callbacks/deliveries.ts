@@ -20,7 +20,7 @@ import {
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,

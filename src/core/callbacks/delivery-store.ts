@@ -4,7 +4,7 @@ import { textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { DeliveryId, EventId, WebhookId } from './store.ts'
 
 /** A delivery as its endpoint's list shows it; times in ms since the epoch. */

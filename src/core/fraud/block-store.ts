@@ -12,7 +12,7 @@ import {
   LAST_UUID,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 
 export type BlockRow = {
   accountId: AccountId

@@ -8,7 +8,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import {

@@ -5,7 +5,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { Keyword } from '../consent/keywords.ts'
 
 export type InboundId = Id<'inb'>

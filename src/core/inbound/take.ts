@@ -1,7 +1,7 @@
 import type { InboundMessage, InboundPart } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/patiently.ts'
+import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 import type { Outcome, PartIds } from '../../channels/provider.ts'
-import { patiently } from '../../infra/patiently.ts'
+import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId, Ids } from '../../lib/ids.ts'

@@ -13,7 +13,7 @@ import {
   timeOf,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import { type MessageRow, type RawMessage, toRow } from './message-store.ts'
 
 export type MessageFilter = {

@@ -1,7 +1,7 @@
 import type { PartIds } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/patiently.ts'
+import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { joinParts, storeParts, type PartRef, type SplitMessage } from '../outbox/parts-store.ts'

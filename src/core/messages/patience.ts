@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { createLine } from '../../lib/line.ts'
+import { createLine } from '../../lib/linked-queue.ts'
 
 /** The wait of one caller. */
 export type Wait = {

@@ -5,7 +5,7 @@ import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from 
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'

@@ -1,6 +1,6 @@
 import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/patiently.ts'
+import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { storableTime } from '../../lib/storable.ts'

@@ -1,6 +1,6 @@
 import { type Batcher, createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
-import { patiently } from '../../infra/patiently.ts'
+import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { byAccountAndId, compare, inOrder } from '../../lib/lock-order.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'

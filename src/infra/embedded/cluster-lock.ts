@@ -13,7 +13,7 @@ export type Lock =
   | 'unknown'
 
 const CONFLICT = 75
-const LOOK_TIMEOUT_MS = 5_000
+const CHECK_TIMEOUT_MS = 5_000
 
 /** The file that a server locks: every cluster has it, and it is never rewritten. */
 export function lockFile(clusterDir: string): string {
@@ -25,7 +25,7 @@ export function lookAtLock(path: string): Lock {
   const args = ['--shared', '--nonblock', '--no-fork', `--conflict-exit-code=${CONFLICT}`]
   const { status } = spawnSync('flock', [...args, path, 'true'], {
     stdio: 'ignore',
-    timeout: LOOK_TIMEOUT_MS,
+    timeout: CHECK_TIMEOUT_MS,
   })
   if (status === CONFLICT) return 'held'
   return status === 0 ? 'free' : 'unknown'

@@ -91,10 +91,10 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
  */
 export async function initCluster(clusterDir: string, binaries: Binaries, identity: Identity): Promise<void> {
   refuseFullDisk(clusterDir)
-  sweepAbandoned(clusterDir)
+  removeAbandoned(clusterDir)
   const making = mkdtempSync(`${clusterDir}.new-${process.pid}-`)
   try {
-    giveTo(identity, making)
+    changeOwner(identity, making)
     await initdb(making, binaries, identity)
     renameSync(making, clusterDir)
   } catch (error) {
@@ -115,7 +115,7 @@ function refuseFullDisk(clusterDir: string): void {
  * Deletes what processes left that died while creating a cluster; one that is being created in another
  * container is locked.
  */
-function sweepAbandoned(clusterDir: string): void {
+function removeAbandoned(clusterDir: string): void {
   const parent = join(clusterDir, '..')
   for (const name of readdirSync(parent)) {
     const pid = /^postgres\.new-(\d+)/.exec(name)?.[1]
@@ -176,7 +176,7 @@ export function writeSettings(clusterDir: string, identity: Identity): void {
   try {
     const file = join(making, 'postgresql.conf')
     writeFileSync(file, lines.join('\n'), { mode: 0o600 })
-    giveTo(identity, file)
+    changeOwner(identity, file)
     renameSync(file, join(clusterDir, 'postgresql.conf'))
   } finally {
     // On a full disk, each start would leave another directory.
@@ -190,7 +190,7 @@ export function ownerOf(identity: Identity): { uid: number; gid: number } {
   return { uid: process.getuid!(), gid: process.getgid!() }
 }
 
-function giveTo(identity: Identity, path: string): void {
+function changeOwner(identity: Identity, path: string): void {
   const { uid, gid } = ownerOf(identity)
   if (statSync(path).uid !== uid) chownSync(path, uid, gid)
 }

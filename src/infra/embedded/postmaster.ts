@@ -22,7 +22,7 @@ export type LaunchOptions = {
 
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024
 /** Interval at which a process that is not our child is checked, in ms. */
-const LOOK_MS = 15
+const POLL_MS = 15
 
 /** The server that runs on `clusterDir`; undefined if there is none. */
 export function findPostmaster(clusterDir: string): Postmaster | undefined {
@@ -48,14 +48,14 @@ function readLines(file: string): string[] | undefined {
 export function isPostmaster(pid: number, clusterDir: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
   const command = commandLine(pid)
-  return command.includes(clusterDir) || (command.includes('postgres') && worksIn(pid, clusterDir))
+  return command.includes(clusterDir) || (command.includes('postgres') && usesDirectory(pid, clusterDir))
 }
 
 /**
  * Whether the process works in the cluster under another path: it has symlinks, or was moved while the server
  * runs. Only on Linux.
  */
-function worksIn(pid: number, clusterDir: string): boolean {
+function usesDirectory(pid: number, clusterDir: string): boolean {
   try {
     const [there, here] = [statSync(`/proc/${pid}/cwd`), statSync(clusterDir)]
     return there.dev === here.dev && there.ino === here.ino
@@ -92,8 +92,8 @@ function commandLine(pid: number): string {
  * process. Resolves with its pid, before it accepts connections.
  */
 export async function launch(options: LaunchOptions): Promise<Postmaster> {
-  disarm(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
-  disarm(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
+  neutralizeLockFile(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
+  neutralizeLockFile(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
   const log = openSync(options.logFile, 'a', 0o600)
   try {
     const { command, args, options: how } = serverCommand(options)
@@ -126,7 +126,7 @@ function serverCommand({ clusterDir, socketDir, binaries, identity, locks }: Lau
  * treats the pid of its parent, which is ours, as stale. The other lines are kept: by the shared memory named
  * there, PostgreSQL finds survivors of the old server and waits for them.
  */
-function disarm(lockFile: string, clusterDir: string): void {
+function neutralizeLockFile(lockFile: string, clusterDir: string): void {
   const lines = readLines(lockFile)
   if (!lines) return
   const pid = Number(lines[0])
@@ -170,7 +170,7 @@ async function ended(
   const untilMs = clock.monotonic() + patienceMs
   while (isPostmaster(postmaster.pid, clusterDir)) {
     if (clock.monotonic() > untilMs) return false
-    await pause(clock, LOOK_MS)
+    await pause(clock, POLL_MS)
   }
   return true
 }

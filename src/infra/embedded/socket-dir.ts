@@ -29,7 +29,7 @@ export function claimSocketDir(
       })
     }
   }
-  adopt(directory, owner)
+  ensureOwned(directory, owner)
   return directory
 }
 
@@ -39,7 +39,7 @@ function shortBase(): string {
   return length <= PATH_LIMIT_BYTES ? tmpdir() : '/tmp'
 }
 
-function adopt(directory: string, owner: { uid: number; gid: number }): void {
+function ensureOwned(directory: string, owner: { uid: number; gid: number }): void {
   const found = lstatSync(directory)
   const closed = found.isDirectory() && (found.mode & 0o077) === 0
   if (closed && found.uid === owner.uid) return

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, DatabaseUnavailable } from '../../../src/infra/db.ts'
-import { createNewerLook } from '../../../src/infra/newer-store.ts'
+import { createNewerLook } from '../../../src/infra/newer-schema.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 

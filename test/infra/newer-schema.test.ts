@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createNewerLook } from '../../src/infra/newer-store.ts'
+import { createNewerLook } from '../../src/infra/newer-schema.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

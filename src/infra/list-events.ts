@@ -12,11 +12,11 @@ export type ListNews<Item> =
 /** The events with heartbeats, which carry the current mark once that is known. */
 export async function* withBeats<Subject, Item>(
   { events, subject }: Follower<Subject, ListNews<Item>>,
-  markOf: (subject: Subject) => string | null,
+  cursorOf: (subject: Subject) => string | null,
 ): AsyncGenerator<ListNews<Item>> {
-  for await (const news of events) {
-    const mark = news ? null : markOf(subject)
-    if (news) yield news
+  for await (const event of events) {
+    const mark = event ? null : cursorOf(subject)
+    if (event) yield event
     else if (mark !== null) yield { kind: 'beat', mark }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookDown } from '../../src/lib/look-down.ts'
+import { lookDown } from '../../src/lib/bounded-scan.ts'
 
 /** Ten places from 100 down, a stretch of ten each; every row says where it stands. */
 function createList(found: readonly number[]) {

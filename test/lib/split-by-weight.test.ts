@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutByWeight } from '../../src/lib/cut-by-weight.ts'
+import { cutByWeight } from '../../src/lib/split-by-weight.ts'
 
 test.each([
   [[], []],

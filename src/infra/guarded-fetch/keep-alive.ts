@@ -12,9 +12,9 @@ export type KeptConnections = (protocol: string) => HttpAgent
  */
 const IDLE_MS = 4_000
 /** After this a connection is closed, even if it is busy, so that the name is resolved again. */
-const OLDEST_MS = 60_000
+const MAX_AGE_MS = 60_000
 /** Most idle connections, per host and in total. */
-const MOST_IDLE_EACH = 256
+const MOST_IDLE_PER_HOST = 256
 const MOST_IDLE = 512
 
 /**
@@ -23,7 +23,7 @@ const MOST_IDLE = 512
  * the next request need not resolve the name. No data of one request is used in the next.
  */
 export function createKeptConnections(clock: Clock): KeptConnections {
-  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MOST_IDLE_EACH }
+  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MOST_IDLE_PER_HOST }
   const plain = new HttpAgent(options)
   const secure = new HttpsAgent(options)
   const openedMs = new WeakMap<Duplex, number>()
@@ -35,16 +35,16 @@ export function createKeptConnections(clock: Clock): KeptConnections {
   }
 
   /** Whether a socket may be kept; called after each request. */
-  function mayStay(socket: Duplex): boolean {
+  function canKeep(socket: Duplex): boolean {
     const nowMs = clock.monotonic()
     const sinceMs = openedMs.get(socket) ?? nowMs
     openedMs.set(socket, sinceMs)
-    return nowMs - sinceMs < OLDEST_MS && idle() < MOST_IDLE
+    return nowMs - sinceMs < MAX_AGE_MS && idle() < MOST_IDLE
   }
 
   for (const agent of [plain, secure]) {
     const keep = agent.keepSocketAlive
-    agent.keepSocketAlive = socket => mayStay(socket) && keep.call(agent, socket)
+    agent.keepSocketAlive = socket => canKeep(socket) && keep.call(agent, socket)
   }
   return protocol => (protocol === 'https:' ? secure : plain)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPassingMap } from '../../src/lib/passing-map.ts'
+import { createPassingMap } from '../../src/lib/short-lived-map.ts'
 
 test('holds what a Map would, however much passes through it', () => {
   const passing = createPassingMap<number, string>()

@@ -1,6 +1,6 @@
 /**
  * A queue whose items can leave from anywhere, in constant time. Unlike a Set it keeps nothing in memory of
- * items that left (see passing-map.ts).
+ * items that left (see short-lived-map.ts).
  */
 export type Line<T> = {
   /** Returns a function that removes the item; it may be called more than once. */
@@ -8,16 +8,16 @@ export type Line<T> = {
   all(): T[]
 }
 
-type Place<T> = { item: T | undefined; before: Place<T>; behind: Place<T> }
+type Node<T> = { item: T | undefined; before: Node<T>; behind: Node<T> }
 
 export function createLine<T>(): Line<T> {
   // A ring; `gap` is the place between the last item and the first.
-  const gap = { item: undefined } as Place<T>
+  const gap = { item: undefined } as Node<T>
   gap.before = gap.behind = gap
 
   return {
     enter(item) {
-      const place: Place<T> = { item, before: gap.before, behind: gap }
+      const place: Node<T> = { item, before: gap.before, behind: gap }
       gap.before.behind = place
       gap.before = place
       return () => {

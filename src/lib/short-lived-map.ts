@@ -19,19 +19,19 @@ export type PassingMap<K, V> = {
  * Entries that one Map takes before it is replaced; more for a large map (as many as it held at first), so
  * that no entry is copied often.
  */
-const LEAST_TAKEN = 128
+const MIN_INSERTS = 128
 
 export function createPassingMap<K, V>(): PassingMap<K, V> {
   let held = new Map<K, V>()
-  let mayTake = LEAST_TAKEN
+  let insertsLeft = MIN_INSERTS
 
   return {
     get: key => held.get(key),
     has: key => held.has(key),
     set(key, value) {
-      if (mayTake-- === 0) {
+      if (insertsLeft-- === 0) {
         held = new Map(held)
-        mayTake = Math.max(LEAST_TAKEN, held.size)
+        insertsLeft = Math.max(MIN_INSERTS, held.size)
       }
       held.set(key, value)
     },

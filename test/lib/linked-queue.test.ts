@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLine } from '../../src/lib/line.ts'
+import { createLine } from '../../src/lib/linked-queue.ts'
 
 test('holds those who came and did not leave, in the order of their coming', () => {
   const step = fc.oneof(fc.constant('enter' as const), fc.nat(20))
