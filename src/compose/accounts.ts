@@ -18,12 +18,12 @@ import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
 import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
 import { createOfficialSenders } from '../core/senders/official.ts'
-import { forgetIdentity } from '../core/senders/official-store.ts'
+import { deleteIdentity } from '../core/senders/official-store.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { createSessionSnapshots } from '../core/sessions/snapshot.ts'
-import { saysCodeAlone } from '../core/templates/spec.ts'
+import { isCodeOnly } from '../core/templates/spec.ts'
 import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
 import { explain } from '../http/schema-faults.ts'
 import { within } from '../lib/clock.ts'
@@ -56,7 +56,7 @@ export function createAccountRooms(
   const applied = (id: AccountId) => changes.publish('accounts', id)
   const isCodeTemplate = async (accountId: AccountId, id: string) => {
     const template = isTemplateId(id) ? await selectTemplate(db, accountId, id) : null
-    return template !== null && saysCodeAlone(template)
+    return template !== null && isCodeOnly(template)
   }
   const connections = createConnectionSnapshots({ db, clock, changes })
   const officialSenders = createOfficialSenders({
@@ -69,7 +69,7 @@ export function createAccountRooms(
   const senderReview = createSenderReview({
     db,
     ids,
-    tellDecision: createDecisionTeller({ clock, ids }),
+    notifyDecision: createDecisionTeller({ clock, ids }),
     applied: sendersApplied,
   })
   return {
@@ -115,7 +115,7 @@ export function createAccountRooms(
       accountExists: id => accountExists(db, id),
       testLink: id => within(clock, LINK_TEST_MS, signal => late().links.test(id, signal)),
       stateOf: id => late().stateOf(id),
-      reconfigured: (tx, { id, accountId }) => forgetIdentity(tx, { accountId, connectionId: id }),
+      onConfigChanged: (tx, { id, accountId }) => deleteIdentity(tx, { accountId, connectionId: id }),
       async applied() {
         // A change of the platform's clears the caches of all accounts, so the owner need not be known here.
         changes.publish('connections', PLATFORM)

@@ -2,10 +2,10 @@ import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
 import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
 import { createFindConversation } from '../core/bots/conversation.ts'
-import { createBotListening } from '../core/bots/listening.ts'
+import { createBotUpdateCheck } from '../core/bots/update-check.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
-import { createBotDoor } from '../core/bots/receive.ts'
-import { createBotSettling } from '../core/bots/settle.ts'
+import { createBotWebhooks } from '../core/bots/receive.ts'
+import { createBotUpdateModes } from '../core/bots/update-modes.ts'
 import { sweepSubscribers } from '../core/bots/subscriber-store.ts'
 import { createBotSubscribers } from '../core/bots/subscribers.ts'
 import { createBotTokens } from '../core/bots/tokens.ts'
@@ -39,10 +39,10 @@ export function createBotRooms(
   const publicUrl = config.publicUrl ?? null
   const tokens = createBotTokens({ db, clock, seal, changes })
   const platforms = createPlatforms(base, rooms, providers, late)
-  const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const acknowledge = createAcknowledge({ clock, log, platforms, tokens })
-  const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake, acknowledge })
-  const listening = createBotListening({ db, clock, ids, log, platforms, tokens, settling, publicUrl })
+  const updates = createBotUpdates({ db, clock, ids, log, storeInbound: keepInbound, onEventsStored: wake, acknowledge })
+  const listening = createBotUpdateCheck({ db, clock, ids, log, platforms, tokens, updateModes: settling, publicUrl })
   return {
     bots: createBots({
       db,
@@ -50,18 +50,18 @@ export function createBotRooms(
       ids,
       seal,
       platforms,
-      settling,
+      updateModes: settling,
       changed: accountId => changes.publish('bots', accountId),
     }),
     botSubscribers: createBotSubscribers({ db }),
     botTokens: tokens,
-    botDoor: createBotDoor({ tokens, platforms, settling, updates }),
+    botDoor: createBotWebhooks({ tokens, platforms, updateModes: settling, updates }),
     findConversation: createFindConversation({ db }),
     settling,
     listening,
     async learnOfBot(update: SenderUpdate) {
-      if (update.change.kind === 'unauthorized') await settling.verify(update.senderId)
-      else await updates.learn(update)
+      if (update.change.kind === 'unauthorized') await settling.verifyToken(update.senderId)
+      else await updates.applySendResult(update)
     },
     botFeeds: createBotFeeds({
       db,
@@ -71,7 +71,7 @@ export function createBotRooms(
       platforms,
       tokens,
       updates,
-      doubt: settling.verify,
+      doubt: settling.verifyToken,
       listening,
       node: lease.id,
     }),
@@ -89,11 +89,11 @@ function createPlatforms(
       const open = late().links.get(connectionId)
       return open?.enabled && open.link.bots ? { provider: open.provider, bots: open.link.bots } : undefined
     },
-    async choose(db, accountId) {
+    async chooseConnection(db, accountId) {
       const all = await selectConnectionsFor(db, accountId)
       return all.find(each => each.provider === USUAL && each.enabled)?.id ?? null
     },
-    async atUsual(work) {
+    async atDefault(work) {
       const link = await providers.get(USUAL)!.open({}, strangerIo(base))
       try {
         return await work(link.bots!)
@@ -101,11 +101,11 @@ function createPlatforms(
         await link.close()
       }
     },
-    async connect(tx, accountId) {
+    async createConnection(tx, accountId) {
       const input = { accountId, provider: USUAL, name: 'Telegram', channels: ['botapp_bot' as const] }
       return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
     },
-    async connected(accountId) {
+    async openConnection(accountId) {
       base.changes.publish('connections', accountId)
       await late().syncLinks()
     },

@@ -75,7 +75,7 @@ export function createBulkRooms(
       account,
       // A missing file is reported by the validation of the row that names it.
       async retainFile(id, { accountId, id: jobId }) {
-        if (isId('ast', id)) await media.use(id, { accountId, id: jobId })
+        if (isId('ast', id)) await media.addUse(id, { accountId, id: jobId })
       },
     }),
     bulkPump: createBulkPump({

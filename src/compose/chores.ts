@@ -11,7 +11,7 @@ import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
-import { sweepOfficial } from '../core/senders/official-store.ts'
+import { sweepIdentities } from '../core/senders/official-store.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
@@ -97,7 +97,7 @@ export function listChores(
       run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
     },
     { name: 'sweep changes of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.sweep },
-    { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
+    { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepIdentities(db, FEW) },
     {
       name: 'sweep attachments',
       byAge: true,

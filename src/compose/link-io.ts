@@ -62,7 +62,7 @@ export function createInbox(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
         takeInbound(connection, messages),
-        templateStates.take(
+        templateStates.applyReports(
           connection.id,
           states.map(({ state }) => state),
         ),
@@ -91,7 +91,7 @@ export function createInboundDoor(
 
   return {
     async awaits(provider, connectionId) {
-      if (provider === BOTS) return botDoor.awaits(connectionId)
+      if (provider === BOTS) return botDoor.hasBot(connectionId)
       return (await findLink(provider, connectionId))?.link.receive !== undefined
     },
 

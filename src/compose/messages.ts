@@ -173,8 +173,8 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
       return id
     },
     dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
-    retainAsset: media.use,
-    releaseAssets: media.unuse,
+    retainAsset: media.addUse,
+    releaseAssets: media.removeUses,
   })
   const send = createSend({
     ...planning,

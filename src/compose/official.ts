@@ -1,5 +1,5 @@
 import { createOfficialCheck, type IdentifiedLink } from '../core/senders/official-check.ts'
-import { OFFICIAL } from '../core/senders/official-route.ts'
+import { OFFICIAL_CHANNEL } from '../core/senders/official-route.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
@@ -14,7 +14,7 @@ export function identifyOfficial(
 ): Chore {
   const identified = (): IdentifiedLink[] =>
     links.all().flatMap(({ id, accountId, channels, link }) => {
-      const identity = channels.includes(OFFICIAL) ? link.identity : undefined
+      const identity = channels.includes(OFFICIAL_CHANNEL) ? link.identity : undefined
       return identity ? [{ accountId, connectionId: id, identity }] : []
     })
   return {

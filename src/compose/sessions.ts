@@ -8,7 +8,7 @@ import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
 import { readMessage } from '../core/messages/message-store.ts'
 import { createHeldKeys } from '../core/sessions/keys.ts'
 import { createWebSessions } from '../core/sessions/sessions.ts'
-import { createStandings } from '../core/sessions/standing.ts'
+import { createSessionStates } from '../core/sessions/states.ts'
 import type { SessionRow } from '../core/sessions/store.ts'
 import { type AccountId, isId } from '../lib/ids.ts'
 import { holdSession } from '../workers/held-session.ts'
@@ -32,7 +32,7 @@ export function createSessionRooms(
 ) {
   const { db, clock, ids, log, seal, changes, phones } = base
   const supplier = providers.get(WHATSAPP_WEB)!
-  const standings = createStandings({ db, clock, ids, seal })
+  const standings = createSessionStates({ db, clock, ids, seal })
 
   /** Settings from an enabled connection if there is one, the account's or the platform's; else the defaults. */
   async function settingsOf(accountId: AccountId) {
@@ -68,7 +68,7 @@ export function createSessionRooms(
       const settings = await settingsOf(row.accountId)
       return settings.enabled ? settings : null
     },
-    rest: hold => standings.note(hold, { state: 'closed', detail: DISABLED, goesOn: true }),
+    rest: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED, goesOn: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,
@@ -95,10 +95,10 @@ export function createSessionRooms(
       ids,
       phones,
       seal,
-      missing: () => (isBaileysInstalled() ? null : NOT_INSTALLED),
+      unavailableReason: () => (isBaileysInstalled() ? null : NOT_INSTALLED),
       paceOf: async (accountId, pairedAtMs) =>
         paceOf((await settingsOf(accountId)).config, pairedAtMs, clock.now()),
-      async drawer() {
+      async loadQrRenderer() {
         const { renderSVG } = await import('uqr')
         return text => renderSVG(text)
       },

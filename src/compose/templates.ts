@@ -1,11 +1,11 @@
 import type { Media } from '../core/media/media.ts'
 import { createTemplateStates } from '../core/templates/apply-state.ts'
-import { CLAIM_LASTS_MS, createCreateTemplate } from '../core/templates/create.ts'
-import { createTemplateTeller } from '../core/templates/events.ts'
+import { NAME_CLAIM_MS, createCreateTemplate } from '../core/templates/create.ts'
+import { createTemplateEventPublisher } from '../core/templates/events.ts'
 import type { TemplateMedia } from '../core/templates/header-file.ts'
-import { chooseLine, findLine, type OfficialSenders } from '../core/templates/lines.ts'
-import { createApprovers } from '../core/templates/official.ts'
-import { sweepNames } from '../core/templates/official-store.ts'
+import { chooseOfficialConnection, findOfficialConnection, type OfficialSenders } from '../core/templates/official-connection.ts'
+import { createProviderTemplates } from '../core/templates/provider-templates.ts'
+import { sweepNameClaims } from '../core/templates/official-store.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
 import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
 import { createTemplates } from '../core/templates/templates.ts'
@@ -28,36 +28,36 @@ export function createTemplateRooms(
   const { db, clock, changes, ids, config } = base
   const media = createTemplateMedia(uploads, ids)
   const applied = (id: AccountId) => changes.publish('templates', id)
-  const tell = createTemplateTeller({ clock, ids })
-  const approvers = createApprovers({ clock, linkOf: id => late().links.get(id)?.link })
-  const states = createTemplateStates({ db, tell, applied })
+  const tell = createTemplateEventPublisher({ clock, ids })
+  const approvers = createProviderTemplates({ clock, linkOf: id => late().links.get(id)?.link })
+  const states = createTemplateStates({ db, publishEvent: tell, applied })
   const create = createCreateTemplate({
     db,
     clock,
     ids,
     media,
-    approvers,
-    tell,
+    providerTemplates: approvers,
+    publishEvent: tell,
     applied,
-    async lineOf({ accountId, mode }, asked) {
+    async connectionFor({ accountId, mode }, asked) {
       const connections = await rooms.connections.forAccount(accountId)
       const { chosen } = await senders.forAccount(accountId)
-      return chooseLine({ accountId, mode, asked, connections, chosen, sandboxForLive: config.sandbox })
+      return chooseOfficialConnection({ accountId, mode, requestedSender: asked, connections, chosen, sandboxForLive: config.sandbox })
     },
   })
   return {
     templates: createTemplates({
       db,
       create,
-      approvers,
+      providerTemplates: approvers,
       senders,
       media,
       applied,
-      findLine: async (accountId, id) => findLine(await rooms.connections.forAccount(accountId), id),
+      findConnection: async (accountId, id) => findOfficialConnection(await rooms.connections.forAccount(accountId), id),
     }),
     templateSnapshots: createTemplateSnapshots({ db, clock, changes }),
     templateStates: states,
-    pollTemplates: createTemplatePoll({ db, clock, approvers, states }),
+    pollTemplates: createTemplatePoll({ db, clock, providerTemplates: approvers, states }),
   }
 }
 
@@ -77,13 +77,13 @@ export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
     name: 'sweep template names',
     byAge: true,
     everyMs: SWEEP_EVERY_MS,
-    run: () => sweepNames(db, clock.now() - CLAIM_LASTS_MS),
+    run: () => sweepNameClaims(db, clock.now() - NAME_CLAIM_MS),
   }
 }
 
 /** The uploaded files, for headers of templates. */
 function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedia {
-  type Found = Awaited<ReturnType<Media['take']>>
+  type Found = Awaited<ReturnType<Media['store']>>
   const toHeader = ({ id, accountId, mediaType, mimetype, fileName, size }: Found) => ({
     accountId,
     assetId: id,
@@ -97,18 +97,18 @@ function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedi
       const asset = (await media.find(accountId, [id])).get(id)
       return asset ? toHeader(asset) : null
     },
-    takeIn: async (accountId, url, path) => toHeader(await media.fetch(accountId, { path, url })),
-    async hold(accountId, { assetId }, work) {
+    download: async (accountId, url, path) => toHeader(await media.fetch(accountId, { path, url })),
+    async retainDuring(accountId, { assetId }, work) {
       // Recorded like the use of a message that is being accepted, so that it is swept after a crash.
       const id = ids.next('msg')
-      if (!(await media.use(assetId, { accountId, id }))) return null
+      if (!(await media.addUse(assetId, { accountId, id }))) return null
       try {
         return await work()
       } finally {
-        await media.unuse(id).catch(() => {})
+        await media.removeUses(id).catch(() => {})
       }
     },
-    keep: (tx, { accountId, assetId }) => media.keep(tx, { accountId, id: assetId }),
+    retain: (tx, { accountId, assetId }) => media.retain(tx, { accountId, id: assetId }),
     discard: ({ accountId, assetId }) => media.discard({ accountId, id: assetId }),
     outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({
       type,

@@ -10,7 +10,7 @@ import { refusePacked, UnreadableBody } from './json-body.ts'
 import { type FileSink, type Form, readForm } from './multipart.ts'
 import type { FormSpec, Route, Upload } from './route.ts'
 
-export type FormMedia = Pick<Media, 'take' | 'discard'>
+export type FormMedia = Pick<Media, 'store' | 'discard'>
 
 /** The largest file plus the text fields. */
 const FORM_LIMIT_BYTES = 102 * 1024 * 1024
@@ -55,7 +55,7 @@ function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Asset> {
   const owner = request.caller?.account.id ?? PLATFORM
   return {
     take: ({ field, fileName, mimetype, bytes }) =>
-      media.take(owner, { path: field, fileName, declared: mimetype, bytes }),
+      media.store(owner, { path: field, fileName, declared: mimetype, bytes }),
     discard: media.discard,
   }
 }

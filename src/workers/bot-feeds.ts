@@ -1,4 +1,4 @@
-import { claimFeeds, type Lease, listHeld, releaseFeeds } from '../core/bots/feed-store.ts'
+import { claimFeeds, type FeedLease, listHeldFeeds, releaseFeeds } from '../core/bots/feed-store.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { BotId } from '../lib/ids.ts'
@@ -56,7 +56,7 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
     await stopAll([...pollers.values()])
   }
 
-  function start(lease: Lease): void {
+  function start(lease: FeedLease): void {
     if (stopped) return
     // By an earlier claim, which is over: what it still brings is refused.
     void pollers.get(lease.botId)?.stop()
@@ -67,7 +67,7 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
 
   /** What the store says is this node's is asked for, and nothing else; what is beyond its share is left to others. */
   async function bringInStep(): Promise<void> {
-    const { leases, surplus } = await listHeld(db, heldAs)
+    const { leases, surplus } = await listHeldFeeds(db, heldAs)
     const kept = leases.slice(surplus)
     const keys = new Set(kept.map(keyOf))
     await stopAll([...pollers.values()].filter(({ lease }) => !keys.has(keyOf(lease))))
@@ -96,6 +96,6 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
   }
 }
 
-function keyOf({ botId, fence }: Lease): string {
+function keyOf({ botId, fence }: FeedLease): string {
   return `${botId} ${fence}`
 }

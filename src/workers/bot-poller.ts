@@ -1,6 +1,6 @@
 import type { BotUpdate, PlatformAnswer } from '../contract/bot-platform.ts'
-import type { Lease } from '../core/bots/feed-store.ts'
-import type { BotListening } from '../core/bots/listening.ts'
+import type { FeedLease } from '../core/bots/feed-store.ts'
+import type { BotUpdateCheck } from '../core/bots/update-check.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
 import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
@@ -11,7 +11,7 @@ import type { Random } from '../lib/random.ts'
 
 /** Asks for the updates of one bot, again and again, until it is stopped. */
 export type BotPoller = {
-  lease: Lease
+  lease: FeedLease
   /** Asks nothing more; resolves once what was brought is stored, or given up. */
   stop(): Promise<void>
 }
@@ -22,13 +22,13 @@ export type BotPollerDeps = {
   log: Log
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
-  updates: Pick<BotUpdates, 'take'>
+  updates: Pick<BotUpdates, 'store'>
   /** The platform says that the token is not valid. */
-  doubt(botId: Lease['botId']): Promise<void>
+  doubt(botId: FeedLease['botId']): Promise<void>
   /** Somebody else takes the updates away, or did. */
-  listening: Pick<BotListening, 'taken' | 'shared' | 'heard'>
+  listening: Pick<BotUpdateCheck, 'onWebhookConflict' | 'onPollConflict' | 'onRecovered'>
   /** The bot is another node's by now. */
-  lost(lease: Lease): void
+  lost(lease: FeedLease): void
 }
 
 /** As long as the platform lets a question wait for something to happen. */
@@ -51,14 +51,14 @@ type Next = { afterMs: number } | 'again' | 'end'
  * brings them once more, and the store knows them by then. Once they are confirmed no question confirms
  * anything: the platform may begin its numbers anew after an idle week, below the last ones.
  */
-export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
+export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller {
   const { clock, log } = deps
   const stopping = new AbortController()
   let offset: number | null = null
   let failures = 0
   /** When somebody else was last met, and whether that is noted. */
   let metMs = clock.monotonic()
-  let troubled = lease.troubled
+  let troubled = lease.hasProblem
   const ended = run()
 
   async function run(): Promise<void> {
@@ -86,7 +86,7 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
 
   async function recover(): Promise<void> {
     if (!troubled || clock.monotonic() - metMs < QUIET_MS) return
-    await deps.listening.heard(lease)
+    await deps.listening.onRecovered(lease)
     troubled = false
   }
 
@@ -99,7 +99,7 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
 
   async function take(updates: readonly BotUpdate[], provider: string): Promise<Next> {
     const { accountId, botId, connectionId, fence } = lease
-    const taken = await deps.updates.take({ accountId, botId, connectionId, fence, provider }, updates)
+    const taken = await deps.updates.store({ accountId, botId, connectionId, fence, provider }, updates)
     if (taken === 'lost') {
       deps.lost(lease)
       return 'end'
@@ -127,8 +127,8 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
   /** Now and then another who asks is a node that takes over, or one that was cut off: only who goes on is noted. */
   async function meet(webhook: boolean): Promise<void> {
     metMs = clock.monotonic()
-    if (webhook) await deps.listening.taken(lease)
-    else if (failures >= WORTH_A_WORD && !troubled) await deps.listening.shared(lease)
+    if (webhook) await deps.listening.onWebhookConflict(lease)
+    else if (failures >= WORTH_A_WORD && !troubled) await deps.listening.onPollConflict(lease)
     else return
     troubled = true
   }

@@ -7,15 +7,15 @@ import {
   type SessionReport,
 } from '../channels/shared/session.ts'
 import type { HeldKeys } from '../core/sessions/keys.ts'
-import type { Standing, Standings } from '../core/sessions/standing.ts'
-import type { Hold, SessionRow } from '../core/sessions/store.ts'
+import type { ReportedState, SessionStates } from '../core/sessions/states.ts'
+import type { SessionClaim, SessionRow } from '../core/sessions/store.ts'
 import { patiently } from '../infra/retry-unavailable.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /** A web session that this node holds: its link, and what it says of itself on the way to the store. */
 export type HeldSession = {
-  readonly hold: Hold
+  readonly hold: SessionClaim
   /** By what configuration it was opened. */
   readonly revision: string
   /** True until it is closed, or has turned out to be another's. */
@@ -29,8 +29,8 @@ export type HeldSession = {
 export type HeldSessionDeps = {
   clock: Clock
   log: Log
-  standings: Standings
-  keysOf(hold: Hold, patience: () => boolean): HeldKeys
+  standings: SessionStates
+  keysOf(hold: SessionClaim, patience: () => boolean): HeldKeys
   openLink(io: SessionIo): Promise<SessionLink>
   io(): Io
   /** Takes messages from now on; returns what ends that. */
@@ -43,7 +43,7 @@ export type HeldSessionDeps = {
 /** Opens a session that was claimed, in the background. */
 export function holdSession(
   row: SessionRow,
-  hold: Hold,
+  hold: SessionClaim,
   revision: string,
   deps: HeldSessionDeps,
 ): HeldSession {
@@ -78,7 +78,7 @@ export function holdSession(
         keys,
         sentText: deps.sentText,
         reportState: tell,
-        reportChats: chats => later(() => stillHeld(deps.standings.noteChats(hold, chats))),
+        reportChats: chats => later(() => stillHeld(deps.standings.recordChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
@@ -115,8 +115,8 @@ export function holdSession(
     letOut()
   }
 
-  function note(standing: Standing): Promise<void> {
-    return stillHeld(deps.standings.note(hold, standing))
+  function note(standing: ReportedState): Promise<void> {
+    return stillHeld(deps.standings.recordState(hold, standing))
   }
 
   async function stillHeld(noted: Promise<boolean>): Promise<void> {
@@ -149,7 +149,7 @@ export function holdSession(
   }
 }
 
-function standingOf(news: SessionReport): Standing {
+function standingOf(news: SessionReport): ReportedState {
   switch (news.state) {
     case 'qr':
       return { state: 'qr', pairing: { qr: news.text, untilMs: news.untilMs } }

@@ -1,8 +1,8 @@
 import {
   claimSessions,
   deleteSession,
-  type Hold,
-  listHeld,
+  type SessionClaim,
+  listHeldSessions,
   releaseSessions,
   type SessionRow,
 } from '../core/sessions/store.ts'
@@ -30,8 +30,8 @@ export type SessionKeeperDeps<S extends Settings> = {
   /** Null where its sessions may not be held. */
   settingsOf(row: SessionRow): Promise<S | null>
   /** Notes of a session that may not be held that it rests. */
-  rest(hold: Hold): Promise<unknown>
-  open(row: SessionRow, hold: Hold, settings: S): HeldSession
+  rest(hold: SessionClaim): Promise<unknown>
+  open(row: SessionRow, hold: SessionClaim, settings: S): HeldSession
 }
 
 /** Taken in one step. */
@@ -56,7 +56,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     if (stopped || !deps.able()) return
     await leaveLost()
     await claimSessions(db, heldAs, CLAIMED_AT_ONCE)
-    const rows = await listHeld(db, heldAs)
+    const rows = await listHeldSessions(db, heldAs)
     await closeGone(rows)
     for (const row of rows) await bringInStep(row)
   }
@@ -116,7 +116,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     await deleteSession(db, holdOf(row))
   }
 
-  function holdOf({ accountId, id, fence, turn }: SessionRow): Hold {
+  function holdOf({ accountId, id, fence, turn }: SessionRow): SessionClaim {
     return { accountId, id, node: heldAs, fence, turn }
   }
 

@@ -143,7 +143,7 @@ export async function openCallbacks(
     review: createSenderReview({
       db,
       ids,
-      tellDecision: createDecisionTeller({ clock, ids }),
+      notifyDecision: createDecisionTeller({ clock, ids }),
       applied: () => {},
     }),
     startNode,

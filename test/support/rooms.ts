@@ -78,7 +78,7 @@ export async function openRooms(
   const senderReview = createSenderReview({
     db,
     ids,
-    tellDecision: createDecisionTeller({ clock, ids }),
+    notifyDecision: createDecisionTeller({ clock, ids }),
     applied: sendersApplied,
   })
   const providers = createRegistry(
@@ -111,7 +111,7 @@ export async function openRooms(
       accountExists: id => accountExists(db, id),
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
       stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),
-      reconfigured: async () => {},
+      onConfigChanged: async () => {},
       applied: async () => {},
     }),
     account: createAccountReader({

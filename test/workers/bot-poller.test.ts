@@ -17,7 +17,7 @@ const lease = {
   botId: ids.next('bot'),
   connectionId: ids.next('cnn'),
   fence: 1,
-  troubled: false,
+  hasProblem: false,
 }
 const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null, press: null }
 /** Whoever asks without end is left without an answer, so that the test comes to one. */
@@ -38,9 +38,9 @@ function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () =>
     log: { info() {}, warn() {}, debug() {} },
     platforms: { get: () => ({ provider: 'telegram', bots }) },
     tokens: { find: () => ({ token: '1:token' }) },
-    updates: { take },
+    updates: { store: take },
     doubt: async () => {},
-    listening: { taken: async () => {}, shared: async () => {}, heard: async () => {} },
+    listening: { onWebhookConflict: async () => {}, onPollConflict: async () => {}, onRecovered: async () => {} },
     lost() {},
   } as unknown as BotPollerDeps
   return { clock, deps, questions: () => questions }
@@ -78,9 +78,9 @@ test('another program that goes on asking is noted once, and no more where nobod
     async () => 'stored',
   )
   const listening = {
-    taken: async () => void said.push('taken'),
-    shared: async () => void said.push('shared'),
-    heard: async () => void said.push('heard'),
+    onWebhookConflict: async () => void said.push('taken'),
+    onPollConflict: async () => void said.push('shared'),
+    onRecovered: async () => void said.push('heard'),
   }
   const poller = startBotPoller(lease, { ...deps, listening })
   await clock.advance(100_000)

@@ -18,26 +18,26 @@ export type AcknowledgeDeps = {
 }
 
 /** Acknowledgements under way at once on a node; while the platform is slow, further ones are dropped. */
-const MOST_AT_ONCE = 500
+const MAX_IN_FLIGHT = 500
 /** The platform refuses later acknowledgements. */
-const TELL_MS = 15_000
+const TIMEOUT_MS = 15_000
 
 export function createAcknowledge({ clock, log, platforms, tokens }: AcknowledgeDeps): Acknowledge {
-  let underWay = 0
+  let inFlight = 0
 
-  async function tell({ botId, connectionId }: Parameters<Acknowledge>[0], press: string): Promise<void> {
+  async function send({ botId, connectionId }: Parameters<Acknowledge>[0], press: string): Promise<void> {
     const bot = await tokens.find(botId)
     const platform = platforms.get(connectionId)
     if (!bot || !platform) return
-    const answer = await within(clock, TELL_MS, signal => platform.bots.acknowledge(bot.token, press, signal))
+    const answer = await within(clock, TIMEOUT_MS, signal => platform.bots.acknowledge(bot.token, press, signal))
     if (answer.kind !== 'answer') log.debug({ botId, answer }, 'a button press was not acknowledged')
   }
 
   return (feed, press) => {
-    if (underWay >= MOST_AT_ONCE) return
-    underWay++
-    void tell(feed, press)
+    if (inFlight >= MAX_IN_FLIGHT) return
+    inFlight++
+    void send(feed, press)
       .catch(error => log.debug({ err: error, botId: feed.botId }, 'a button press was not acknowledged'))
-      .finally(() => underWay--)
+      .finally(() => inFlight--)
   }
 }

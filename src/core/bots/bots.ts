@@ -19,7 +19,7 @@ import { requireReach } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
 import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
-import type { BotSettling } from './settle.ts'
+import type { BotUpdateModes } from './update-modes.ts'
 import {
   type BotRow,
   countSandboxBots,
@@ -53,65 +53,65 @@ export type BotsDeps = {
   ids: Ids
   seal: Pick<Seal, 'seal' | 'open'>
   platforms: Platforms
-  settling: Pick<BotSettling, 'settle' | 'leaving'>
+  updateModes: Pick<BotUpdateModes, 'setUp' | 'prepareRemoval'>
   /** Drops the account's bots from this node's caches, after a change made here. */
   changed(accountId: AccountId): void
 }
 
 /** How long the platform may take; the caller waits meanwhile. */
-const IDENTIFY_MS = 10_000
+const IDENTIFY_TIMEOUT_MS = 10_000
 /** A limit, since any token makes a sandbox bot; live bots need a token from their platform. */
-const MOST_SANDBOX_BOTS = 200
-const LONGEST_NAME = 255
+const MAX_SANDBOX_BOTS = 200
+const MAX_NAME_LENGTH = 255
 const TOKEN = new RegExp(TOKEN_PATTERN)
 
 export function createBots(deps: BotsDeps): Bots {
-  const { db, ids, platforms, seal, settling } = deps
+  const { db, ids, platforms, seal, updateModes } = deps
 
   async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
     if (!TOKEN.test(token)) throw invalid('token', 'must have the format of the bot platform’s tokens')
-    const id = mode === 'test' ? await keepSandbox(account.id, token) : await keepReal(account.id, token)
+    const id = mode === 'test' ? await storeSandboxBot(account.id, token) : await storeLiveBot(account.id, token)
     deps.changed(account.id)
-    if (mode === 'live') await settling.settle({ id })
+    if (mode === 'live') await updateModes.setUp({ id })
     return viewBot((await selectBot(db, account.id, id)) ?? unknownBot())
   }
 
-  async function keepSandbox(accountId: AccountId, token: string): Promise<BotId> {
+  async function storeSandboxBot(accountId: AccountId, token: string): Promise<BotId> {
     const bot = sandboxBot(accountId, ids.next('bot'), token.split(':')[0]!)
     await db.transaction(async tx => {
       await lockAccount(tx, accountId)
-      if ((await countSandboxBots(tx, accountId)) >= MOST_SANDBOX_BOTS) {
+      if ((await countSandboxBots(tx, accountId)) >= MAX_SANDBOX_BOTS) {
         throw new Problem(
           'CONFLICT',
-          `An account has at most ${MOST_SANDBOX_BOTS} bots in the sandbox: remove some.`,
+          `An account has at most ${MAX_SANDBOX_BOTS} bots in the sandbox: remove some.`,
         )
       }
-      if (!(await insertBot(tx, bot))) throw registered()
+      if (!(await insertBot(tx, bot))) throw alreadyRegistered()
       await addSandboxSubscribers(tx, bot, deps.clock.now())
     })
     return bot.id
   }
 
-  async function keepReal(accountId: AccountId, token: string): Promise<BotId> {
-    const connectionId = await platforms.choose(db, accountId)
+  async function storeLiveBot(accountId: AccountId, token: string): Promise<BotId> {
+    const connectionId = await platforms.chooseConnection(db, accountId)
     const identity = identityOf(await identify(connectionId, token))
-    const kept = await db.transaction(async tx => {
+    const stored = await db.transaction(async tx => {
       // So that of two concurrent registrations only one makes a connection.
       await lockAccount(tx, accountId)
-      return keep(tx, accountId, connectionId, identity, token)
+      return storeBot(tx, accountId, connectionId, identity, token)
     })
-    if (kept.connected) await platforms.connected(accountId)
-    return kept.id
+    if (stored.connected) await platforms.openConnection(accountId)
+    return stored.id
   }
 
   function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformAnswer<BotIdentity>> {
-    return within(deps.clock, IDENTIFY_MS, async signal => {
-      if (connectionId === null) return platforms.atUsual(platform => platform.identify(token, signal))
+    return within(deps.clock, IDENTIFY_TIMEOUT_MS, async signal => {
+      if (connectionId === null) return platforms.atDefault(platform => platform.identify(token, signal))
       return platforms.get(connectionId)?.bots.identify(token, signal) ?? CLOSED
     })
   }
 
-  async function keep(
+  async function storeBot(
     tx: Db,
     accountId: AccountId,
     chosen: ConnectionId | null,
@@ -119,13 +119,13 @@ export function createBots(deps: BotsDeps): Bots {
     token: string,
   ): Promise<{ id: BotId; connected: boolean }> {
     const known = await findByPlatformId(tx, { accountId, sandbox: false, platformId })
-    if (known && (known.accountId !== accountId || isInUse(known, token))) throw registered()
+    if (known && (known.accountId !== accountId || isInUse(known, token))) throw alreadyRegistered()
     const connectionId =
-      chosen ?? (await platforms.choose(tx, accountId)) ?? (await platforms.connect(tx, accountId))
+      chosen ?? (await platforms.chooseConnection(tx, accountId)) ?? (await platforms.createConnection(tx, accountId))
     const id = known?.id ?? ids.next('bot')
     const facts = { accountId, id, connectionId, username, name, token: seal.seal(token, tokenContext(id)) }
     if (known) await replaceToken(tx, facts)
-    else if (!(await insertBot(tx, { ...NEW, ...facts, platformId }))) throw registered()
+    else if (!(await insertBot(tx, { ...NEW_BOT, ...facts, platformId }))) throw alreadyRegistered()
     return { id, connected: chosen === null }
   }
 
@@ -157,22 +157,22 @@ export function createBots(deps: BotsDeps): Bots {
       const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
       if (!bot) return unknownBot()
       requireReach(caller, { live: !bot.sandbox })
-      const leave = await settling.leaving(bot)
+      const removeWebhook = await updateModes.prepareRemoval(bot)
       if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
       deps.changed(account.id)
-      await leave()
+      await removeWebhook()
       return { id, deleted: true }
     },
   }
 }
 
-const NEW = { sandbox: false, state: 'active', mode: null, publicUrl: null } as const
+const NEW_BOT = { sandbox: false, state: 'active', mode: null, publicUrl: null } as const
 const CLOSED = { kind: 'unavailable', detail: 'the connection is not open' } as const
 
 function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
   switch (answer.kind) {
     case 'answer':
-      return inBounds(answer.value)
+      return storableIdentity(answer.value)
     case 'unauthorized':
     case 'refused':
       throw invalid('token', 'the bot platform does not know this token')
@@ -183,8 +183,8 @@ function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
   }
 }
 
-function inBounds({ platformId, username, name }: BotIdentity): BotIdentity {
-  const cut = (text: string) => storable(text, LONGEST_NAME)
+function storableIdentity({ platformId, username, name }: BotIdentity): BotIdentity {
+  const cut = (text: string) => storable(text, MAX_NAME_LENGTH)
   return { platformId, username: username === null ? null : cut(username), name: cut(name) }
 }
 
@@ -194,7 +194,7 @@ function unreachable(retryAfterSeconds: number): Problem {
   })
 }
 
-function registered(): Problem {
+function alreadyRegistered(): Problem {
   const message = 'this bot is registered already'
   return new Problem('CONFLICT', `token: ${message}`, { details: [{ path: 'token', message }] })
 }

@@ -5,16 +5,16 @@ import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
-import { type ChatRef, type Found, findConversations } from './subscriber-store.ts'
+import { type ChatRef, type BotConversation, findConversations } from './subscriber-store.ts'
 
 /** A bot and a chat, as in a conversationContext. */
-export type Named = { accountId: string; chatId: string }
+export type ConversationRef = { accountId: string; chatId: string }
 
 /** Looks up the bot and the chat that a send names; concurrent look-ups share a query. */
-export type FindConversation = (accountId: AccountId, named: Named) => Promise<Found | null>
+export type FindConversation = (accountId: AccountId, named: ConversationRef) => Promise<BotConversation | null>
 
 export function createFindConversation({ db }: { db: Db }): FindConversation {
-  const batcher = createBatcher<ChatRef, Found | null>({
+  const batcher = createBatcher<ChatRef, BotConversation | null>({
     flush: refs => findConversations(db, refs),
     maxFlights: 2,
   })
@@ -31,8 +31,8 @@ export type BotRoute = { chatId: string; connections: readonly ConnectionSnapsho
  * account id that is no bot id stands for a bot without registration, and any chat for a subscriber.
  */
 export function routeBot(
-  named: Named,
-  found: Found | null,
+  named: ConversationRef,
+  found: BotConversation | null,
   mode: KeyMode,
   connections: readonly ConnectionSnapshot[],
 ): BotRoute {
@@ -51,11 +51,11 @@ export function routeBot(
       'is not a subscriber of this bot: the user must start the bot first',
     )
   if (chat.blocked) throw blocked()
-  return { chatId: chat.chatId, connections: mode === 'test' ? connections : ownOf(bot, connections) }
+  return { chatId: chat.chatId, connections: mode === 'test' ? connections : connectionOf(bot, connections) }
 }
 
 /** A bot uses only the connection that it was registered with. */
-function ownOf({ connectionId }: Found['bot'], connections: readonly ConnectionSnapshot[]) {
+function connectionOf({ connectionId }: BotConversation['bot'], connections: readonly ConnectionSnapshot[]) {
   return connections.filter(each => each.id === connectionId)
 }
 

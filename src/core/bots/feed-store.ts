@@ -3,13 +3,13 @@ import { bareArray, timeArray } from '../../infra/pg-array.ts'
 import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 
 /** The right to poll a bot's updates, until another node claims it. */
-export type Lease = {
+export type FeedLease = {
   accountId: AccountId
   botId: BotId
   connectionId: ConnectionId
   fence: number
   /** A problem with its updates is stored. */
-  troubled: boolean
+  hasProblem: boolean
 }
 
 type RawLease = {
@@ -24,7 +24,7 @@ type RawLease = {
  * Claims bots that no living node holds, up to this node's share of all bots. Skips locked rows: they are
  * claimed the next time.
  */
-export async function claimFeeds(db: Db, node: number, limit: number): Promise<Lease[]> {
+export async function claimFeeds(db: Db, node: number, limit: number): Promise<FeedLease[]> {
   const { rows } = await db.query<RawLease>({
     name: 'bot_feeds_claim',
     text: `with share as (
@@ -45,7 +45,7 @@ export async function claimFeeds(db: Db, node: number, limit: number): Promise<L
 }
 
 /** The leases of a node, and how many of them exceed its share. */
-export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[]; surplus: number }> {
+export async function listHeldFeeds(db: Db, node: number): Promise<{ leases: FeedLease[]; surplus: number }> {
   const { rows } = await db.query<RawLease & { share: number }>({
     name: 'bot_feeds_held',
     text: `select f.account_id, f.bot_id, b.connection_id, f.fence, f.problem is not null as troubled,
@@ -59,7 +59,7 @@ export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[];
 }
 
 /** Releases leases, for other nodes to claim. */
-export async function releaseFeeds(db: Db, leases: readonly Lease[]): Promise<void> {
+export async function releaseFeeds(db: Db, leases: readonly FeedLease[]): Promise<void> {
   if (leases.length === 0) return
   await db.query({
     name: 'bot_feeds_release',
@@ -107,13 +107,13 @@ export type FeedChange = {
   accountId: AccountId
   botId: BotId
   /** The change of the number of subscribers. */
-  subscribers: number
+  subscriberDelta: number
   /** Null without an update. */
   lastUpdateAtMs: number | null
 }
 
 /** Stores changes of feeds, which this transaction has locked. */
-export async function noteFeeds(db: Db, changes: readonly FeedChange[]): Promise<void> {
+export async function updateFeeds(db: Db, changes: readonly FeedChange[]): Promise<void> {
   await db.query({
     name: 'bot_feeds_note',
     text: `update bot_feeds f set subscribers = f.subscribers + i.n, last_update_at = greatest(f.last_update_at, i.at)
@@ -122,18 +122,18 @@ export async function noteFeeds(db: Db, changes: readonly FeedChange[]): Promise
     values: [
       bareArray(changes.map(change => toUuid(change.accountId))),
       bareArray(changes.map(change => toUuid(change.botId))),
-      bareArray(changes.map(change => change.subscribers)),
+      bareArray(changes.map(change => change.subscriberDelta)),
       timeArray(changes.map(change => change.lastUpdateAtMs)),
     ],
   })
 }
 
-function toLease(raw: RawLease): Lease {
+function toLease(raw: RawLease): FeedLease {
   return {
     accountId: fromUuid('acc', raw.account_id),
     botId: fromUuid('bot', raw.bot_id),
     connectionId: fromUuid('cnn', raw.connection_id),
     fence: raw.fence,
-    troubled: raw.troubled,
+    hasProblem: raw.troubled,
   }
 }

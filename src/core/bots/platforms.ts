@@ -10,11 +10,11 @@ export type Platforms = {
   /** Undefined where the connection is not open on this node. */
   get(connectionId: ConnectionId): OpenPlatform | undefined
   /** The connection for an account's new bots; null where there is none. */
-  choose(db: Db, accountId: AccountId): Promise<ConnectionId | null>
+  chooseConnection(db: Db, accountId: AccountId): Promise<ConnectionId | null>
   /** Runs `work` with the platform at its usual address, where no connection exists yet. */
-  atUsual<T>(work: (platform: BotPlatform) => Promise<T>): Promise<T>
+  atDefault<T>(work: (platform: BotPlatform) => Promise<T>): Promise<T>
   /** Makes a connection of the account to the usual address, within the caller's transaction. */
-  connect(tx: Db, accountId: AccountId): Promise<ConnectionId>
+  createConnection(tx: Db, accountId: AccountId): Promise<ConnectionId>
   /** Opens that connection, after the transaction. */
-  connected(accountId: AccountId): Promise<void>
+  openConnection(accountId: AccountId): Promise<void>
 }

@@ -4,7 +4,7 @@ import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
 
 /** What of a bot decides whether we receive its updates. */
-export type Watched = {
+export type WatchedBot = {
   accountId: AccountId
   botId: BotId
   mode: BotMode
@@ -26,7 +26,7 @@ const COLUMNS = 'f.account_id, f.bot_id, b.mode, f.problem, f.taken_back_at'
  * Claims webhook bots that were not checked since `beforeMs`, the longest ago first: they are marked as checked at once,
  * so that nodes share them. Skips rows that another node has locked.
  */
-export async function claimLooks(
+export async function claimBotChecks(
   db: Db,
   {
     publicUrl,
@@ -34,7 +34,7 @@ export async function claimLooks(
     nowMs,
     limit,
   }: { publicUrl: string; beforeMs: number; nowMs: number; limit: number },
-): Promise<Watched[]> {
+): Promise<WatchedBot[]> {
   const { rows } = await db.query<Raw>({
     name: 'bot_looks_claim',
     text: `with due as (
@@ -49,18 +49,18 @@ export async function claimLooks(
            returning ${COLUMNS}`,
     values: [publicUrl, toIso(beforeMs), toIso(nowMs), limit],
   })
-  return rows.map(toWatched)
+  return rows.map(toWatchedBot)
 }
 
 /** One bot; null if it was removed, its token is invalid, or its mode is not settled. */
-export async function selectWatched(db: Db, accountId: AccountId, botId: BotId): Promise<Watched | null> {
+export async function selectWatchedBot(db: Db, accountId: AccountId, botId: BotId): Promise<WatchedBot | null> {
   const { rows } = await db.query<Raw>({
     name: 'bot_watched',
     text: `select ${COLUMNS} from bot_feeds f join bots b on b.account_id = f.account_id and b.id = f.bot_id
             where f.account_id = $1 and f.bot_id = $2 and b.state = 'active' and b.mode is not null`,
     values: [toUuid(accountId), toUuid(botId)],
   })
-  return rows[0] ? toWatched(rows[0]) : null
+  return rows[0] ? toWatchedBot(rows[0]) : null
 }
 
 export type ProblemChange = {
@@ -100,7 +100,7 @@ export async function writeProblem(
   return rows[0] ?? null
 }
 
-function toWatched(raw: Raw): Watched {
+function toWatchedBot(raw: Raw): WatchedBot {
   return {
     accountId: fromUuid('acc', raw.account_id),
     botId: fromUuid('bot', raw.bot_id),

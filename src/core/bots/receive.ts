@@ -2,25 +2,25 @@ import { Problem } from '../../contract/errors.ts'
 import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/constant-time-equal.ts'
 import type { Platforms } from './platforms.ts'
-import type { BotSettling } from './settle.ts'
+import type { BotUpdateModes } from './update-modes.ts'
 import type { BotTokens } from './tokens.ts'
 import type { BotUpdates } from './updates.ts'
 
-export type BotDoor = {
+export type BotWebhooks = {
   /** Whether there is such a bot. */
-  awaits(botId: string): Promise<boolean>
+  hasBot(botId: string): Promise<boolean>
   /** Takes a webhook call for a bot; resolves once it is stored. */
   receive(botId: string, request: InboundRequest): ReturnType<InboundDoor['receive']>
 }
 
-export function createBotDoor(deps: {
+export function createBotWebhooks(deps: {
   tokens: BotTokens
   platforms: Platforms
-  settling: Pick<BotSettling, 'secretOf'>
+  updateModes: Pick<BotUpdateModes, 'secretOf'>
   updates: BotUpdates
-}): BotDoor {
+}): BotWebhooks {
   return {
-    awaits: async botId => (await deps.tokens.find(botId)) !== null,
+    hasBot: async botId => (await deps.tokens.find(botId)) !== null,
 
     async receive(botId, request) {
       const bot = request.method === 'POST' ? await deps.tokens.find(botId) : null
@@ -29,12 +29,12 @@ export function createBotDoor(deps: {
       // Its connection is being opened, or was disabled: the platform repeats the call.
       if (!platform) throw new Problem('SERVICE_UNAVAILABLE')
       const given = request.headers[platform.bots.secretHeader] ?? ''
-      if (!sameText(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }
+      if (!sameText(given, deps.updateModes.secretOf(bot.id))) return { kind: 'unauthorized' }
       const update = platform.bots.readCall(request.body)
       if (!update) return { kind: 'malformed', detail: 'the body is not an update' }
       const { accountId, connectionId } = bot
       const feed = { accountId, botId: bot.id, fence: null, connectionId, provider: platform.provider }
-      const taken = await deps.updates.take(feed, [update])
+      const taken = await deps.updates.store(feed, [update])
       return taken === 'lost' ? { kind: 'unknown' } : { kind: 'stored' }
     },
   }

@@ -1,9 +1,9 @@
 import type { Db } from '../../infra/db.ts'
 import type { AccountId, BotId } from '../../lib/ids.ts'
-import { noteFeeds } from './feed-store.ts'
+import { updateFeeds } from './feed-store.ts'
 import type { BotRow } from './store.ts'
 import type { Subscriber } from './subscriber.ts'
-import { putChats } from './subscriber-store.ts'
+import { upsertChats } from './subscriber-store.ts'
 
 /** The bot of a test key's token, which exists on no platform. */
 export function sandboxBot(accountId: AccountId, id: BotId, platformId: string): BotRow {
@@ -34,11 +34,11 @@ export async function addSandboxSubscribers(
   { accountId, id: botId }: Pick<BotRow, 'accountId' | 'id'>,
   nowMs: number,
 ): Promise<void> {
-  await putChats(
+  await upsertChats(
     tx,
     CHATS.map((chatId, at) => ({ ...subscriberOf(chatId, nowMs - at), accountId, botId })),
   )
-  await noteFeeds(tx, [{ accountId, botId, subscribers: CHATS.length, lastUpdateAtMs: null }])
+  await updateFeeds(tx, [{ accountId, botId, subscriberDelta: CHATS.length, lastUpdateAtMs: null }])
 }
 
 function subscriberOf(chatId: string, nowMs: number): Subscriber {
@@ -51,7 +51,7 @@ function subscriberOf(chatId: string, nowMs: number): Subscriber {
     startPayload: null,
     startedAtMs: nowMs,
     lastSeenAtMs: nowMs,
-    seenUpdate: 0,
+    lastUpdateId: 0,
     blockedAtMs: null,
     movedTo: null,
   }

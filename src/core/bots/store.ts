@@ -87,7 +87,7 @@ export async function findBot(db: Db, id: BotId): Promise<BotRow | null> {
 }
 
 /** SQL that clears the problem of a bot, after its mode was settled or its token replaced. */
-const UNTROUBLED = 'problem = null, problem_detail = null, problem_at = null, looked_at = null'
+const CLEAR_PROBLEM = 'problem = null, problem_detail = null, problem_at = null, looked_at = null'
 
 /** The bot with a platform id, of any account; in the sandbox, of this one. `taken`: another receiver has its updates. */
 export async function findByPlatformId(
@@ -106,7 +106,7 @@ export async function findByPlatformId(
 }
 
 /** Bots without a settled mode, or whose mode was settled with another public URL. */
-export async function listUnsettled(db: Db, publicUrl: string | null, limit: number): Promise<BotRow[]> {
+export async function listOutdatedModes(db: Db, publicUrl: string | null, limit: number): Promise<BotRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'bots_unsettled',
     text: `select ${COLUMNS} from bots b
@@ -161,7 +161,7 @@ export async function replaceToken(
     text: `with renewed as (
              update bots set connection_id = $3, username = $4, name = $5, token = $6, state = 'active', mode = null, public_url = null
               where account_id = $1 and id = $2 returning account_id, id)
-           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${UNTROUBLED}, taken_back_at = null
+           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${CLEAR_PROBLEM}, taken_back_at = null
              from renewed r where f.account_id = r.account_id and f.bot_id = r.id`,
     values: [
       toUuid(bot.accountId),
@@ -175,7 +175,7 @@ export async function replaceToken(
 }
 
 /** Stores how a bot's updates come, unless its token was replaced meanwhile. */
-export async function settleMode(
+export async function setMode(
   db: Db,
   { accountId, id, token }: Pick<BotRow, 'accountId' | 'id' | 'token'>,
   mode: BotMode,
@@ -186,7 +186,7 @@ export async function settleMode(
     text: `with settled as (
              update bots set mode = $4, public_url = $5
               where account_id = $1 and id = $2 and token = $3 and state = 'active' returning account_id, id)
-           update bot_feeds f set polled = ($4 = 'polling'), node = null, fence = f.fence + 1, ${UNTROUBLED}
+           update bot_feeds f set polled = ($4 = 'polling'), node = null, fence = f.fence + 1, ${CLEAR_PROBLEM}
              from settled s where f.account_id = s.account_id and f.bot_id = s.id`,
     values: [toUuid(accountId), toUuid(id), token, mode, publicUrl],
   })
@@ -202,7 +202,7 @@ export async function markUnauthorized(
     text: `with ended as (
              update bots set state = 'unauthorized'
               where account_id = $1 and id = $2 and token = $3 and state = 'active' returning account_id, id)
-           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${UNTROUBLED}
+           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${CLEAR_PROBLEM}
              from ended e where f.account_id = e.account_id and f.bot_id = e.id`,
     values: [toUuid(accountId), toUuid(id), token],
   })

@@ -39,7 +39,7 @@ const FIELDS = [
   'moved_to',
 ]
 const COLUMNS = FIELDS.map(field => `s.${field}`).join(', ')
-const OF_THE_CHAT = FIELDS.slice(3)
+const UPDATED_FIELDS = FIELDS.slice(3)
 
 /** The known ones of these chats, including those that have moved. */
 export async function selectChats(db: Db, refs: readonly ChatRef[]): Promise<SubscriberRow[]> {
@@ -54,7 +54,7 @@ export async function selectChats(db: Db, refs: readonly ChatRef[]): Promise<Sub
 }
 
 /** Inserts or replaces chats; this transaction has locked their feeds. */
-export async function putChats(db: Db, rows: readonly SubscriberRow[]): Promise<void> {
+export async function upsertChats(db: Db, rows: readonly SubscriberRow[]): Promise<void> {
   if (rows.length === 0) return
   await db.query({
     name: 'bot_chats_put',
@@ -62,7 +62,7 @@ export async function putChats(db: Db, rows: readonly SubscriberRow[]): Promise<
            select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                                 $9::timestamptz[], $10::timestamptz[], $11::bigint[], $12::timestamptz[], $13::text[])
            on conflict (account_id, bot_id, chat_id) do update
-             set ${OF_THE_CHAT.map(field => `${field} = excluded.${field}`).join(', ')}`,
+             set ${UPDATED_FIELDS.map(field => `${field} = excluded.${field}`).join(', ')}`,
     values: [
       ...refArrays(rows),
       textArray(rows.map(row => row.userId)),
@@ -72,7 +72,7 @@ export async function putChats(db: Db, rows: readonly SubscriberRow[]): Promise<
       textArray(rows.map(row => row.startPayload)),
       timeArray(rows.map(row => row.startedAtMs)),
       timeArray(rows.map(row => row.lastSeenAtMs)),
-      bareArray(rows.map(row => row.seenUpdate)),
+      bareArray(rows.map(row => row.lastUpdateId)),
       timeArray(rows.map(row => row.blockedAtMs)),
       textArray(rows.map(row => row.movedTo)),
     ],
@@ -128,19 +128,19 @@ export async function searchSubscribers(
 }
 
 /** The bot and the chat of a conversation, for sends. */
-export type Found = {
+export type BotConversation = {
   bot: { sandbox: boolean; connectionId: string | null; state: 'active' | 'unauthorized' }
   /** Null if the chat never started the bot. If the chat has moved, the new one. */
   chat: { chatId: string; blocked: boolean } | null
 }
 
 /** One per ref, in their order; null if the account has no such bot. One query by primary keys for all. */
-export async function findConversations(db: Db, refs: readonly ChatRef[]): Promise<(Found | null)[]> {
+export async function findConversations(db: Db, refs: readonly ChatRef[]): Promise<(BotConversation | null)[]> {
   const { rows } = await db.query<{
     n: number
     sandbox: boolean
     connection_id: string | null
-    state: Found['bot']['state']
+    state: BotConversation['bot']['state']
     chat_id: string | null
     blocked: boolean | null
   }>({
@@ -154,7 +154,7 @@ export async function findConversations(db: Db, refs: readonly ChatRef[]): Promi
              left join bot_subscribers m on m.account_id = i.account_id and m.bot_id = i.bot_id and m.chat_id = s.moved_to`,
     values: refArrays(refs),
   })
-  const found: (Found | null)[] = refs.map(() => null)
+  const found: (BotConversation | null)[] = refs.map(() => null)
   for (const { n, sandbox, connection_id, state, chat_id, blocked } of rows) {
     found[n - 1] = {
       bot: { sandbox, connectionId: connection_id && fromUuid('cnn', connection_id), state },
@@ -205,7 +205,7 @@ function toRow(raw: Raw): SubscriberRow {
     startPayload: raw.start_payload,
     startedAtMs: raw.started_at.getTime(),
     lastSeenAtMs: raw.last_seen_at.getTime(),
-    seenUpdate: raw.seen_update,
+    lastUpdateId: raw.seen_update,
     blockedAtMs: raw.blocked_at?.getTime() ?? null,
     movedTo: raw.moved_to,
   }

@@ -13,7 +13,7 @@ export type Subscriber = {
   startedAtMs: number
   lastSeenAtMs: number
   /** The id of the latest update. */
-  seenUpdate: number
+  lastUpdateId: number
   blockedAtMs: number | null
   /** The new chat id of a group that has moved. */
   movedTo: string | null
@@ -23,26 +23,26 @@ export type Subscriber = {
 export type SubscriberEvent = 'started' | 'blocked' | 'returned'
 
 /** The state after an update; null where the chat is still no subscriber. */
-export type Heard = { after: Subscriber | null; events: readonly SubscriberEvent[] }
+export type SubscriberChange = { after: Subscriber | null; events: readonly SubscriberEvent[] }
 
 /**
  * Applies an update to a subscriber. Pure. A person who writes to a bot has started it, since the platform allows
  * nothing else; a block ends the subscription, and any later message ends the block. Webhook calls
  * may overtake each other: an older update only adds a missing start payload.
  */
-export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotChat }, nowMs: number): Heard {
+export function applyUpdate(before: Subscriber | null, update: BotUpdate & { chat: BotChat }, nowMs: number): SubscriberChange {
   const { what } = update
-  const atMs = timeOf(update.atMs, nowMs)
+  const atMs = updateTime(update.atMs, nowMs)
   if (before === null)
-    return beginsIt(what) ? { after: begin(update, atMs), events: ['started'] } : { after: null, events: [] }
+    return isStart(what) ? { after: newSubscriber(update, atMs), events: ['started'] } : { after: null, events: [] }
   const start = what?.kind === 'message' ? what.start : null
   if (isOlder(atMs, update.id, before)) return { after: withPayload(before, start), events: [] }
-  const seen = { ...before, lastSeenAtMs: Math.max(atMs, before.lastSeenAtMs), seenUpdate: update.id }
+  const seen = { ...before, lastSeenAtMs: Math.max(atMs, before.lastSeenAtMs), lastUpdateId: update.id }
   switch (what?.kind) {
     case 'joined':
-      return { after: speaks(seen, update.chat, null), events: eventsOf(before, false) }
+      return { after: reactivate(seen, update.chat, null), events: eventsOf(before, false) }
     case 'message':
-      return { after: speaks(seen, update.chat, start), events: eventsOf(before, start !== null) }
+      return { after: reactivate(seen, update.chat, start), events: eventsOf(before, start !== null) }
     case 'blocked':
       return {
         after: { ...seen, blockedAtMs: before.blockedAtMs ?? atMs },
@@ -56,21 +56,21 @@ export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotC
 }
 
 /** In whole seconds, as platforms report it; at most now, so that a platform's clock that is ahead does not make later updates look old. */
-function timeOf(saidMs: number | null, nowMs: number): number {
-  return Math.floor(Math.min(storableTime(saidMs) ?? nowMs, nowMs) / 1_000) * 1_000
+function updateTime(platformMs: number | null, nowMs: number): number {
+  return Math.floor(Math.min(storableTime(platformMs) ?? nowMs, nowMs) / 1_000) * 1_000
 }
 
-function beginsIt(what: BotUpdate['what']): boolean {
+function isStart(what: BotUpdate['what']): boolean {
   return what?.kind === 'message' || what?.kind === 'joined'
 }
 
-function begin({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number): Subscriber {
+function newSubscriber({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number): Subscriber {
   return {
     ...chat,
     startPayload: what?.kind === 'message' ? (what.start?.payload ?? null) : null,
     startedAtMs: atMs,
     lastSeenAtMs: atMs,
-    seenUpdate: id,
+    lastUpdateId: id,
     blockedAtMs: null,
     movedTo: null,
   }
@@ -80,15 +80,15 @@ function begin({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number):
  * Older only by both id and time. After an idle week ids may restart lower. And a button press has no time, so it
  * counts as of now, and updates that waited behind it are earlier than that.
  */
-function isOlder(atMs: number, id: number, { lastSeenAtMs, seenUpdate }: Subscriber): boolean {
-  return id < seenUpdate && atMs <= lastSeenAtMs
+function isOlder(atMs: number, id: number, { lastSeenAtMs, lastUpdateId }: Subscriber): boolean {
+  return id < lastUpdateId && atMs <= lastSeenAtMs
 }
 
 function withPayload(before: Subscriber, start: { payload: string | null } | null): Subscriber {
   return { ...before, startPayload: before.startPayload ?? start?.payload ?? null }
 }
 
-function speaks(seen: Subscriber, chat: BotChat, start: { payload: string | null } | null): Subscriber {
+function reactivate(seen: Subscriber, chat: BotChat, start: { payload: string | null } | null): Subscriber {
   return { ...seen, ...chat, blockedAtMs: null, startPayload: start?.payload ?? seen.startPayload }
 }
 
@@ -97,7 +97,7 @@ function eventsOf({ blockedAtMs }: Subscriber, started: boolean): SubscriberEven
 }
 
 /** Moves a group to its new id: the old chat points to the new one, which is the subscriber. */
-export function move(
+export function moveSubscriber(
   before: Subscriber,
   there: Subscriber | null,
   to: string,

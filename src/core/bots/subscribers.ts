@@ -17,49 +17,49 @@ export type BotSubscribers = {
   list(caller: Caller, botId: string, query: SubscriberQuery): Promise<SubscriberPage>
 }
 
-type Place = { offset: number; limit: number }
-type Search = { bot: BotWithFeed; words: string; place: Place }
+type PageRange = { offset: number; limit: number }
+type Search = { bot: BotWithFeed; text: string; range: PageRange }
 
 /**
  * Concurrent searches on this node: each reads all subscribers of its bot, two seconds for a million, and searches
  * on all database connections would block everything else, including sends.
  */
-const SEARCHES_AT_ONCE = 2
+const MAX_SEARCHES = 2
 /** Searches of one account, running or waiting. */
-const MOST_OF_ONE = 20
+const MAX_ACCOUNT_SEARCHES = 20
 
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   const searches = createBatcher<Search, Awaited<ReturnType<typeof searchSubscribers>>>({
     flush: items =>
-      Promise.all(items.map(({ bot, words, place }) => searchSubscribers(db, bot, words, place))),
+      Promise.all(items.map(({ bot, text, range }) => searchSubscribers(db, bot, text, range))),
     maxItems: 1,
-    maxFlights: SEARCHES_AT_ONCE,
+    maxFlights: MAX_SEARCHES,
   })
-  const underWay = new Map<AccountId, number>()
+  const inFlight = new Map<AccountId, number>()
 
   async function search(asked: Search) {
     const { accountId } = asked.bot
-    const own = underWay.get(accountId) ?? 0
-    if (own >= MOST_OF_ONE) {
+    const own = inFlight.get(accountId) ?? 0
+    if (own >= MAX_ACCOUNT_SEARCHES) {
       throw new Problem('RATE_LIMITED', 'Too many searches are under way at once.', { retryAfterSeconds: 1 })
     }
-    underWay.set(accountId, own + 1)
+    inFlight.set(accountId, own + 1)
     try {
       return await searches.add(asked)
     } finally {
-      const left = underWay.get(accountId)! - 1
-      if (left === 0) underWay.delete(accountId)
-      else underWay.set(accountId, left)
+      const left = inFlight.get(accountId)! - 1
+      if (left === 0) inFlight.delete(accountId)
+      else inFlight.set(accountId, left)
     }
   }
 
   async function read(bot: BotWithFeed, { q = '', page, limit }: SubscriberQuery) {
-    const place = { offset: (page - 1) * limit, limit }
+    const range = { offset: (page - 1) * limit, limit }
     // PostgreSQL texts cannot contain NUL, so nothing would be found.
-    const words = q.trim()
-    if (words.includes('\0')) return { rows: [], total: 0 }
-    if (words !== '') return search({ bot, words, place })
-    return { rows: await listSubscribers(db, bot, place), total: bot.subscribers }
+    const text = q.trim()
+    if (text.includes('\0')) return { rows: [], total: 0 }
+    if (text !== '') return search({ bot, text, range })
+    return { rows: await listSubscribers(db, bot, range), total: bot.subscribers }
   }
 
   return {

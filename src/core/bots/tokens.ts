@@ -7,7 +7,7 @@ import { type AccountId, type BotId, type ConnectionId, isId } from '../../lib/i
 import { type BotRow, findBot } from './store.ts'
 
 /** A bot with its opened token, as sends and updates need it. */
-export type KnownBot = Pick<BotRow, 'accountId' | 'id' | 'state'> & {
+export type BotWithToken = Pick<BotRow, 'accountId' | 'id' | 'state'> & {
   connectionId: ConnectionId
   token: string
   /** The token as stored: identifies it when its use is ended. */
@@ -16,12 +16,12 @@ export type KnownBot = Pick<BotRow, 'accountId' | 'id' | 'state'> & {
 
 export type BotTokens = {
   /** Synchronous when cached; null for an unknown bot, and for one of the sandbox. */
-  find(id: string): KnownBot | null | Promise<KnownBot | null>
+  find(id: string): BotWithToken | null | Promise<BotWithToken | null>
   /** The token of a bot of this connection. */
   read(connectionId: ConnectionId, id: string): Promise<string | null>
 }
 
-const MAX_BOTS = 10_000
+const MAX_CACHED_BOTS = 10_000
 const TABLE = 'bots'
 
 export function createBotTokens(deps: {
@@ -30,10 +30,10 @@ export function createBotTokens(deps: {
   seal: Pick<Seal, 'open'>
   changes: Pick<Changes, 'fresh' | 'subscribe'>
 }): BotTokens {
-  const cache = createFreshCache<BotId, KnownBot>({
+  const cache = createFreshCache<BotId, BotWithToken>({
     clock: deps.clock,
     fresh: deps.changes.fresh,
-    maxEntries: MAX_BOTS,
+    maxEntries: MAX_CACHED_BOTS,
     ownerOf: (_, bot) => bot.accountId,
     async load(id) {
       const row = await findBot(deps.db, id)

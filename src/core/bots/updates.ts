@@ -11,8 +11,8 @@ import type { KeepInbound } from '../inbound/keep.ts'
 import { claimRefs } from '../inbound/store.ts'
 import { toTold } from '../inbound/told.ts'
 import type { Acknowledge } from './acknowledge.ts'
-import { createChats } from './chats.ts'
-import { type FeedRef, keyOfFeed, lockFeeds, noteFeeds } from './feed-store.ts'
+import { loadChats } from './chats.ts'
+import { type FeedRef, keyOfFeed, lockFeeds, updateFeeds } from './feed-store.ts'
 import { viewSubscriber } from './view.ts'
 
 /** Where updates come from. */
@@ -24,9 +24,9 @@ export type BotUpdates = {
    * nothing. `lost`: the bot is gone, or another node holds it now, and nothing was stored. Rejects with
    * DatabaseUnavailable where they could not be stored; an update that the database refuses is logged and skipped.
    */
-  take(feed: Feed, updates: readonly BotUpdate[]): Promise<'stored' | 'lost'>
+  store(feed: Feed, updates: readonly BotUpdate[]): Promise<'stored' | 'lost'>
   /** Applies what a send showed about a chat. */
-  learn(update: SenderUpdate): Promise<void>
+  applySendResult(update: SenderUpdate): Promise<void>
 }
 
 export type BotUpdatesDeps = {
@@ -34,9 +34,9 @@ export type BotUpdatesDeps = {
   clock: Clock
   ids: Ids
   log: Log
-  keep: KeepInbound
+  storeInbound: KeepInbound
   /** Called when events for webhooks were stored. */
-  told(): void
+  onEventsStored(): void
   /** Called when a button press was stored, not for repeats. */
   acknowledge: Acknowledge
 }
@@ -45,14 +45,14 @@ type Item = { feed: Feed; update: BotUpdate }
 /** `known`: a repeat, which was stored before. */
 type Result = 'stored' | 'known' | 'lost' | { error: unknown }
 
-const LONGEST_NAME = 255
+const MAX_NAME_LENGTH = 255
 /** Telegram's own limit is 64. */
-const LONGEST_PAYLOAD = 500
-const LONGEST_ID = 100
+const MAX_PAYLOAD_LENGTH = 500
+const MAX_ID_LENGTH = 100
 
 /** Stores bots' updates, many in one transaction, with all that follows from them. */
 export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
-  const { db, clock, ids, log, keep, told } = deps
+  const { db, clock, ids, log, storeInbound, onEventsStored } = deps
   const batcher = createBatcher<Item, Result>({ flush: writeOrSplit })
 
   /** An update that the database refuses fails alone; the others of its batch are stored. */
@@ -67,7 +67,7 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
   }
 
   async function write(items: readonly Item[]): Promise<Result[]> {
-    let heard = 0
+    let eventCount = 0
     const results = await db.transaction(async tx => {
       const held = await lockFeeds(
         tx,
@@ -76,13 +76,13 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
       const mine = items.filter(({ feed }) => held.has(keyOfFeed(feed)))
       const claimed = await claimRefs(tx, clock.now(), mine.map(refOf))
       const fresh = new Set(mine.filter((_, at) => claimed.has(at)))
-      heard = await apply(tx, [...fresh])
+      eventCount = await apply(tx, [...fresh])
       return items.map((item): Result => {
         if (!held.has(keyOfFeed(item.feed))) return 'lost'
         return fresh.has(item) ? 'stored' : 'known'
       })
     })
-    if (heard > 0) told()
+    if (eventCount > 0) onEventsStored()
     acknowledge(items.filter((_, at) => results[at] === 'stored'))
     return results
   }
@@ -94,22 +94,22 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
   async function apply(tx: Db, items: readonly Item[]): Promise<number> {
     if (items.length === 0) return 0
     const nowMs = clock.now()
-    const chats = await createChats(tx, items.flatMap(chatsOf))
+    const chats = await loadChats(tx, items.flatMap(chatsOf))
     for (const { feed, update } of items)
-      if (update.chat) chats.hear(feed, inBounds(update, update.chat), nowMs)
+      if (update.chat) chats.applyUpdate(feed, storableUpdate(update, update.chat), nowMs)
     await chats.store()
-    await noteFeeds(
+    await updateFeeds(
       tx,
       chats.changes(
         items.map(({ feed }) => feed),
         nowMs,
       ),
     )
-    const events = await tell(tx, chats.events(), nowMs)
-    return events + (await keep(tx, items.flatMap(toMessage)))
+    const events = await insertEvents(tx, chats.events(), nowMs)
+    return events + (await storeInbound(tx, items.flatMap(toMessage)))
   }
 
-  function tell(tx: Db, events: ReturnType<Awaited<ReturnType<typeof createChats>>['events']>, atMs: number) {
+  function insertEvents(tx: Db, events: ReturnType<Awaited<ReturnType<typeof loadChats>>['events']>, atMs: number) {
     return insertHeardEvents(
       tx,
       events.map(({ accountId, botId, type, chat }) => ({
@@ -122,26 +122,26 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
     )
   }
 
-  async function learn({ accountId, senderId, change }: SenderUpdate): Promise<void> {
+  async function applySendResult({ accountId, senderId, change }: SenderUpdate): Promise<void> {
     if (change.kind === 'unauthorized') return
     const ref = { accountId: accountId as AccountId, botId: senderId as BotId, fence: null }
-    const heard = await db.transaction(async tx => {
+    const eventCount = await db.transaction(async tx => {
       if ((await lockFeeds(tx, [ref])).size === 0) return 0
       const chatIds = change.kind === 'moved' ? [change.chatId, change.to] : [change.chatId]
-      const chats = await createChats(
+      const chats = await loadChats(
         tx,
         chatIds.map(chatId => ({ ...ref, chatId })),
       )
-      chats.learn(ref, change, clock.now())
+      chats.applySendResult(ref, change, clock.now())
       await chats.store()
-      await noteFeeds(tx, chats.changes([ref], null))
-      return tell(tx, chats.events(), clock.now())
+      await updateFeeds(tx, chats.changes([ref], null))
+      return insertEvents(tx, chats.events(), clock.now())
     })
-    if (heard > 0) told()
+    if (eventCount > 0) onEventsStored()
   }
 
   return {
-    async take(feed, updates) {
+    async store(feed, updates) {
       const results = await Promise.all(updates.map(update => batcher.add({ feed, update })))
       for (const result of results) {
         if (typeof result === 'string') continue
@@ -150,7 +150,7 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
       }
       return results.includes('lost') ? 'lost' : 'stored'
     },
-    learn,
+    applySendResult,
   }
 }
 
@@ -170,21 +170,21 @@ function chatsOf({ feed: { accountId, botId }, update: { chat, what } }: Item) {
 }
 
 /** Removes NUL, which PostgreSQL cannot store, and cuts long names. */
-function inBounds(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat } {
+function storableUpdate(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat } {
   const cut = (text: string | null, longest: number) => (text === null ? null : storable(text, longest))
   const { what } = update
   return {
     ...update,
     chat: {
-      chatId: storable(chat.chatId, LONGEST_ID),
-      userId: cut(chat.userId, LONGEST_ID),
-      username: cut(chat.username, LONGEST_NAME),
-      firstName: cut(chat.firstName, LONGEST_NAME),
-      lastName: cut(chat.lastName, LONGEST_NAME),
+      chatId: storable(chat.chatId, MAX_ID_LENGTH),
+      userId: cut(chat.userId, MAX_ID_LENGTH),
+      username: cut(chat.username, MAX_NAME_LENGTH),
+      firstName: cut(chat.firstName, MAX_NAME_LENGTH),
+      lastName: cut(chat.lastName, MAX_NAME_LENGTH),
     },
     what:
       what?.kind === 'message' && what.start
-        ? { ...what, start: { payload: cut(what.start.payload, LONGEST_PAYLOAD) } }
+        ? { ...what, start: { payload: cut(what.start.payload, MAX_PAYLOAD_LENGTH) } }
         : what,
   }
 }
@@ -204,7 +204,7 @@ function messageOf(
   { accountId, botId }: Feed,
   eventId: string,
   chat: BotChat,
-  { name, replyTo, ...said }: BotMessage,
+  { name, replyTo, ...content }: BotMessage,
   atMs: number | null,
 ): InboundMessage {
   return {
@@ -215,7 +215,7 @@ function messageOf(
     from: chat.chatId,
     to: botId,
     contact: { id: chat.userId, name },
-    ...said,
+    ...content,
     replyTo: replyTo === null ? null : botMessageId(botId, chat.chatId, replyTo),
     atMs,
   }

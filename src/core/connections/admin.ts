@@ -80,7 +80,7 @@ export type ConnectionAdminDeps = {
   /** The state of this node's link. */
   stateOf(id: ConnectionId): ConnectionState
   /** Invalidates what was learned with the earlier configuration; called in the transaction that changes it. */
-  reconfigured(tx: Db, connection: Pick<ConnectionRow, 'id' | 'accountId'>): Promise<void>
+  onConfigChanged(tx: Db, connection: Pick<ConnectionRow, 'id' | 'accountId'>): Promise<void>
   /** Resolves when this node uses the committed change, so that the caller can send at once. */
   applied(): Promise<void>
 }
@@ -155,7 +155,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
         revision: before.revision + 1,
       }
       await updateConnection(tx, after)
-      if (config) await deps.reconfigured(tx, after)
+      if (config) await deps.onConfigChanged(tx, after)
       return view(after)
     })
   }
@@ -166,14 +166,14 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     provider: ProviderFacts,
     faults: Faults,
   ): Config {
-    const merged = mergeConfig({ ...before.config, ...openKept(before, given, faults) }, given)
+    const merged = mergeConfig({ ...before.config, ...openKeptSecrets(before, given, faults) }, given)
     return checkConfig(provider.config, merged, deps.explain, faults)
   }
 
   /** The secrets that the update keeps. Adds a fault for each that the master key cannot open: it must be given again. */
-  function openKept(before: ConnectionRow, given: Config, faults: Faults): Config {
-    const stays = Object.entries(before.secrets ?? {}).filter(([field]) => !Object.hasOwn(given, field))
-    const opened = stays.flatMap(([field, sealed]) => {
+  function openKeptSecrets(before: ConnectionRow, given: Config, faults: Faults): Config {
+    const kept = Object.entries(before.secrets ?? {}).filter(([field]) => !Object.hasOwn(given, field))
+    const opened = kept.flatMap(([field, sealed]) => {
       try {
         return [[field, openSecret(before.id, field, sealed)]]
       } catch (error) {
@@ -233,7 +233,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   async function remove(id: string): Promise<{ id: string; deleted: true }> {
     const connectionId = readId(id)
     if (await deleteConnection(db, connectionId, SANDBOX)) return { id, deleted: true }
-    if (await selectConnection(db, connectionId)) throw sandboxStays()
+    if (await selectConnection(db, connectionId)) throw sandboxNotRemovable()
     return unknownConnection()
   }
 
@@ -292,7 +292,7 @@ function readId(id: string): ConnectionId {
   return isId('cnn', id) ? id : unknownConnection()
 }
 
-function sandboxStays(): Problem {
+function sandboxNotRemovable(): Problem {
   return new Problem(
     'CONFLICT',
     'Test keys send through the sandbox connection: it can be disabled for live keys, but not removed.',

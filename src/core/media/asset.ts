@@ -19,6 +19,6 @@ export type Asset = {
  * The key of an asset's bytes in the file store. The end of an id is random, so
  * its last letters spread the files over a thousand folders.
  */
-export function keyOf(id: AssetId): string {
+export function fileKey(id: AssetId): string {
   return `${id.slice(-2)}/${id}`
 }

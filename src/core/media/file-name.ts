@@ -1,5 +1,5 @@
 /** The longest file name, as in file systems and mail. */
-const MOST_CHARACTERS = 255
+const MAX_CHARACTERS = 255
 
 /**
  * A file's name as recipients see it: without a path, which some clients
@@ -18,9 +18,9 @@ export function readFileName(given: string | undefined, fallback: string): strin
 /** Keeps the extension, which decides what opens the file. */
 function shorten(name: string): string {
   const letters = [...name]
-  if (letters.length <= MOST_CHARACTERS) return name
+  if (letters.length <= MAX_CHARACTERS) return name
   const extension = /\.[a-z0-9]{1,10}$/i.exec(name)?.[0] ?? ''
-  return letters.slice(0, MOST_CHARACTERS - extension.length).join('') + extension
+  return letters.slice(0, MAX_CHARACTERS - extension.length).join('') + extension
 }
 
 /** The file name in a URL: the decoded last segment of its path; null without one. */

@@ -8,7 +8,7 @@ export type Format = {
   /** Other media types that clients declare it as. */
   alias?: readonly string[]
   /** What its bytes are recognised as. Where that is only a container, the declared type decides. */
-  looksLike: readonly string[]
+  detectedAs: readonly string[]
   /** Its bytes alone do not tell it from others in the same container. */
   onlyDeclared?: boolean
   /** The folder that such an archive holds. */
@@ -18,7 +18,7 @@ export type Format = {
 const MEGABYTE = 1024 * 1024
 
 /** The largest files in bytes, by their kind. */
-export const MOST_BYTES: Readonly<Record<AttachmentType, number>> = {
+export const MAX_BYTES: Readonly<Record<AttachmentType, number>> = {
   image: 16 * MEGABYTE,
   video: 16 * MEGABYTE,
   audio: 16 * MEGABYTE,
@@ -38,24 +38,24 @@ export const FORMATS: readonly Format[] = [
     mediaType: 'image',
     extension: 'jpg',
     alias: ['image/jpg', 'image/pjpeg'],
-    looksLike: ['image/jpeg'],
+    detectedAs: ['image/jpeg'],
   },
-  { mimetype: 'image/png', mediaType: 'image', extension: 'png', looksLike: ['image/png', 'image/apng'] },
-  { mimetype: 'image/webp', mediaType: 'image', extension: 'webp', looksLike: ['image/webp'] },
-  { mimetype: 'video/mp4', mediaType: 'video', extension: 'mp4', looksLike: ['video/mp4', 'video/x-m4v'] },
+  { mimetype: 'image/png', mediaType: 'image', extension: 'png', detectedAs: ['image/png', 'image/apng'] },
+  { mimetype: 'image/webp', mediaType: 'image', extension: 'webp', detectedAs: ['image/webp'] },
+  { mimetype: 'video/mp4', mediaType: 'video', extension: 'mp4', detectedAs: ['video/mp4', 'video/x-m4v'] },
   {
     mimetype: 'video/3gpp',
     mediaType: 'video',
     extension: '3gp',
     alias: ['video/3gp'],
-    looksLike: ['video/3gpp', 'video/3gpp2'],
+    detectedAs: ['video/3gpp', 'video/3gpp2'],
   },
   {
     mimetype: 'audio/mpeg',
     mediaType: 'audio',
     extension: 'mp3',
     alias: ['audio/mp3'],
-    looksLike: ['audio/mpeg'],
+    detectedAs: ['audio/mpeg'],
   },
   {
     mimetype: 'audio/mp4',
@@ -63,23 +63,23 @@ export const FORMATS: readonly Format[] = [
     extension: 'm4a',
     alias: ['audio/x-m4a', 'audio/m4a'],
     // The same container as a video's, as phones record it.
-    looksLike: ['audio/mp4', 'audio/x-m4a', 'video/mp4'],
+    detectedAs: ['audio/mp4', 'audio/x-m4a', 'video/mp4'],
   },
-  { mimetype: 'audio/aac', mediaType: 'audio', extension: 'aac', looksLike: ['audio/aac'] },
-  { mimetype: 'audio/amr', mediaType: 'audio', extension: 'amr', looksLike: ['audio/amr'] },
+  { mimetype: 'audio/aac', mediaType: 'audio', extension: 'aac', detectedAs: ['audio/aac'] },
+  { mimetype: 'audio/amr', mediaType: 'audio', extension: 'amr', detectedAs: ['audio/amr'] },
   {
     mimetype: 'audio/ogg',
     mediaType: 'audio',
     extension: 'ogg',
     alias: ['audio/opus'],
-    looksLike: ['audio/ogg', 'audio/ogg; codecs=opus'],
+    detectedAs: ['audio/ogg', 'audio/ogg; codecs=opus'],
   },
   {
     mimetype: 'application/pdf',
     mediaType: 'document',
     extension: 'pdf',
     alias: ['application/x-pdf'],
-    looksLike: ['application/pdf'],
+    detectedAs: ['application/pdf'],
   },
   office(`${OOXML}.wordprocessingml.document`, 'docx', 'word/'),
   office(`${OOXML}.spreadsheetml.sheet`, 'xlsx', 'xl/'),
@@ -91,29 +91,29 @@ export const FORMATS: readonly Format[] = [
     mimetype: 'application/msword',
     mediaType: 'document',
     extension: 'doc',
-    looksLike: COMPOUND,
+    detectedAs: COMPOUND,
     onlyDeclared: true,
   },
   {
     mimetype: 'application/vnd.ms-excel',
     mediaType: 'document',
     extension: 'xls',
-    looksLike: COMPOUND,
+    detectedAs: COMPOUND,
     onlyDeclared: true,
   },
   {
     mimetype: 'application/vnd.ms-powerpoint',
     mediaType: 'document',
     extension: 'ppt',
-    looksLike: COMPOUND,
+    detectedAs: COMPOUND,
     onlyDeclared: true,
   },
-  { mimetype: 'text/plain', mediaType: 'document', extension: 'txt', looksLike: ['text/plain'] },
+  { mimetype: 'text/plain', mediaType: 'document', extension: 'txt', detectedAs: ['text/plain'] },
   {
     mimetype: 'text/csv',
     mediaType: 'document',
     extension: 'csv',
-    looksLike: ['text/plain'],
+    detectedAs: ['text/plain'],
     onlyDeclared: true,
   },
 ]
@@ -124,35 +124,35 @@ function office(mimetype: string, extension: string, folder: string | null): For
     mediaType: 'document',
     extension,
     // An archive's table of contents may be at its end: then the first bytes only show an archive.
-    looksLike: folder === null ? [mimetype] : [mimetype, ARCHIVE],
+    detectedAs: folder === null ? [mimetype] : [mimetype, ARCHIVE],
     ...(folder !== null && { folder }),
   }
 }
 
 /** Declared types that mean "unknown". A form's part without a type is text/plain by RFC 7578. */
-const UNKNOWING = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
+const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
 
 /**
- * The format of a file whose bytes look like `looks` (null: like nothing known)
+ * The format of a file whose bytes were recognised as `detected` (null: not recognised)
  * and that was declared as `declared`; or the message of the refusal.
  */
-export function chooseFormat(looks: string | null, declared: string): Format | string {
+export function chooseFormat(detected: string | null, declared: string): Format | string {
   const name = declared.split(';', 1)[0]!.trim().toLowerCase()
-  if (UNKNOWING.has(name)) {
-    const found = FORMATS.find(each => isRecognised(each, looks))
-    return found ?? `must be of an accepted type; its content is ${describe(looks)}`
+  if (GENERIC_TYPES.has(name)) {
+    const found = FORMATS.find(each => isRecognised(each, detected))
+    return found ?? `must be of an accepted type; its content is ${describe(detected)}`
   }
   const format = FORMATS.find(each => each.mimetype === name || each.alias?.includes(name))
   if (!format) return `must be of an accepted type; ${name} is not accepted`
-  if (looks !== null && format.looksLike.includes(looks)) return format
-  return `must be ${name}, as declared; its content is ${describe(looks)}`
+  if (detected !== null && format.detectedAs.includes(detected)) return format
+  return `must be ${name}, as declared; its content is ${describe(detected)}`
 }
 
 /** Whether the bytes alone prove the format. */
-function isRecognised({ looksLike, onlyDeclared }: Format, looks: string | null): boolean {
-  return onlyDeclared !== true && looks !== null && looks !== ARCHIVE && looksLike.includes(looks)
+function isRecognised({ detectedAs, onlyDeclared }: Format, detected: string | null): boolean {
+  return onlyDeclared !== true && detected !== null && detected !== ARCHIVE && detectedAs.includes(detected)
 }
 
-function describe(looks: string | null): string {
-  return looks ?? 'of no known type'
+function describe(detected: string | null): string {
+  return detected ?? 'of no known type'
 }

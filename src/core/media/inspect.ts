@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { invalid, Problem } from '../../contract/errors.ts'
-import { chooseFormat, type Format, MOST_BYTES } from './formats.ts'
-import { createTextReader, HEAD_BYTES, listsFolder, looksLike, TAIL_BYTES } from './sniff.ts'
+import { chooseFormat, type Format, MAX_BYTES } from './formats.ts'
+import { createTextReader, HEAD_BYTES, archiveHasFolder, detectType, TAIL_BYTES } from './sniff.ts'
 
 /** The result of an inspection. */
-export type Findings = { format: Format; size: number; sha256: Buffer }
+export type InspectionResult = { format: Format; size: number; sha256: Buffer }
 
 export type Inspection = {
   /** Passes the bytes on, and throws the refusal when they are not an accepted file. */
-  pass(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
+  inspect(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   /** Call it once, after all bytes have passed. */
-  findings(): Findings
+  result(): InspectionResult
 }
 
 /**
@@ -22,47 +22,47 @@ export function createInspection(path: string, declared: string): Inspection {
   let format: Format | undefined
   let size = 0
 
-  async function* pass(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    const head = createHead()
+  async function* inspect(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const head = createHeadBuffer()
     let checks: Checks | undefined
     for await (const chunk of bytes) {
       size += chunk.length
       if (!checks) {
         if (!head.add(chunk)) continue
         const first = head.bytes()
-        checks = await begin(first)
-        yield* admit(first, checks)
-      } else yield* admit(chunk, checks)
+        checks = await startChecks(first)
+        yield* checkChunk(first, checks)
+      } else yield* checkChunk(chunk, checks)
     }
     if (!checks) {
       const whole = head.bytes()
       if (whole.length === 0) throw invalid(path, 'must not be empty')
-      checks = await begin(whole)
-      yield* admit(whole, checks)
+      checks = await startChecks(whole)
+      yield* checkChunk(whole, checks)
     }
     checks.end()
   }
 
-  async function begin(head: Buffer): Promise<Checks> {
-    const looks = await looksLike(head)
-    const chosen = chooseFormat(looks, declared)
+  async function startChecks(head: Buffer): Promise<Checks> {
+    const detected = await detectType(head)
+    const chosen = chooseFormat(detected, declared)
     if (typeof chosen === 'string') throw invalid(path, chosen)
     format = chosen
-    return createChecks(path, chosen, looks!)
+    return createChecks(path, chosen, detected!)
   }
 
-  function* admit(chunk: Buffer, checks: Checks): Generator<Buffer> {
-    if (size > MOST_BYTES[format!.mediaType]) throw tooLarge(path, format!)
+  function* checkChunk(chunk: Buffer, checks: Checks): Generator<Buffer> {
+    if (size > MAX_BYTES[format!.mediaType]) throw tooLarge(path, format!)
     checks.add(chunk)
     hash.update(chunk)
     yield chunk
   }
 
-  return { pass, findings: () => ({ format: format!, size, sha256: hash.digest() }) }
+  return { inspect, result: () => ({ format: format!, size, sha256: hash.digest() }) }
 }
 
 function tooLarge(path: string, { mediaType }: Format): Problem {
-  const message = `must be at most ${MOST_BYTES[mediaType] / 1024 / 1024} MB for ${article(mediaType)}`
+  const message = `must be at most ${MAX_BYTES[mediaType] / 1024 / 1024} MB for ${article(mediaType)}`
   return new Problem('PAYLOAD_TOO_LARGE', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
@@ -71,7 +71,7 @@ function article(mediaType: string): string {
 }
 
 /** Collects the beginning of a file. */
-function createHead(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
+function createHeadBuffer(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
   const chunks: Buffer[] = []
   let size = 0
   return {
@@ -88,9 +88,9 @@ function createHead(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
 /** Checks that need more than the beginning. */
 type Checks = { add(chunk: Buffer): void; end(): void }
 
-function createChecks(path: string, format: Format, looks: string): Checks {
-  if (looks === 'text/plain') return createTextCheck(path)
-  if (format.folder !== undefined && looks !== format.mimetype) return createArchiveCheck(path, format)
+function createChecks(path: string, format: Format, detected: string): Checks {
+  if (detected === 'text/plain') return createTextCheck(path)
+  if (format.folder !== undefined && detected !== format.mimetype) return createArchiveCheck(path, format)
   return { add() {}, end() {} }
 }
 
@@ -111,7 +111,7 @@ function createArchiveCheck(path: string, { folder, mimetype }: Format): Checks 
       tail = Buffer.from(Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES))
     },
     end() {
-      if (!listsFolder(tail, folder!)) throw invalid(path, `must be ${mimetype}, as declared`)
+      if (!archiveHasFolder(tail, folder!)) throw invalid(path, `must be ${mimetype}, as declared`)
     },
   }
 }

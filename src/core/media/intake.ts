@@ -5,10 +5,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { lockAccount } from '../accounts/store.ts'
-import { type Asset, keyOf } from './asset.ts'
+import { type Asset, fileKey } from './asset.ts'
 import { readFileName } from './file-name.ts'
-import { createInspection, type Findings } from './inspect.ts'
-import { type AssetRef, deleteAsset, hideAsset, insertStoring, markStored, weighAssets } from './store.ts'
+import { createInspection, type InspectionResult } from './inspect.ts'
+import { type AssetRef, deleteAsset, hideAsset, insertUpload, markStored, measureAssets } from './store.ts'
 
 /** A file that is being uploaded. */
 export type IncomingFile = {
@@ -37,35 +37,35 @@ export type IntakeDeps = {
  * the sweep finds the file's bytes.
  */
 export function createIntake({ db, clock, ids, files, accountBytes, log }: IntakeDeps) {
-  async function take(accountId: AccountId, file: IncomingFile): Promise<Asset> {
+  async function storeFile(accountId: AccountId, file: IncomingFile): Promise<Asset> {
     const ref = { accountId, id: ids.next('ast') }
     // An account without any room left is refused before the upload.
-    await requireRoom(db, accountId, 1)
-    await insertStoring(db, ref, clock.now())
+    await requireSpace(db, accountId, 1)
+    await insertUpload(db, ref, clock.now())
     try {
       const inspection = createInspection(file.path, file.declared)
-      await files.write(keyOf(ref.id), inspection.pass(file.bytes))
-      const asset = toAsset(ref, file, inspection.findings())
-      await show(asset)
+      await files.write(fileKey(ref.id), inspection.inspect(file.bytes))
+      const asset = toAsset(ref, file, inspection.result())
+      await finishUpload(asset)
       return asset
     } catch (error) {
-      await forget(ref)
+      await deleteFailedUpload(ref)
       throw error instanceof FileStoreUnavailable ? unavailable(error) : error
     }
   }
 
   /** Shows the row. Concurrent uploads of an account do this one at a time, so that together they stay within the limit. */
-  function show(asset: Asset): Promise<void> {
+  function finishUpload(asset: Asset): Promise<void> {
     return db.transaction(async tx => {
       await lockAccount(tx, asset.accountId)
-      await requireRoom(tx, asset.accountId, asset.size)
+      await requireSpace(tx, asset.accountId, asset.size)
       if (!(await markStored(tx, asset, clock.now())))
         throw new FileStoreUnavailable('the upload took too long')
     })
   }
 
-  async function requireRoom(tx: Db, accountId: AccountId, bytes: number): Promise<void> {
-    if ((await weighAssets(tx, accountId)) + bytes <= accountBytes) return
+  async function requireSpace(tx: Db, accountId: AccountId, bytes: number): Promise<void> {
+    if ((await measureAssets(tx, accountId)) + bytes <= accountBytes) return
     const megabytes = Math.floor(accountBytes / 1_048_576)
     throw new Problem(
       'CONFLICT',
@@ -74,10 +74,10 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
   }
 
   /** Hides the row first: it may be shown already, if the database's answer to that was lost. */
-  async function forget(ref: AssetRef): Promise<void> {
+  async function deleteFailedUpload(ref: AssetRef): Promise<void> {
     try {
       await hideAsset(db, ref)
-      await files.remove(keyOf(ref.id))
+      await files.remove(fileKey(ref.id))
       await deleteAsset(db, ref)
     } catch (error) {
       log.warn(
@@ -87,10 +87,10 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     }
   }
 
-  return { take }
+  return { storeFile }
 }
 
-function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: Findings): Asset {
+function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: InspectionResult): Asset {
   const { mediaType, mimetype, extension } = format
   const fileName = readFileName(file.fileName, `${mediaType}.${extension}`)
   return { ...ref, mediaType, mimetype, fileName, size, sha256 }

@@ -8,9 +8,9 @@ import { type GuardedFetch, GuardedFetchError } from '../../infra/guarded-fetch.
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { type Asset, keyOf } from './asset.ts'
+import { type Asset, fileKey } from './asset.ts'
 import { nameInUrl } from './file-name.ts'
-import { MOST_BYTES } from './formats.ts'
+import { MAX_BYTES } from './formats.ts'
 import { createIntake, type IncomingFile } from './intake.ts'
 import type { Previews } from './preview.ts'
 import {
@@ -20,12 +20,12 @@ import {
   deleteUses,
   insertUse,
   lockAsset,
-  markLeaving,
-  markRemoved,
+  hideUnused,
+  hideUnneeded,
   selectAssets,
-  shareAsset,
+  lockAssetShared,
 } from './store.ts'
-import { whole } from './whole.ts'
+import { exactLength } from './exact-length.ts'
 
 /** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
 export type Media = {
@@ -33,7 +33,7 @@ export type Media = {
    * Stores a file while it is uploaded. Throws a 400 or 413 that names `file.path` if the file is not accepted, CONFLICT
    * at the account's limit, 503 if it cannot be stored; nothing of a refused file is kept.
    */
-  take(accountId: AccountId, file: IncomingFile): Promise<Asset>
+  store(accountId: AccountId, file: IncomingFile): Promise<Asset>
   /** Downloads the file at a URL by the guarded fetch, and stores it; a 400 names `path` if it cannot be fetched. */
   fetch(accountId: AccountId, from: { path: string; url: string }): Promise<Asset>
   /** The assets with these ids that the account may use: its own and the platform's. */
@@ -52,11 +52,11 @@ export type Media = {
   /** Deletes an asset that came with a refused request, unless it is used; never rejects. */
   discard(asset: AssetRef): Promise<void>
   /** Keeps an asset from being deleted until the transaction ends; false if it was deleted. */
-  keep(tx: Db, asset: AssetRef): Promise<boolean>
+  retain(tx: Db, asset: AssetRef): Promise<boolean>
   /** Keeps an asset from being deleted until the message or bulk job has ended; false if it was deleted. */
-  use(id: AssetId, user: AssetUser): Promise<boolean>
+  addUse(id: AssetId, user: AssetUser): Promise<boolean>
   /** Removes the uses of a message that was not accepted. */
-  unuse(messageId: MessageId): Promise<void>
+  removeUses(messageId: MessageId): Promise<void>
 }
 
 /** The fields of an asset that are needed to read its bytes. */
@@ -76,7 +76,7 @@ export type MediaDeps = {
 
 /** Enough to download a file of the largest size. */
 const FETCH_TIMEOUT_MS = 60_000
-const MOST_FETCHED_BYTES = Math.max(...Object.values(MOST_BYTES))
+const MAX_FETCHED_BYTES = Math.max(...Object.values(MAX_BYTES))
 
 export function createMedia(deps: MediaDeps): Media {
   const { db, files, previews, guarded } = deps
@@ -88,7 +88,7 @@ export function createMedia(deps: MediaDeps): Media {
     try {
       const response = await guarded.fetch({
         url,
-        maxBytes: MOST_FETCHED_BYTES,
+        maxBytes: MAX_FETCHED_BYTES,
         timeoutMs: FETCH_TIMEOUT_MS,
       })
       try {
@@ -96,7 +96,7 @@ export function createMedia(deps: MediaDeps): Media {
           throw invalid(path, `could not be fetched: the server answered ${response.status}`)
         const declared = response.headers['content-type'] ?? ''
         const fileName = nameInUrl(url) ?? undefined
-        return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
+        return await intake.storeFile(accountId, { path, fileName, declared, bytes: response.body })
       } finally {
         // If the account has no room, the body was not read: this closes its connection.
         response.body.destroy()
@@ -119,13 +119,13 @@ export function createMedia(deps: MediaDeps): Media {
   }
 
   /** Hides the asset, then deletes its bytes, then its row: the next sweep finds what a crash leaves. */
-  async function leave(ref: AssetRef, mark: typeof markLeaving): Promise<'gone' | 'needed' | 'unknown'> {
-    const left = await db.transaction(async tx => {
+  async function hideAndDelete(ref: AssetRef, hide: typeof hideUnused): Promise<'gone' | 'needed' | 'unknown'> {
+    const result = await db.transaction(async tx => {
       if (!(await lockAsset(tx, ref))) return 'unknown'
-      return (await mark(tx, ref)) ? 'gone' : 'needed'
+      return (await hide(tx, ref)) ? 'gone' : 'needed'
     })
-    if (left === 'gone') await bury(deps, ref)
-    return left
+    if (result === 'gone') await deleteHidden(deps, ref)
+    return result
   }
 
   function view(asset: Asset): MediaAsset {
@@ -142,7 +142,7 @@ export function createMedia(deps: MediaDeps): Media {
   }
 
   return {
-    take: intake.take,
+    store: intake.storeFile,
     fetch,
     find,
     read: async (caller, id) => view(await findOwn(caller.account.id, id)),
@@ -154,20 +154,20 @@ export function createMedia(deps: MediaDeps): Media {
       return findOwn(ref.accountId, ref.id)
     },
     async open({ id, size }, range) {
-      const bytes = await files.read(keyOf(id), range)
-      return whole(bytes, range ? range.end - range.start + 1 : size)
+      const bytes = await files.read(fileKey(id), range)
+      return exactLength(bytes, range ? range.end - range.start + 1 : size)
     },
     async remove(caller, id) {
       if (!isId('ast', id)) throw unknownAsset()
-      const left = await leave({ accountId: caller.account.id, id }, markRemoved)
-      if (left === 'unknown') throw unknownAsset()
-      if (left === 'needed') {
+      const result = await hideAndDelete({ accountId: caller.account.id, id }, hideUnneeded)
+      if (result === 'unknown') throw unknownAsset()
+      if (result === 'needed') {
         throw new Problem('CONFLICT', 'A template or a waiting message uses this asset.')
       }
     },
     async discard(ref) {
       try {
-        await leave(ref, markLeaving)
+        await hideAndDelete(ref, hideUnused)
       } catch (error) {
         deps.log.warn(
           { err: error, assetId: ref.id },
@@ -175,15 +175,15 @@ export function createMedia(deps: MediaDeps): Media {
         )
       }
     },
-    keep: shareAsset,
-    use: (id, user) => insertUse(db, id, user),
-    unuse: messageId => deleteUses(db, messageId),
+    retain: lockAssetShared,
+    addUse: (id, user) => insertUse(db, id, user),
+    removeUses: messageId => deleteUses(db, messageId),
   }
 }
 
 /** Deletes the bytes of a hidden asset, and then its row. */
-export async function bury(deps: { db: Db; files: FileStore }, ref: AssetRef): Promise<void> {
-  await deps.files.remove(keyOf(ref.id))
+export async function deleteHidden(deps: { db: Db; files: FileStore }, ref: AssetRef): Promise<void> {
+  await deps.files.remove(fileKey(ref.id))
   await deleteAsset(deps.db, ref)
 }
 

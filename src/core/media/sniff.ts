@@ -4,18 +4,18 @@ export const HEAD_BYTES = 64 * 1024
 export const TAIL_BYTES = 64 * 1024
 
 /** File types that consist of text, or may, but are not plain text. */
-const WRITTEN =
+const TEXT_BASED =
   /^(?:text\/|application\/(?:pdf|rtf|xml|.+\+xml|postscript|eps|pgp-encrypted|x-ms-regedit)$)|^image\/svg/
 
 /**
  * The media type of a file by its beginning; null if unknown. The library is
  * loaded at the first file. It looks at the first bytes, by which a CSV that begins
- * with "BMI" would be a bitmap: so a text is `text/plain`, unless its type is `WRITTEN`.
+ * with "BMI" would be a bitmap: so a text is `text/plain`, unless its type is `TEXT_BASED`.
  */
-export async function looksLike(head: Buffer): Promise<string | null> {
+export async function detectType(head: Buffer): Promise<string | null> {
   const { fileTypeFromBuffer } = await import('file-type')
   const found = (await fileTypeFromBuffer(head))?.mime ?? null
-  if (found !== null && WRITTEN.test(found)) return found
+  if (found !== null && TEXT_BASED.test(found)) return found
   return isText(head) ? 'text/plain' : found
 }
 
@@ -47,7 +47,7 @@ const NAME_LENGTH_AT = 28
 const NAME_AT = 46
 
 /** Whether the archive that ends with `tail` is an office document with a file in `folder`. */
-export function listsFolder(tail: Buffer, folder: string): boolean {
+export function archiveHasFolder(tail: Buffer, folder: string): boolean {
   const names = entryNames(tail)
   return names.includes('[Content_Types].xml') && names.some(name => name.startsWith(folder))
 }

@@ -25,12 +25,12 @@ const COLUMNS = `account_id as account, id as uuid, media_type as "mediaType", m
   file_name as "fileName", size, sha256`
 
 /** The least that a file counts against the account's limit, which so also bounds the number of files. */
-const LEAST_BYTES = 65_536
+const MIN_COUNTED_BYTES = 65_536
 /** Long, since a sweep may have much to do and no request waits for it. */
 const SWEEP_TIMEOUT_MS = 30_000
 
 /** Records that an upload has begun, so that its bytes are deleted if it fails. */
-export async function insertStoring(db: Db, ref: AssetRef, nowMs: number): Promise<void> {
+export async function insertUpload(db: Db, ref: AssetRef, nowMs: number): Promise<void> {
   await db.query({
     name: 'media_insert',
     text: `insert into media (account_id, id, state, file_name, used_at) values ($1, $2, 'storing', '', $3)`,
@@ -38,11 +38,11 @@ export async function insertStoring(db: Db, ref: AssetRef, nowMs: number): Promi
   })
 }
 
-/** The size of an account's files in bytes, each counted with at least `LEAST_BYTES`. */
-export async function weighAssets(db: Db, accountId: AccountId): Promise<number> {
+/** The size of an account's files in bytes, each counted with at least `MIN_COUNTED_BYTES`. */
+export async function measureAssets(db: Db, accountId: AccountId): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>({
     name: 'media_weigh',
-    text: `select coalesce(sum(greatest(size, ${LEAST_BYTES})), 0)::bigint as bytes
+    text: `select coalesce(sum(greatest(size, ${MIN_COUNTED_BYTES})), 0)::bigint as bytes
              from media where account_id = $1 and state <> 'storing'`,
     values: [toUuid(accountId)],
   })
@@ -110,7 +110,7 @@ export async function deleteUses(db: Db, messageId: MessageId): Promise<void> {
 }
 
 /** Keeps an asset from being deleted until the transaction ends; false if it is deleted or being deleted. */
-export async function shareAsset(tx: Db, ref: AssetRef): Promise<boolean> {
+export async function lockAssetShared(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_share',
     text: `select 1 from media where account_id = $1 and id = $2 and state = 'stored' for share`,
@@ -129,11 +129,11 @@ export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-const NOT_SHOWN = 'not exists (select 1 from templates t where t.header_asset_id = m.id)'
+const NOT_IN_TEMPLATE = 'not exists (select 1 from templates t where t.header_asset_id = m.id)'
 
 /** SQL condition: no template uses the asset, and no use is recorded, not even one that has ended. */
 const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.account_id and u.asset_id = m.id)
-  and ${NOT_SHOWN}`
+  and ${NOT_IN_TEMPLATE}`
 
 /**
  * SQL condition: `UNUSED`, but uses do not count that have ended and were not swept yet. A use whose message is in
@@ -148,13 +148,13 @@ const UNNEEDED = `not exists (
                      where o.account_id = u.message_account_id and o.message_id = u.message_id)
             or not exists (select 1 from messages g
                             where g.account_id = u.message_account_id and g.id = u.message_id)))
-  and ${NOT_SHOWN}`
+  and ${NOT_IN_TEMPLATE}`
 
 /**
  * Hides an asset, which is then deleted; false if it is used. A separate statement
  * after the lock, since the locking statement itself would not see a use that was added while it waited.
  */
-export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
+export async function hideUnused(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_leave',
     text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNUSED}`,
@@ -163,8 +163,8 @@ export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-/** `markLeaving` for a request to delete: uses that have ended and were not swept yet do not count. */
-export async function markRemoved(tx: Db, ref: AssetRef): Promise<boolean> {
+/** `hideUnused` for a request to delete: uses that have ended and were not swept yet do not count. */
+export async function hideUnneeded(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_remove',
     text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNNEEDED}`,
@@ -192,7 +192,7 @@ export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
 }
 
 /** Hides uploads that began before a time and did not end, because their node died; returns how many. */
-export async function giveUpStoring(db: Db, beganBeforeMs: number): Promise<number> {
+export async function abandonUploads(db: Db, beganBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'media_give_up',
     timeoutMs: SWEEP_TIMEOUT_MS,
@@ -203,7 +203,7 @@ export async function giveUpStoring(db: Db, beganBeforeMs: number): Promise<numb
 }
 
 /** Assets whose bytes are to be deleted, the longest waiting first. */
-export async function selectLeaving(db: Db, limit: number): Promise<AssetRef[]> {
+export async function selectHidden(db: Db, limit: number): Promise<AssetRef[]> {
   const { rows } = await db.query<{ account: string; uuid: string }>({
     name: 'media_leaving',
     text: `select account_id as account, id as uuid from media where state = 'leaving'

@@ -2,18 +2,18 @@ import type { Database } from '../../infra/db.ts'
 import type { FileStore } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
-import { bury } from './media.ts'
-import { giveUpStoring, lockAsset, markLeaving, selectIdle, selectLeaving, sweepUses } from './store.ts'
+import { deleteHidden } from './media.ts'
+import { abandonUploads, lockAsset, hideUnused, selectIdle, selectHidden, sweepUses } from './store.ts'
 
 /** No upload takes longer: a request has five minutes, a download one. */
 const LONGEST_UPLOAD_MS = HOUR_MS
 /** A message that uses a file is accepted long before this, or never. */
 const ACCEPTED_AFTER_MS = HOUR_MS
-const MANY_USES = 20_000
+const USES_PER_RUN = 20_000
 /** Files per batch: each needs a call or two to the file store. */
-const SOME_FILES = 50
+const FILES_PER_BATCH = 50
 /** Batches per run: enough for more than one file a second, and few enough not to delay a shutdown. */
-const MOST_ROUNDS = 20
+const MAX_BATCHES = 20
 
 export type MediaSweepDeps = {
   db: Database
@@ -30,31 +30,31 @@ export type MediaSweepDeps = {
  */
 export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): () => Promise<number> {
   async function hideIdle(): Promise<void> {
-    for (const ref of await selectIdle(db, clock.now() - keepMs, SOME_FILES)) {
-      await db.transaction(async tx => (await lockAsset(tx, ref)) && (await markLeaving(tx, ref)))
+    for (const ref of await selectIdle(db, clock.now() - keepMs, FILES_PER_BATCH)) {
+      await db.transaction(async tx => (await lockAsset(tx, ref)) && (await hideUnused(tx, ref)))
     }
   }
 
   /** Deletes hidden assets. A file that cannot be deleted does not keep the others from being deleted. */
-  async function buryLeaving(): Promise<number> {
-    const leaving = await selectLeaving(db, SOME_FILES)
-    const ended = await Promise.allSettled(leaving.map(ref => bury({ db, files }, ref)))
+  async function deleteHiddenBatch(): Promise<number> {
+    const hidden = await selectHidden(db, FILES_PER_BATCH)
+    const ended = await Promise.allSettled(hidden.map(ref => deleteHidden({ db, files }, ref)))
     const failed = ended.find(each => each.status === 'rejected')
     if (failed) throw failed.reason
-    return leaving.length
+    return hidden.length
   }
 
   return async () => {
     const nowMs = clock.now()
-    await sweepUses(db, nowMs - ACCEPTED_AFTER_MS, nowMs, MANY_USES)
-    await giveUpStoring(db, nowMs - LONGEST_UPLOAD_MS)
-    let gone = 0
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    await sweepUses(db, nowMs - ACCEPTED_AFTER_MS, nowMs, USES_PER_RUN)
+    await abandonUploads(db, nowMs - LONGEST_UPLOAD_MS)
+    let deleted = 0
+    for (let round = 0; round < MAX_BATCHES; round++) {
       await hideIdle()
-      const some = await buryLeaving()
-      gone += some
-      if (some < SOME_FILES) break
+      const batch = await deleteHiddenBatch()
+      deleted += batch
+      if (batch < FILES_PER_BATCH) break
     }
-    return gone
+    return deleted
   }
 }

@@ -4,7 +4,7 @@ import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Asset } from '../media/asset.ts'
 import { nameInUrl } from '../media/file-name.ts'
-import { FORMATS, MOST_BYTES } from '../media/formats.ts'
+import { FORMATS, MAX_BYTES } from '../media/formats.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 
 /** A file of a message: one that was uploaded before, a URL, or bytes in the request. */
@@ -110,8 +110,8 @@ function isChat(channel: Channel): boolean {
 }
 
 function checkSize(type: AttachmentType, bytes: Buffer): void {
-  if (bytes.length > MOST_BYTES[type]) {
-    throw invalid('attachment.base64', `must be at most ${MOST_BYTES[type] / 1_048_576} MB for type ${type}`)
+  if (bytes.length > MAX_BYTES[type]) {
+    throw invalid('attachment.base64', `must be at most ${MAX_BYTES[type] / 1_048_576} MB for type ${type}`)
   }
 }
 

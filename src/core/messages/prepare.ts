@@ -7,7 +7,7 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
 import { type BotRoute, routeBot } from '../bots/conversation.ts'
-import type { Found } from '../bots/subscriber-store.ts'
+import type { BotConversation } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
 import { type RequestedSender, requestedSenderOf, type StoredTemplate } from '../outbox/stored-content.ts'
@@ -15,10 +15,10 @@ import { type Recipient, readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute, type Route } from '../routing/route.ts'
 import { checkNamedSender, chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
-import type { SendersSnapshot } from '../senders/snapshot.ts'
+import type { AccountSendersSnapshot } from '../senders/snapshot.ts'
 import { chooseSession } from '../sessions/choose.ts'
 import type { SessionSnapshot } from '../sessions/snapshot.ts'
-import type { TemplatesSnapshot } from '../templates/snapshot.ts'
+import type { AccountTemplatesSnapshot } from '../templates/snapshot.ts'
 import type { NamedAssets } from './assets.ts'
 import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
 import { checkContent, readMessageType } from './content.ts'
@@ -36,15 +36,15 @@ import { renderMessage, type RenderedMessage } from './render-message.ts'
 /** The data for planning a send of an account; from caches, so that planning needs no query. */
 export type World = {
   connections: readonly ConnectionSnapshot[]
-  senders: SendersSnapshot
+  senders: AccountSendersSnapshot
   prices: PriceTable
-  templates: TemplatesSnapshot
+  templates: AccountTemplatesSnapshot
   /** The account's live web sessions, the oldest first. */
   sessions: readonly SessionSnapshot[]
   /** The uploaded files that the body names, if they exist. */
   assets?: NamedAssets
   /** The bot that the body names, and the chat with it; null if the account has no such bot. */
-  conversation?: Found | null
+  conversation?: BotConversation | null
 }
 
 export type PrepareDeps = {

@@ -4,8 +4,8 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import type { TemplateCategory } from '../../contract/template.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
 import type { Carrier } from '../routing/route.ts'
-import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
-import { saysCodeAlone } from '../templates/spec.ts'
+import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../templates/snapshot.ts'
+import { isCodeOnly } from '../templates/spec.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { composeContent, ownText, type RenderedText } from './content.ts'
@@ -20,7 +20,7 @@ export type RenderedMessage = {
   code: string | null
 }
 
-export type RenderSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
+export type RenderSources = HeaderSources & { templates: AccountTemplatesSnapshot; mode: KeyMode }
 
 /** Renders a message: by the named template, by the default template for a bare code, or from the body's text. */
 export function renderMessage(
@@ -63,7 +63,7 @@ function defaultCodeTemplate(
 ): TemplateSnapshot | null {
   const category = CATEGORY_OF[channel]
   const template = category === undefined ? null : templates.defaultOf(category, 'otp')
-  if (!template || !isUsable(template.status) || !saysCodeAlone(template)) return null
+  if (!template || !isUsable(template.status) || !isCodeOnly(template)) return null
   const { official } = template
   if ((official !== null) !== (channel === 'official_chatapp')) return null
   return !official || mode === 'test' || official.connectionId === connection.id ? template : null

@@ -7,9 +7,9 @@ import { PLATFORM_SENDER, type TemplateSubType } from '../../contract/template.t
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { type Recipient, reaches, smsChannelOf } from '../routing/recipient.ts'
-import { askedOfficial } from '../senders/official-route.ts'
+import { requestedOfficialSender } from '../senders/official-route.ts'
 import { normalizeLanguage } from '../templates/draft.ts'
-import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
+import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { unknownTemplate } from '../templates/view.ts'
 
@@ -28,7 +28,7 @@ const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
 export function findTemplate(
   body: SingleSendBody,
   recipient: Recipient,
-  templates: TemplatesSnapshot,
+  templates: AccountTemplatesSnapshot,
 ): NamedTemplate | null {
   if (!body.template) return null
   const { id, key } = body.template
@@ -41,7 +41,7 @@ export function findTemplate(
   return { template, path }
 }
 
-function findById({ template: use }: SingleSendBody, templates: TemplatesSnapshot): TemplateSnapshot {
+function findById({ template: use }: SingleSendBody, templates: AccountTemplatesSnapshot): TemplateSnapshot {
   const { id = '', key, language } = use!
   const found = templates.byId.get(id)
   if (!found) throw unknownTemplate('template.id')
@@ -58,7 +58,7 @@ function findById({ template: use }: SingleSendBody, templates: TemplatesSnapsho
 function findByKey(
   { template: use, channel }: SingleSendBody,
   recipient: Recipient,
-  templates: TemplatesSnapshot,
+  templates: AccountTemplatesSnapshot,
 ): TemplateSnapshot {
   const { key = '', language } = use!
   const named = templates.byName.get(key)
@@ -192,7 +192,7 @@ function checkOfficialSender(
   body: SingleSendBody,
   { connectionId, onPlatformNumber }: NonNullable<TemplateSnapshot['official']>,
 ): void {
-  const asked = askedOfficial(body)
+  const asked = requestedOfficialSender(body)
   const own = onPlatformNumber ? PLATFORM_SENDER : connectionId
   if (!asked || asked.id === own) return
   throw invalid(asked.path, `the template is bound to the official sender ${own}`)

@@ -2,7 +2,7 @@ import { type Channel, isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
-import { placesOf } from '../templates/placeholders.ts'
+import { placeholderNumbers } from '../templates/placeholders.ts'
 import { joinParts, renderTemplate } from '../templates/render.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { type ButtonValue, checkOfficialValues, readButtonValues, readValues } from '../templates/values.ts'
@@ -94,7 +94,7 @@ function renderOfficial(
     ? ({ type: file.type, file } as StoredTemplate['header'])
     : compiled.header && {
         type: 'text' as const,
-        variables: placesOf(compiled.header).map(place => values[place - 1]!),
+        variables: placeholderNumbers(compiled.header).map(place => values[place - 1]!),
       }
   return {
     ...officialText(template, values),

@@ -5,7 +5,7 @@ import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { officialSource } from './official-route.ts'
-import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
+import type { SenderSnapshot, AccountSendersSnapshot } from './snapshot.ts'
 
 /** The sender of a message; `from` is null where the connection decides it. */
 export type SenderChoice = { from: string | null; source: SenderSource }
@@ -20,7 +20,7 @@ export function chooseSender(
   body: SingleSendBody,
   channel: Channel,
   accountId: AccountId,
-  senders: SendersSnapshot,
+  senders: AccountSendersSnapshot,
   connection: Pick<ConnectionSnapshot, 'accountId'>,
 ): SenderChoice {
   if (isSms(channel)) return smsSender(body, accountId, senders)
@@ -38,28 +38,28 @@ export function chooseSender(
 }
 
 /** Throws a 400 if the body names an SMS sender that is unknown or not approved, also for messages on other channels. */
-export function checkNamedSender(body: SingleSendBody, senders: SendersSnapshot): void {
-  askedFor(body, senders)
+export function checkNamedSender(body: SingleSendBody, senders: AccountSendersSnapshot): void {
+  requestedSender(body, senders)
 }
 
-function smsSender(body: SingleSendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
-  const asked = askedFor(body, senders)
-  if (asked) return { from: asked.name, source: 'request' }
+function smsSender(body: SingleSendBody, accountId: AccountId, senders: AccountSendersSnapshot): SenderChoice {
+  const requested = requestedSender(body, senders)
+  if (requested) return { from: requested.name, source: 'request' }
   const sender = senders.default
   if (!sender) return { from: null, source: 'platform' }
   return { from: sender.name, source: sender.accountId === accountId ? 'account_default' : 'platform' }
 }
 
 /** The sender that the body names. Throws a 400 if its fields name different senders. */
-function askedFor(
+function requestedSender(
   { sender, senderId }: SingleSendBody,
-  senders: SendersSnapshot,
+  senders: AccountSendersSnapshot,
 ): SenderSnapshot | undefined {
   if (sender === undefined && senderId === undefined) return undefined
   const named = [
-    ...namedBy(sender?.id, 'sender.id', senders.byId),
-    ...namedBy(senderId, 'senderId', senders.byId),
-    ...namedBy(sender?.name, 'sender.name', senders.byName),
+    ...findNamed(sender?.id, 'sender.id', senders.byId),
+    ...findNamed(senderId, 'senderId', senders.byId),
+    ...findNamed(sender?.name, 'sender.name', senders.byName),
   ]
   const [first] = named
   const other = named.find(({ found }) => found.name !== first!.found.name)
@@ -67,7 +67,7 @@ function askedFor(
   return first?.found
 }
 
-function namedBy(
+function findNamed(
   text: string | undefined,
   path: string,
   known: ReadonlyMap<string, SenderSnapshot>,

@@ -4,10 +4,10 @@ import { type Clock, withinMs } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
-import { claimIdentityChecks, type Place, storeIdentity } from './official-store.ts'
+import { claimIdentityChecks, type SenderRef, storeIdentity } from './official-store.ts'
 
 /** A link that can ask the provider for its number, name and rating. */
-export type IdentifiedLink = Place & { identity: NonNullable<Link['identity']> }
+export type IdentifiedLink = SenderRef & { identity: NonNullable<Link['identity']> }
 
 export type OfficialCheckDeps = {
   db: Db
@@ -19,9 +19,9 @@ export type OfficialCheckDeps = {
 
 /** Numbers and names change rarely, ratings once a day. */
 const CHECK_EVERY_MS = HOUR_MS
-/** Retry delay if the provider did not answer; longer than `ANSWER_MS`. */
-const COME_BACK_MS = MINUTE_MS
-const ANSWER_MS = 10_000
+/** Retry delay if the provider did not answer; longer than `ANSWER_TIMEOUT_MS`. */
+const RETRY_AFTER_MS = MINUTE_MS
+const ANSWER_TIMEOUT_MS = 10_000
 
 /**
  * Updates number, name and rating of official senders from their providers, where that is due.
@@ -32,21 +32,21 @@ export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps
     const open = links()
     if (open.length === 0) return 0
     const nowMs = clock.now()
-    const due = new Set(await claimIdentityChecks(db, nowMs, nowMs + COME_BACK_MS, open))
-    await Promise.all(open.filter(link => due.has(link.connectionId)).map(look))
+    const due = new Set(await claimIdentityChecks(db, nowMs, nowMs + RETRY_AFTER_MS, open))
+    await Promise.all(open.filter(link => due.has(link.connectionId)).map(checkSender))
     return due.size
   }
 
-  async function look(link: IdentifiedLink): Promise<void> {
+  async function checkSender(link: IdentifiedLink): Promise<void> {
     const stop = new AbortController()
-    const asked = link.identity(stop.signal).catch((error: unknown) => {
+    const request = link.identity(stop.signal).catch((error: unknown) => {
       log.debug(
         { err: error, connectionId: link.connectionId },
         'the number, name and rating of an official sender could not be read',
       )
       return null
     })
-    const identity = await withinMs(clock, ANSWER_MS, asked)
+    const identity = await withinMs(clock, ANSWER_TIMEOUT_MS, request)
     stop.abort()
     const nowMs = clock.now()
     if (identity) await storeIdentity(db, link, storableIdentity(identity), nowMs, nowMs + CHECK_EVERY_MS)

@@ -8,7 +8,7 @@ import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 
 /** The channel whose senders are connections. */
-export const OFFICIAL: Channel = 'official_chatapp'
+export const OFFICIAL_CHANNEL: Channel = 'official_chatapp'
 
 /** The default that an account chose: null for the platform's number, undefined for no choice. */
 export type OfficialChoice = ConnectionId | null | undefined
@@ -35,26 +35,26 @@ export function officialConnections(
   request: OfficialRequest,
   connections: readonly ConnectionSnapshot[],
 ): readonly ConnectionSnapshot[] {
-  const asked = readAsked(request, connections)
-  if (asked === undefined && request.channel !== 'auto' && request.channel !== OFFICIAL) return connections
-  const official = connections.filter(each => each.channels.includes(OFFICIAL))
-  if (asked === undefined && official.length < 2) return connections
-  const allowed = asked === undefined ? official : allowedBy(asked, request, official)
+  const requested = requestedConnection(request, connections)
+  if (requested === undefined && request.channel !== 'auto' && request.channel !== OFFICIAL_CHANNEL) return connections
+  const official = connections.filter(each => each.channels.includes(OFFICIAL_CHANNEL))
+  if (requested === undefined && official.length < 2) return connections
+  const allowed = requested === undefined ? official : allowedConnections(requested, request, official)
   const ranked = allowed.toSorted((a, b) => rank(a, request) - rank(b, request))
-  return [...ranked.map(each => over(each, [OFFICIAL])), ...connections.map(withoutOfficial)]
+  return [...ranked.map(each => withChannels(each, [OFFICIAL_CHANNEL])), ...connections.map(withoutOfficial)]
 }
 
 /** The connection that the body names; null for the platform's, undefined if it names none. */
-function readAsked(
+function requestedConnection(
   { body, accountId }: OfficialRequest,
   connections: readonly ConnectionSnapshot[],
 ): ConnectionSnapshot | null | undefined {
-  const asked = askedOfficial(body)
+  const asked = requestedOfficialSender(body)
   if (!asked) return undefined
   const { id, path } = asked
   if (id === PLATFORM_SENDER) return null
   const found = connections.find(
-    each => each.id === id && each.accountId === accountId && each.channels.includes(OFFICIAL),
+    each => each.id === id && each.accountId === accountId && each.channels.includes(OFFICIAL_CHANNEL),
   )
   if (!found) throw invalid(path, 'there is no such official sender')
   if (!found.enabled) throw invalid(path, 'this official sender is disabled')
@@ -65,7 +65,7 @@ function readAsked(
  * The official sender that a body names, and in which field; null if it names none. A conversation
  * belongs to its sender: throws a 400 if the body also names another one.
  */
-export function askedOfficial({
+export function requestedOfficialSender({
   sender,
   officialSenderId,
   conversationContext,
@@ -88,7 +88,7 @@ export function askedOfficial({
  * With a test key, only the sandbox, whichever sender is named. With a live key, the sandbox counts
  * as the platform's number only if the channel has no real connection.
  */
-function allowedBy(
+function allowedConnections(
   asked: ConnectionSnapshot | null,
   { mode }: OfficialRequest,
   official: readonly ConnectionSnapshot[],
@@ -107,16 +107,16 @@ function rank({ id, accountId }: ConnectionSnapshot, { choice }: OfficialRequest
   return own ? 1 : 2
 }
 
-function over(connection: ConnectionSnapshot, channels: readonly Channel[]): ConnectionSnapshot {
+function withChannels(connection: ConnectionSnapshot, channels: readonly Channel[]): ConnectionSnapshot {
   return { ...connection, channels }
 }
 
 function withoutOfficial(connection: ConnectionSnapshot): ConnectionSnapshot {
   const { channels } = connection
-  return channels.includes(OFFICIAL)
-    ? over(
+  return channels.includes(OFFICIAL_CHANNEL)
+    ? withChannels(
         connection,
-        channels.filter(each => each !== OFFICIAL),
+        channels.filter(each => each !== OFFICIAL_CHANNEL),
       )
     : connection
 }
@@ -127,6 +127,6 @@ export function officialSource(
   connection: Pick<ConnectionSnapshot, 'accountId'>,
   choice: OfficialChoice,
 ): SenderSource {
-  if (askedOfficial(body)) return 'request'
+  if (requestedOfficialSender(body)) return 'request'
   return connection.accountId === PLATFORM && choice !== null ? 'platform' : 'official_default'
 }

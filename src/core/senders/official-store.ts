@@ -6,7 +6,7 @@ import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/i
 import { PLATFORM_UUID } from '../accounts/platform.ts'
 
 /** What a provider reported of a sender at the last check. */
-export type KnownIdentity = OfficialIdentity & { connectionId: ConnectionId; checkedAtMs: number }
+export type StoredIdentity = OfficialIdentity & { connectionId: ConnectionId; checkedAtMs: number }
 
 type Stored = {
   uuid: string
@@ -19,7 +19,7 @@ type Stored = {
 }
 
 /** The known identities of the account's senders and the platform's. */
-export async function selectIdentities(db: Db, accountId: AccountId): Promise<KnownIdentity[]> {
+export async function selectIdentities(db: Db, accountId: AccountId): Promise<StoredIdentity[]> {
   const { rows } = await db.query<Stored>({
     name: 'official_identities',
     text: `select connection_id as uuid, phone_number, display_name, quality_rating, messaging_limit, status, checked_at
@@ -37,14 +37,14 @@ export async function selectIdentities(db: Db, accountId: AccountId): Promise<Kn
   }))
 }
 
-export type Place = { accountId: AccountId; connectionId: ConnectionId }
+export type SenderRef = { accountId: AccountId; connectionId: ConnectionId }
 
 /** Claims the senders whose check is due; no other node checks them until `nextAtMs`. */
 export async function claimIdentityChecks(
   db: Db,
   nowMs: number,
   nextAtMs: number,
-  places: readonly Place[],
+  senders: readonly SenderRef[],
 ): Promise<ConnectionId[]> {
   const { rows } = await db.query<{ uuid: string }>({
     name: 'official_claim_checks',
@@ -57,8 +57,8 @@ export async function claimIdentityChecks(
     values: [
       toIso(nowMs),
       toIso(nextAtMs),
-      bareArray(places.map(({ accountId }) => toUuid(accountId))),
-      bareArray(places.map(({ connectionId }) => toUuid(connectionId))),
+      bareArray(senders.map(({ accountId }) => toUuid(accountId))),
+      bareArray(senders.map(({ connectionId }) => toUuid(connectionId))),
     ],
   })
   return rows.map(({ uuid }) => fromUuid('cnn', uuid))
@@ -67,7 +67,7 @@ export async function claimIdentityChecks(
 /** Stores what the provider reported, in place of the earlier report. */
 export async function storeIdentity(
   db: Db,
-  { accountId, connectionId }: Place,
+  { accountId, connectionId }: SenderRef,
   identity: OfficialIdentity,
   checkedAtMs: number,
   nextAtMs: number,
@@ -92,7 +92,7 @@ export async function storeIdentity(
 }
 
 /** Deletes the identity of a connection whose number may have changed, so that it is checked again. */
-export async function forgetIdentity(db: Db, { accountId, connectionId }: Place): Promise<void> {
+export async function deleteIdentity(db: Db, { accountId, connectionId }: SenderRef): Promise<void> {
   await db.query({
     name: 'official_forget',
     text: 'delete from official_senders where account_id = $1 and connection_id = $2',
@@ -101,7 +101,7 @@ export async function forgetIdentity(db: Db, { accountId, connectionId }: Place)
 }
 
 /** Deletes the identities of deleted connections, at most `limit`; returns how many. */
-export async function sweepOfficial(db: Db, limit: number): Promise<number> {
+export async function sweepIdentities(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'official_sweep',
     text: `delete from official_senders where (account_id, connection_id) in (

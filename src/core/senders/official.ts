@@ -10,9 +10,9 @@ import { toIso } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot, ConnectionSnapshots } from '../connections/snapshot.ts'
-import { OFFICIAL, type OfficialChoice } from './official-route.ts'
+import { OFFICIAL_CHANNEL, type OfficialChoice } from './official-route.ts'
 import {
-  type KnownIdentity,
+  type StoredIdentity,
   selectIdentities,
   selectOfficialDefault,
   storeOfficialDefault,
@@ -57,10 +57,10 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
       selectIdentities(db, accountId),
       selectOfficialDefault(db, accountId),
     ])
-    const official = all.filter(each => each.channels.includes(OFFICIAL))
+    const official = all.filter(each => each.channels.includes(OFFICIAL_CHANNEL))
     const own = official.filter(each => each.accountId === accountId && accountId !== PLATFORM)
     const known = new Map(identities.map(each => [each.connectionId, each]))
-    return { official, own, known, chosen, defaultId: defaultOf(own, chosen) }
+    return { official, own, identities: known, chosen, defaultId: defaultOf(own, chosen) }
   }
 
   async function list({ account, mode }: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]> {
@@ -69,10 +69,10 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
     return [
       ...senders.own.map(each => ({
         ...viewOwn(each, senders),
-        ...viewStatus(each, senders.known.get(each.id)),
+        ...viewStatus(each, senders.identities.get(each.id)),
       })),
       ...(platform
-        ? [{ ...viewPlatform(platform, senders), ...viewStatus(platform, senders.known.get(platform.id)) }]
+        ? [{ ...viewPlatform(platform, senders), ...viewStatus(platform, senders.identities.get(platform.id)) }]
         : []),
     ]
   }
@@ -80,7 +80,7 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
   return {
     list,
     async page(caller, { limit, cursor }) {
-      const from = cursor === undefined ? 0 : Number(readCursor(cursor, isPlace)[0])
+      const from = cursor === undefined ? 0 : Number(readCursor(cursor, isOffset)[0])
       const senders = await list(caller)
       const to = limit === undefined ? senders.length : from + limit
       return {
@@ -121,14 +121,14 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
 }
 
 /** A cursor is an offset, which is enough for a short list that only the operator changes. */
-function isPlace(words: readonly string[]): boolean {
+function isOffset(words: readonly string[]): boolean {
   return words.length === 1 && /^[1-9]\d{0,8}$/.test(words[0]!)
 }
 
 type Senders = {
   official: readonly ConnectionSnapshot[]
   own: readonly ConnectionSnapshot[]
-  known: ReadonlyMap<ConnectionId, KnownIdentity>
+  identities: ReadonlyMap<ConnectionId, StoredIdentity>
   chosen: OfficialChoice
   /** The connection of messages that name no sender; null for the platform's. */
   defaultId: ConnectionId | null
@@ -152,8 +152,8 @@ function platformOf({ official }: Senders, mode: KeyMode, sandboxForLive: boolea
   return platform.find(each => each.enabled && each.provider !== SANDBOX)
 }
 
-function viewOwn({ id, name }: ConnectionSnapshot, { known, defaultId }: Senders): TemplateSender {
-  const { phoneNumber = null, displayName = '' } = known.get(id) ?? {}
+function viewOwn({ id, name }: ConnectionSnapshot, { identities, defaultId }: Senders): TemplateSender {
+  const { phoneNumber = null, displayName = '' } = identities.get(id) ?? {}
   const shown = displayName === '' ? name : displayName
   return {
     id,
@@ -169,9 +169,9 @@ function viewOwn({ id, name }: ConnectionSnapshot, { known, defaultId }: Senders
 /** The platform's sender, without its number. */
 function viewPlatform(
   platform: ConnectionSnapshot | undefined,
-  { known, defaultId }: Senders,
+  { identities, defaultId }: Senders,
 ): TemplateSender {
-  const displayName = platform && known.get(platform.id)?.displayName
+  const displayName = platform && identities.get(platform.id)?.displayName
   return {
     id: PLATFORM_SENDER,
     scope: 'platform',
@@ -183,7 +183,7 @@ function viewPlatform(
   }
 }
 
-function viewStatus({ enabled, provider }: ConnectionSnapshot, known: KnownIdentity | undefined) {
+function viewStatus({ enabled, provider }: ConnectionSnapshot, known: StoredIdentity | undefined) {
   // A sandbox that is disabled for live keys still takes messages of test keys.
   const off = !enabled && provider !== SANDBOX
   return {

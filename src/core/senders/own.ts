@@ -32,7 +32,7 @@ import { unknownSender, viewSender } from './view.ts'
 export type OwnSenders = {
   /**
    * The new name is pending until the operator decides. VALIDATION_ERROR for a name that is invalid or exists
-   * already, CONFLICT at `MOST_SENDERS`.
+   * already, CONFLICT at `MAX_SENDERS`.
    */
   request(caller: Caller, body: SmsSenderRequest): Promise<SmsSenderView>
   /** The newest first. */
@@ -52,7 +52,7 @@ export type OwnSendersDeps = {
 }
 
 /** All of an account's names are shown with it, and cached by each node that sends for it. */
-const MOST_SENDERS = 500
+const MAX_SENDERS = 500
 
 export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSendersDeps): OwnSenders {
   /** Null without a callback. URL and secret are needed together; the secret is sealed for this sender. */
@@ -84,8 +84,8 @@ export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSender
         // Serialized, so that concurrent requests cannot exceed the limit.
         await lockAccount(tx, sender.accountId)
         if (!(await insertSender(tx, sender, callback))) throw invalid('name', 'exists already')
-        if ((await countOwnSenders(tx, sender.accountId)) > MOST_SENDERS) {
-          throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
+        if ((await countOwnSenders(tx, sender.accountId)) > MAX_SENDERS) {
+          throw new Problem('CONFLICT', `An account has at most ${MAX_SENDERS} SMS sender names.`)
         }
       })
       applied(sender.accountId)

@@ -46,12 +46,12 @@ export type SenderReviewDeps = {
   db: Database
   ids: Ids
   /** Notifies the account of a decision, within its transaction. */
-  tellDecision(tx: Db, sender: SenderRow): Promise<void>
+  notifyDecision(tx: Db, sender: SenderRow): Promise<void>
   /** Called after a change, so that it takes effect on this node at once. */
   applied(accountId: AccountId): void
 }
 
-export function createSenderReview({ db, ids, tellDecision, applied }: SenderReviewDeps): SenderReview {
+export function createSenderReview({ db, ids, notifyDecision, applied }: SenderReviewDeps): SenderReview {
   async function createPlatformIn(tx: Db, input: SenderCreate): Promise<AdminSender> {
     checkSenderName(input.name)
     const sender: SenderRow = {
@@ -75,7 +75,7 @@ export function createSenderReview({ db, ids, tellDecision, applied }: SenderRev
     if (!isId('snd', id)) throw unknownSender()
     const decided = await db.transaction(async tx => {
       const row = await decideSender(tx, id, status, reason)
-      if (row) await tellDecision(tx, row)
+      if (row) await notifyDecision(tx, row)
       return row
     })
     if (decided) {

@@ -17,7 +17,7 @@ export type SenderSnapshot = {
 }
 
 /** The senders that an account may name: its own and the platform's. */
-export type SendersSnapshot = {
+export type AccountSendersSnapshot = {
   byId: ReadonlyMap<string, SenderSnapshot>
   /** For the same name, an approved sender wins; then the account's own before the platform's. */
   byName: ReadonlyMap<string, SenderSnapshot>
@@ -29,7 +29,7 @@ export type SendersSnapshot = {
 
 export type SenderSnapshots = {
   /** Synchronous when cached. */
-  forAccount(accountId: AccountId): SendersSnapshot | Promise<SendersSnapshot>
+  forAccount(accountId: AccountId): AccountSendersSnapshot | Promise<AccountSendersSnapshot>
 }
 
 const TABLES = ['sms_senders', 'official_defaults']
@@ -47,7 +47,7 @@ export function createSenderSnapshots({ db, ...deps }: AccountCacheDeps & { db: 
 }
 
 /** The last row for a name wins, so the best ones are sorted to the end. */
-function assemble(rows: readonly SenderRow[], officialChoice: OfficialChoice): SendersSnapshot {
+function assemble(rows: readonly SenderRow[], officialChoice: OfficialChoice): AccountSendersSnapshot {
   const bestLast = rows.toSorted((a, b) => rank(a) - rank(b))
   const usable = bestLast.filter(row => row.isDefault && row.status === 'approved')
   const first = usable.at(-1)

@@ -43,18 +43,18 @@ export async function upsertChats(
   return rows[0]!.grown
 }
 
-/** Deletes chats beyond `most` of a session; keeps groups first, then the chats with the latest messages. */
-export async function pruneChats(db: Db, { accountId, id }: Owner, most: number): Promise<void> {
+/** Deletes chats beyond `limit` of a session; keeps groups first, then the chats with the latest messages. */
+export async function pruneChats(db: Db, { accountId, id }: Owner, limit: number): Promise<void> {
   await db.query({
     name: 'web_session_chats_prune',
     text: `delete from web_session_chats where account_id = $1 and session_id = $2 and chat_id in (
              select chat_id from web_session_chats where account_id = $1 and session_id = $2
               order by kind, last_message_at desc nulls last offset $3)`,
-    values: [toUuid(accountId), toUuid(id), most],
+    values: [toUuid(accountId), toUuid(id), limit],
   })
 }
 
-export async function wipeChats(db: Db, { accountId, id }: Owner): Promise<void> {
+export async function deleteAllChats(db: Db, { accountId, id }: Owner): Promise<void> {
   await db.query({
     name: 'web_session_chats_wipe',
     text: 'delete from web_session_chats where account_id = $1 and session_id = $2',

@@ -11,7 +11,7 @@ export function chooseSession(
   sessions: readonly SessionSnapshot[],
 ): SessionSnapshot {
   if (name === undefined) {
-    const first = sessions.find(each => each.state === 'open') ?? sessions.find(takesMessages)
+    const first = sessions.find(each => each.state === 'open') ?? sessions.find(acceptsMessages)
     if (!first) throw notOpen('', 'this account has no open web session')
     return first
   }
@@ -21,14 +21,14 @@ export function chooseSession(
       details: [{ path: 'conversationContext.accountId', message: 'there is no such web session' }],
     })
   }
-  if (!takesMessages(session)) {
+  if (!acceptsMessages(session)) {
     throw notOpen('conversationContext.accountId', `the web session "${name}" is ${session.state}`)
   }
   return session
 }
 
 /** A linked session that is reconnecting takes messages too: they wait until it is open. */
-function takesMessages({ state, paired }: SessionSnapshot): boolean {
+function acceptsMessages({ state, paired }: SessionSnapshot): boolean {
   return state === 'open' || (state === 'connecting' && paired)
 }
 

@@ -62,7 +62,7 @@ export async function deleteKeys(
 }
 
 /** Deletes the keys of a session that is no longer linked, or is removed. */
-export async function wipeKeys(db: Db, { accountId, id }: Owner): Promise<void> {
+export async function deleteAllKeys(db: Db, { accountId, id }: Owner): Promise<void> {
   await db.query({
     name: 'web_session_keys_wipe',
     text: 'delete from web_session_keys where account_id = $1 and session_id = $2',

@@ -4,7 +4,7 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { deleteKeys, type SealedKey, selectKeys, upsertKeys } from './key-store.ts'
-import { type Hold, lockHold } from './store.ts'
+import { type SessionClaim, lockClaim } from './store.ts'
 
 /** The keys of one session, for the node that holds it. */
 export type HeldKeys = {
@@ -26,30 +26,30 @@ export type HeldKeysDeps = {
  * the claim is checked in the transaction that writes them, with a lock that
  * keeps other nodes from claiming the session until the commit.
  */
-export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, hold: Hold): HeldKeys {
-  const contextOf = (kind: string, keyId: string) => keyContext(hold.id, kind, keyId)
+export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, claim: SessionClaim): HeldKeys {
+  const contextOf = (kind: string, keyId: string) => keyContext(claim.id, kind, keyId)
 
   return {
     async read(kind, ids) {
       if (ids.length === 0) return new Map()
-      const rows = await patiently(clock, patience, () => selectKeys(db, hold, kind, ids))
+      const rows = await patiently(clock, patience, () => selectKeys(db, claim, kind, ids))
       return new Map(
         rows.map(({ keyId, value }) => [keyId, seal.open(value, contextOf(kind, keyId)).toString()]),
       )
     },
 
     async write(changes) {
-      const kept: SealedKey[] = []
-      const gone: { kind: string; keyId: string }[] = []
+      const upserts: SealedKey[] = []
+      const deletions: { kind: string; keyId: string }[] = []
       for (const { kind, id: keyId, value } of changes) {
-        if (value === null) gone.push({ kind, keyId })
-        else kept.push({ kind, keyId, value: seal.seal(value, contextOf(kind, keyId)) })
+        if (value === null) deletions.push({ kind, keyId })
+        else upserts.push({ kind, keyId, value: seal.seal(value, contextOf(kind, keyId)) })
       }
       return patiently(clock, patience, () =>
         db.transaction(async tx => {
-          if (!(await lockHold(tx, hold))) return false
-          await upsertKeys(tx, hold, kept)
-          await deleteKeys(tx, hold, gone)
+          if (!(await lockClaim(tx, claim))) return false
+          await upsertKeys(tx, claim, upserts)
+          await deleteKeys(tx, claim, deletions)
           return true
         }),
       )

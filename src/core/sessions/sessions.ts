@@ -26,10 +26,10 @@ import { lockAccount } from '../accounts/store.ts'
 import { listChats } from './chat-store.ts'
 import {
   countSessions,
-  deleteUnheld,
+  deleteSandboxSession,
   insertSession,
   listSessions,
-  markRemoved,
+  markRemoving,
   restartSession,
   type SessionRow,
   selectSession,
@@ -39,7 +39,7 @@ import { type Pace, type Pairing, viewChat, viewRow, viewSession } from './view.
 /** The web sessions of an account; test keys have their own, in the sandbox. NOT_FOUND for an unknown name. */
 export type WebSessions = {
   /**
-   * VALIDATION_ERROR, CONFLICT for a name that is taken or at `MOST_SESSIONS`, SERVICE_UNAVAILABLE if the server
+   * VALIDATION_ERROR, CONFLICT for a name that is taken or at `MAX_SESSIONS`, SERVICE_UNAVAILABLE if the server
    * cannot run sessions.
    */
   create(caller: Caller, body: WebSessionCreate): Promise<WebSessionView>
@@ -60,16 +60,16 @@ export type WebSessionsDeps = {
   phones: Phones
   seal: Pick<Seal, 'open'>
   /** Why this server cannot run sessions; null if it can. */
-  missing(): string | null
+  unavailableReason(): string | null
   /** How fast a session may send that was linked at this time. */
   paceOf(accountId: AccountId, pairedAtMs: number | null): Promise<Pace>
   /** Loads a function that draws a QR code as SVG. */
-  drawer(): Promise<(text: string) => string>
+  loadQrRenderer(): Promise<(text: string) => string>
   /** Makes a change take effect on this node at once; the database notifies the others. */
   changed(accountId: AccountId): void
 }
 
-const MOST_SESSIONS = 20
+const MAX_SESSIONS = 20
 const NAME = new RegExp(SESSION_NAME_PATTERN)
 /** The rate of sandbox sessions, which have no phone. */
 const SANDBOX_PACE: Pace = { messagesPerMinute: 60, fullMessagesPerMinute: 60, warmAtMs: null }
@@ -79,7 +79,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
 
   async function view(row: SessionRow): Promise<WebSessionView> {
     const pairing = openPairing(row)
-    const draw = pairing && 'qr' in pairing ? await deps.drawer() : () => ''
+    const draw = pairing && 'qr' in pairing ? await deps.loadQrRenderer() : () => ''
     return viewSession(row, await paceOf(row), pairing, draw)
   }
 
@@ -95,7 +95,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
   }
 
   async function find(caller: Caller, name: string): Promise<SessionRow> {
-    return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? unknown()
+    return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? unknownSession()
   }
 
   function newRow({ account, mode }: Caller, { name, phone }: WebSessionCreate): SessionRow {
@@ -136,12 +136,12 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
   return {
     async create(caller, body) {
       const row = newRow(caller, body)
-      const missing = row.live ? deps.missing() : null
+      const missing = row.live ? deps.unavailableReason() : null
       if (missing !== null) throw new Problem('SERVICE_UNAVAILABLE', missing, { retryAfterSeconds: 60 })
       await db.transaction(async tx => {
         await lockAccount(tx, row.accountId)
-        if ((await countSessions(tx, row.accountId, row.live)) >= MOST_SESSIONS) {
-          throw new Problem('CONFLICT', `An account has at most ${MOST_SESSIONS} web sessions.`)
+        if ((await countSessions(tx, row.accountId, row.live)) >= MAX_SESSIONS) {
+          throw new Problem('CONFLICT', `An account has at most ${MAX_SESSIONS} web sessions.`)
         }
         if (!(await insertSession(tx, row))) {
           throw new Problem('CONFLICT', `A web session "${row.name}" exists already.`, {
@@ -183,14 +183,14 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     async restart({ account, mode }, name) {
       const row = await restartSession(db, account.id, mode === 'live', name, clock.now())
       deps.changed(account.id)
-      return view(row ?? unknown())
+      return view(row ?? unknownSession())
     },
 
     async remove({ account, mode }, name) {
       const live = mode === 'live'
-      const id = await markRemoved(db, account.id, live, name)
-      if (id === null) unknown()
-      if (!live) await deleteUnheld(db, account.id, id)
+      const id = await markRemoving(db, account.id, live, name)
+      if (id === null) unknownSession()
+      if (!live) await deleteSandboxSession(db, account.id, id)
       deps.changed(account.id)
       return { name, deleted: true }
     },
@@ -202,7 +202,7 @@ export function pairingContext(id: ConnectionId): string {
   return `web-session-pairing:${id}`
 }
 
-function unknown(): never {
+function unknownSession(): never {
   throw new Problem('NOT_FOUND', 'Web session not found')
 }
 

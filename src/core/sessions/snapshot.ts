@@ -19,12 +19,12 @@ export type SessionSnapshots = {
 }
 
 /** More than an account may have. */
-const MOST_SESSIONS = 500
+const MAX_ROWS = 500
 
 export function createSessionSnapshots({ db, ...deps }: AccountCacheDeps & { db: Db }): SessionSnapshots {
   return {
     forAccount: createAccountCache(deps, ['web_sessions'], async accountId => {
-      const rows = await listSessions(db, accountId, true, null, MOST_SESSIONS)
+      const rows = await listSessions(db, accountId, true, null, MAX_ROWS)
       return rows
         .reverse()
         .map(({ id, name, state, pairedAtMs }) => ({ id, name, state, paired: pairedAtMs !== null }))

@@ -2,8 +2,8 @@ import type { SessionState } from '../../contract/web-session.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
-import { wipeChats } from './chat-store.ts'
-import { wipeKeys } from './key-store.ts'
+import { deleteAllChats } from './chat-store.ts'
+import { deleteAllKeys } from './key-store.ts'
 
 export type SessionRow = {
   accountId: AccountId
@@ -30,7 +30,7 @@ export type SessionRow = {
 }
 
 /** A node's claim of a session, with fence and turn: writes of an earlier claim are refused. */
-export type Hold = { accountId: AccountId; id: ConnectionId; node: number; fence: number; turn: number }
+export type SessionClaim = { accountId: AccountId; id: ConnectionId; node: number; fence: number; turn: number }
 
 type Raw = Omit<SessionRow, 'accountId' | 'id' | 'pairedAtMs' | 'openedAtMs' | 'changedAtMs'> & {
   accountUuid: string
@@ -117,7 +117,7 @@ export async function restartSession(
 }
 
 /** Hides a session and frees its name; the node that holds it logs it out and deletes it. Null if there is none. */
-export async function markRemoved(
+export async function markRemoving(
   db: Db,
   accountId: AccountId,
   live: boolean,
@@ -149,7 +149,7 @@ export async function claimSessions(db: Db, node: number, limit: number): Promis
 }
 
 /** The sessions that a node holds. */
-export async function listHeld(db: Db, node: number): Promise<SessionRow[]> {
+export async function listHeldSessions(db: Db, node: number): Promise<SessionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'web_sessions_held',
     text: `select ${COLUMNS} from web_sessions where node = $1 and (wanted or removing)`,
@@ -184,7 +184,7 @@ export type StateChange = {
 /** Stores a session's state. `told`: its last event. Null if the claim is invalid, or it was restarted or removed. */
 export async function writeState(
   db: Db,
-  hold: Hold,
+  claim: SessionClaim,
   change: StateChange,
 ): Promise<{ name: string; phone: string | null; told: string | null } | null> {
   const { rows } = await db.query<{ name: string; phone: string | null; told: string | null }>({
@@ -197,10 +197,10 @@ export async function writeState(
             where account_id = $1 and id = $2 and node = $3 and fence = $4 and turn = $13 and not removing
           returning name, phone, told`,
     values: [
-      toUuid(hold.accountId),
-      toUuid(hold.id),
-      hold.node,
-      hold.fence,
+      toUuid(claim.accountId),
+      toUuid(claim.id),
+      claim.node,
+      claim.fence,
       change.state,
       change.detail,
       change.pairing,
@@ -209,14 +209,14 @@ export async function writeState(
       change.wanted,
       change.unlinked,
       toIso(change.atMs),
-      hold.turn,
+      claim.turn,
     ],
   })
   return rows[0] ?? null
 }
 
 /** Stores the type of the last event. */
-export async function writeTold(db: Db, { accountId, id }: Hold, told: string): Promise<void> {
+export async function storeLastEvent(db: Db, { accountId, id }: SessionClaim, told: string): Promise<void> {
   await db.query({
     name: 'web_session_told',
     text: 'update web_sessions set told = $3 where account_id = $1 and id = $2',
@@ -225,7 +225,7 @@ export async function writeTold(db: Db, { accountId, id }: Hold, told: string): 
 }
 
 /** Keeps other nodes from claiming the session until the transaction ends; false if this claim is no longer valid. */
-export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Promise<boolean> {
+export async function lockClaim(db: Db, { accountId, id, node, fence }: SessionClaim): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_lock_hold',
     text: `select 1 from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4 for share`,
@@ -238,16 +238,16 @@ export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Pr
  * Deletes a session, its keys and its chats; false if the claim is no longer valid. The row is deleted first: that
  * waits for transactions that still write keys, and only a statement that begins after them sees those keys.
  */
-export function deleteSession(db: Database, hold: Hold): Promise<boolean> {
+export function deleteSession(db: Database, claim: SessionClaim): Promise<boolean> {
   return db.transaction(async tx => {
-    if (!(await deleteRow(tx, hold))) return false
-    await wipeKeys(tx, hold)
-    await wipeChats(tx, hold)
+    if (!(await deleteRow(tx, claim))) return false
+    await deleteAllKeys(tx, claim)
+    await deleteAllChats(tx, claim)
     return true
   })
 }
 
-async function deleteRow(db: Db, { accountId, id, node, fence }: Hold): Promise<boolean> {
+async function deleteRow(db: Db, { accountId, id, node, fence }: SessionClaim): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_delete',
     text: 'delete from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4',
@@ -257,7 +257,7 @@ async function deleteRow(db: Db, { accountId, id, node, fence }: Hold): Promise<
 }
 
 /** Deletes a session of a test key, which no node ever holds. */
-export async function deleteUnheld(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
+export async function deleteSandboxSession(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
   await db.query({
     name: 'web_session_delete_unheld',
     text: 'delete from web_sessions where account_id = $1 and id = $2 and not live',

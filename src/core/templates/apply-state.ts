@@ -1,40 +1,40 @@
 import type { TemplateChange, TemplateState } from '../../channels/provider.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
-import type { TellTemplate } from './events.ts'
-import { moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
-import { storableWord } from './provider-words.ts'
-import { lockTemplate, moveDefaults, type Standing } from './store.ts'
+import type { PublishTemplateEvent } from './events.ts'
+import { updateOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
+import { storableReport } from './storable-report.ts'
+import { lockTemplate, moveDefaults, type ReviewState } from './store.ts'
 import { statusAfter, subTypeAfter } from './transitions.ts'
 
 /** Applies the states that providers report to our templates. */
 export type TemplateStates = {
   /** Applies reports from webhooks, in their order; those of unknown templates are ignored. Resolves once stored. */
-  take(connectionId: ConnectionId, states: readonly TemplateChange[]): Promise<void>
+  applyReports(connectionId: ConnectionId, states: readonly TemplateChange[]): Promise<void>
   /** Applies a state that was polled: a change found in this way counts as drift. True if there was one. */
-  adopt(row: OfficialRow, state: TemplateState): Promise<boolean>
+  applyPolled(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
 
 export type TemplateStatesDeps = {
   db: Database
-  tell: TellTemplate
+  publishEvent: PublishTemplateEvent
   /** Called after the commit, so that this node uses the change. */
   applied(accountId: AccountId): void
 }
 
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   /** Applies the moves of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
-  async function apply(row: OfficialRow, word: TemplateChange, drift: boolean): Promise<boolean> {
-    if (!moves(row, word)) return false
+  async function apply(row: OfficialRow, report: TemplateChange, drift: boolean): Promise<boolean> {
+    if (!isChange(row, report)) return false
     const moved = await deps.db.transaction(async tx => {
       const from = await lockTemplate(tx, row)
       // A polled state may be older than a report that came meanwhile.
       if (!from || (drift && (from.status !== row.status || from.subType !== row.subType))) return false
-      if (!moves(from, word)) return false
-      const next = after(from, word)
-      await moveOfficial(tx, row, next, word.providerTemplateId)
+      if (!isChange(from, report)) return false
+      const next = stateAfter(from, report)
+      await updateOfficial(tx, row, next, report.providerTemplateId)
       if (next.subType !== from.subType) await moveDefaults(tx, row, next.subType)
-      await deps.tell(tx, row, next, { from, drift })
+      await deps.publishEvent(tx, row, next, { from, drift })
       return true
     })
     if (moved) deps.applied(row.accountId)
@@ -42,13 +42,13 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   }
 
   return {
-    async take(connectionId, states) {
-      for (const state of states.map(storableWord)) {
+    async applyReports(connectionId, states) {
+      for (const state of states.map(storableReport)) {
         const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
-        for (const row of rows.filter(each => isAbout(each, state))) await apply(row, state, false)
+        for (const row of rows.filter(each => concerns(each, state))) await apply(row, state, false)
       }
     },
-    adopt: (row, state) => apply(row, state, true),
+    applyPolled: (row, state) => apply(row, state, true),
   }
 }
 
@@ -57,19 +57,19 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
  * the provider's ids decide if both are known. Bound templates (`manual`) are matched by name, since the sandbox
  * gives them other ids.
  */
-function isAbout(row: OfficialRow, { providerTemplateId }: TemplateChange): boolean {
+function concerns(row: OfficialRow, { providerTemplateId }: TemplateChange): boolean {
   const known = row.manual ? '' : (row.providerTemplateId ?? '')
   return known === '' || providerTemplateId === '' || known === providerTemplateId
 }
 
-function moves(from: Pick<Standing, 'status' | 'subType'>, word: TemplateChange): boolean {
-  return statusAfter(from.status, word) !== null || subTypeAfter(from.subType, word) !== null
+function isChange(from: Pick<ReviewState, 'status' | 'subType'>, report: TemplateChange): boolean {
+  return statusAfter(from.status, report) !== null || subTypeAfter(from.subType, report) !== null
 }
 
 /** The template's state after a report. */
-function after(from: Standing, word: TemplateChange): Standing {
-  const status = statusAfter(from.status, word)
-  const subType = subTypeAfter(from.subType, word) ?? from.subType
+function stateAfter(from: ReviewState, report: TemplateChange): ReviewState {
+  const status = statusAfter(from.status, report)
+  const subType = subTypeAfter(from.subType, report) ?? from.subType
   if (status === null) return { ...from, subType }
-  return { status, subType, reason: status === 'approved' ? null : word.reason }
+  return { status, subType, reason: status === 'approved' ? null : report.reason }
 }

@@ -16,15 +16,15 @@ const PROVIDERS: Record<TemplateCreate['category'], readonly TemplateProvider[]>
 /** Reads category, provider, templateTarget and creationMode; adds faults for contradictions. */
 export function readKind(body: TemplateCreate, faults: Faults): TemplateKind {
   const { category, templateTarget } = body
-  const usual = PROVIDERS[category]
-  const asked = body.provider ?? templateTarget
+  const supported = PROVIDERS[category]
+  const requested = body.provider ?? templateTarget
   if (body.provider !== undefined && templateTarget !== undefined && body.provider !== templateTarget) {
     faults.add('templateTarget', `${templateTarget} contradicts provider ${body.provider}`)
-  } else if (asked !== undefined && !usual.includes(asked)) {
+  } else if (requested !== undefined && !supported.includes(requested)) {
     const path = body.provider === undefined ? 'templateTarget' : 'provider'
-    faults.add(path, `${asked} does not support category ${category}; ${usual.join(' or ')} does`)
+    faults.add(path, `${requested} does not support category ${category}; ${supported.join(' or ')} does`)
   }
-  const provider = asked !== undefined && usual.includes(asked) ? asked : usual[0]!
+  const provider = requested !== undefined && supported.includes(requested) ? requested : supported[0]!
   const official = provider === 'official_provider'
   const manual = body.creationMode === 'manual_external_id'
   checkBinding(body, official, manual, faults)

@@ -62,7 +62,7 @@ function checkApp({ packageName, signatureHash }: TemplateCreate, type: string, 
 }
 
 /** The text of an official OTP, for records and previews; the provider sends its own text. */
-export function otpWords({ addSecurityRecommendation, codeExpirationMinutes }: TemplateOtp) {
+export function otpText({ addSecurityRecommendation, codeExpirationMinutes }: TemplateOtp) {
   const advice = addSecurityRecommendation ? ' For your security, do not share this code.' : ''
   const expiry =
     codeExpirationMinutes === null ? null : `This code expires in ${codeExpirationMinutes} minutes.`

@@ -3,8 +3,8 @@ import type { TemplateButton } from '../../contract/template.ts'
 import type { TemplateButtonInput, TemplateCreate } from '../../contract/template-create.ts'
 import type { TemplateKind } from './draft-kind.ts'
 import { readSegments } from './draft-text.ts'
-import { placesOf, type Segments } from './placeholders.ts'
-import { type HeaderFile, type TemplateHeader, URL_PLACE } from './spec.ts'
+import { placeholderNumbers, type Segments } from './placeholders.ts'
+import { type HeaderFile, type TemplateHeader, URL_PLACEHOLDER } from './spec.ts'
 
 /** Reads the header fields; `file` is the stored file of the header, if any. */
 export function readHeader(
@@ -14,7 +14,7 @@ export function readHeader(
   faults: Faults,
 ): { header: TemplateHeader | null; segments: Segments | null } {
   const { headerType: type, headerValue } = body
-  if (type !== undefined && !carriesHeader(body, kind)) {
+  if (type !== undefined && !supportsHeader(body, kind)) {
     faults.add('headerType', `${type} is not supported for ${body.category} templates of ${kind.provider}`)
     return { header: null, segments: null }
   }
@@ -29,7 +29,7 @@ export function readHeader(
 }
 
 /** Whether the template can have the header. For web sessions, a file is an attachment of the send instead. */
-function carriesHeader(
+function supportsHeader(
   { category, subType, headerType }: TemplateCreate,
   { official }: TemplateKind,
 ): boolean {
@@ -44,7 +44,7 @@ function readTextHeader({ headerValue }: TemplateCreate, { official }: TemplateK
   }
   if (/[\r\n]/.test(headerValue)) faults.add('headerValue', 'must be one line')
   const segments = readSegments(headerValue, 'headerValue', faults)
-  if (official && placesOf(segments).length > 1) {
+  if (official && placeholderNumbers(segments).length > 1) {
     faults.add('headerValue', 'may have at most one placeholder')
   }
   return { header: { type: 'text', text: headerValue } as const, segments }
@@ -64,7 +64,7 @@ export function readFooter(body: TemplateCreate, kind: TemplateKind, faults: Fau
   return body.subType === 'otp' ? null : footer
 }
 
-const MOST: Record<TemplateButtonInput['type'], number> = { url: 2, phone: 1, quick_reply: 10, copy_code: 1 }
+const MAX_BUTTONS: Record<TemplateButtonInput['type'], number> = { url: 2, phone: 1, quick_reply: 10, copy_code: 1 }
 
 /** Reads the buttons of an official template. */
 export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateButton[] {
@@ -81,7 +81,7 @@ export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Fa
     )
     return []
   }
-  for (const [type, most] of Object.entries(MOST)) {
+  for (const [type, most] of Object.entries(MAX_BUTTONS)) {
     if (given.filter(button => button.type === type).length > most) {
       faults.add('buttons', `may have at most ${most} of type ${type}`)
     }
@@ -106,7 +106,7 @@ function readButton(button: TemplateButtonInput, path: string, faults: Faults): 
 }
 
 function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults: Faults) {
-  const fixed = url?.endsWith(URL_PLACE) ? url.slice(0, -URL_PLACE.length) : url
+  const fixed = url?.endsWith(URL_PLACEHOLDER) ? url.slice(0, -URL_PLACEHOLDER.length) : url
   const protocol = fixed === undefined ? undefined : URL.parse(fixed)?.protocol
   if (fixed === undefined) faults.add(`${path}.url`, 'is required for a url button')
   else if (fixed.includes('{{')) faults.add(`${path}.url`, 'may have only one placeholder: {{1}}, at its end')

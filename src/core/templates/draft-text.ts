@@ -2,7 +2,7 @@ import type { Faults } from '../../contract/faults.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
 import { looksLikeHtml } from '../../lib/html.ts'
 import type { TemplateKind } from './draft-kind.ts'
-import { firstGap, isFault, parsePlaceholders, placesOf, type Segments } from './placeholders.ts'
+import { firstGap, isFault, parsePlaceholders, placeholderNumbers, type Segments } from './placeholders.ts'
 
 /** The texts of a template, with placeholders parsed. */
 export type DraftText = {
@@ -18,15 +18,15 @@ export type DraftText = {
 
 /** Longest text of each kind, in characters. */
 const LIMITS = { official: 1_024, chat: 4_096, sms: 1_600, email: 500_000 }
-const NOTHING: Segments = []
+const NO_SEGMENTS: Segments = []
 
 /** Reads body, content and emailSubject. */
 export function readText(body: TemplateCreate, kind: TemplateKind, faults: Faults): DraftText {
   const subject = readSubject(body, faults)
   const inBody = body.category === 'chatapp'
-  const { text, path } = oneText(body, inBody ? 'body' : 'content', faults)
+  const { text, path } = readTextField(body, inBody ? 'body' : 'content', faults)
   checkLength(text, path, body, kind, faults)
-  if (text === null && !mayBeSilent(body, kind)) {
+  if (text === null && !isTextOptional(body, kind)) {
     faults.add(path, `is required for category ${body.category}`)
   }
   return {
@@ -34,28 +34,28 @@ export function readText(body: TemplateCreate, kind: TemplateKind, faults: Fault
     body: inBody ? text : null,
     content: inBody ? null : text,
     emailSubject: body.category === 'email' ? (body.emailSubject ?? null) : null,
-    segments: text === null ? NOTHING : readSegments(text, path, faults),
+    segments: text === null ? NO_SEGMENTS : readSegments(text, path, faults),
     subject,
     html: body.category === 'email' && text !== null && looksLikeHtml(text),
   }
 }
 
 /** The category's own field; the other one is an alias. */
-function oneText(
+function readTextField(
   body: TemplateCreate,
-  usual: 'body' | 'content',
+  ownField: 'body' | 'content',
   faults: Faults,
 ): { text: string | null; path: 'body' | 'content' } {
-  const other = usual === 'body' ? 'content' : 'body'
-  if (body[usual] !== undefined && body[other] !== undefined && body[usual] !== body[other]) {
-    faults.add(other, `differs from ${usual}, which has the text for category ${body.category}`)
+  const aliasField = ownField === 'body' ? 'content' : 'body'
+  if (body[ownField] !== undefined && body[aliasField] !== undefined && body[ownField] !== body[aliasField]) {
+    faults.add(aliasField, `differs from ${ownField}, which has the text for category ${body.category}`)
   }
-  const path = body[usual] === undefined && body[other] !== undefined ? other : usual
+  const path = body[ownField] === undefined && body[aliasField] !== undefined ? aliasField : ownField
   return { text: body[path] || null, path }
 }
 
 /** Whether the text may be absent: the provider has the text of official OTPs and of bound templates. */
-function mayBeSilent(body: TemplateCreate, kind: TemplateKind): boolean {
+function isTextOptional(body: TemplateCreate, kind: TemplateKind): boolean {
   return kind.official && (kind.manual || body.subType === 'otp')
 }
 
@@ -96,8 +96,8 @@ export function readSegments(text: string, path: string, faults: Faults): Segmen
 }
 
 /** The number of placeholders of all texts together; adds a fault at `path` if a number is missing. */
-export function countPlaces(texts: readonly Segments[], path: string, faults: Faults): number {
-  const places = placesOf(...texts)
+export function countPlaceholders(texts: readonly Segments[], path: string, faults: Faults): number {
+  const places = placeholderNumbers(...texts)
   const gap = firstGap(places)
   if (gap !== null) {
     const seen = places.map(place => `{{${place}}}`).join(', ')

@@ -1,10 +1,10 @@
 import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
 import { readKind, type TemplateKind } from './draft-kind.ts'
-import { otpWords, readOtp } from './draft-otp.ts'
+import { otpText, readOtp } from './draft-otp.ts'
 import { readButtons, readFooter, readHeader } from './draft-parts.ts'
-import { countPlaces, type DraftText, readText } from './draft-text.ts'
-import { MAX_PLACES, type Segments } from './placeholders.ts'
+import { countPlaceholders, type DraftText, readText } from './draft-text.ts'
+import { MAX_PLACEHOLDERS, type Segments } from './placeholders.ts'
 import type { CompiledTemplate } from './render.ts'
 import type { HeaderFile, TemplateDraft, TemplateOtp } from './spec.ts'
 
@@ -84,35 +84,35 @@ function compile(
   otp: TemplateOtp | null,
   faults: Faults,
 ): CompiledTemplate {
-  const words = otp && otpWords(otp)
-  const segments = text.segments.length === 0 && words ? words.body : text.segments
+  const otpTexts = otp && otpText(otp)
+  const segments = text.segments.length === 0 && otpTexts ? otpTexts.body : text.segments
   const bodyPlaces = kind.manual
-    ? boundPlaces(body, segments, text.path, faults)
-    : countPlaces([segments, text.subject ?? []], text.path, faults)
-  checkOtpPlaces(body, kind, bodyPlaces, text.path, faults)
+    ? countBoundPlaceholders(body, segments, text.path, faults)
+    : countPlaceholders([segments, text.subject ?? []], text.path, faults)
+  checkOtpPlaceholders(body, kind, bodyPlaces, text.path, faults)
   return {
-    places: header === null ? bodyPlaces : countHeader(header, segments, bodyPlaces, faults),
+    places: header === null ? bodyPlaces : countWithHeader(header, segments, bodyPlaces, faults),
     bodyPlaces,
     body: segments,
     html: text.html,
     subject: text.subject,
     header,
-    footer: words ? words.footer : footer,
+    footer: otpTexts ? otpTexts.footer : footer,
   }
 }
 
 /** The placeholders of a bound template: as many as the owner says, and as in the body if there is one. */
-function boundPlaces(body: TemplateCreate, segments: Segments, field: string, faults: Faults): number {
-  const own = countPlaces([segments], field, faults)
-  const said = body.manualVariableCount
-  if (said !== undefined && segments.length > 0 && said !== own) {
-    faults.add('manualVariableCount', `is ${said}, but the number of placeholders in ${field} is ${own}`)
+function countBoundPlaceholders(body: TemplateCreate, segments: Segments, field: string, faults: Faults): number {
+  const counted = countPlaceholders([segments], field, faults)
+  const declared = body.manualVariableCount
+  if (declared !== undefined && segments.length > 0 && declared !== counted) {
+    faults.add('manualVariableCount', `is ${declared}, but the number of placeholders in ${field} is ${counted}`)
   }
-  return said ?? own
+  return declared ?? counted
 }
 
 /** An OTP needs a placeholder for its code; an official one has exactly that one. */
-function checkOtpPlaces(
+function checkOtpPlaceholders(
   body: TemplateCreate,
   { official }: TemplateKind,
   places: number,
@@ -126,11 +126,11 @@ function checkOtpPlaces(
 }
 
 /** Header and body share one numbering: the header may reuse the body's numbers or continue them. */
-function countHeader(header: Segments, body: Segments, bodyPlaces: number, faults: Faults): number {
+function countWithHeader(header: Segments, body: Segments, bodyPlaces: number, faults: Faults): number {
   const bodyNumbers: Segments = Array.from({ length: bodyPlaces }, (_, at) => at + 1)
-  const places = countPlaces([header, body, bodyNumbers], 'headerValue', faults)
-  if (places > MAX_PLACES)
-    faults.add('headerValue', `has, together with the body, more than ${MAX_PLACES} placeholders`)
+  const places = countPlaceholders([header, body, bodyNumbers], 'headerValue', faults)
+  if (places > MAX_PLACEHOLDERS)
+    faults.add('headerValue', `has, together with the body, more than ${MAX_PLACEHOLDERS} placeholders`)
   return places
 }
 

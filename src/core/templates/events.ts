@@ -5,19 +5,19 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertEvent } from '../callbacks/event-store.ts'
-import type { Standing, TemplateRow } from './store.ts'
+import type { ReviewState, TemplateRow } from './store.ts'
 
 type Subject = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
 
 /** Stores the event of an official template's new state, within the transaction that changes it. */
-export type TellTemplate = (
+export type PublishTemplateEvent = (
   tx: Db,
   template: Subject,
-  now: Standing,
-  change: { from: Standing | null; drift: boolean },
+  now: ReviewState,
+  change: { from: ReviewState | null; drift: boolean },
 ) => Promise<void>
 
-export function createTemplateTeller({ clock, ids }: { clock: Clock; ids: Ids }): TellTemplate {
+export function createTemplateEventPublisher({ clock, ids }: { clock: Clock; ids: Ids }): PublishTemplateEvent {
   return async (tx, template, { status, reason, subType }, { from, drift }) => {
     // The platform has no webhooks, and `active` templates are not official.
     if (template.accountId === PLATFORM || status === 'active') return

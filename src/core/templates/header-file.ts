@@ -14,11 +14,11 @@ export type TemplateMedia = {
   /** A file of the account or the platform; null if there is none. */
   find(accountId: AccountId, id: AssetId): Promise<HeaderAsset | null>
   /** Downloads and stores the file at a URL; throws a Problem at `path` if that fails. */
-  takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
+  download(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
   /** Keeps a file from being deleted during `work`; null if it does not exist any more. */
-  hold<T>(accountId: AccountId, file: HeaderFile, work: () => Promise<T>): Promise<T | null>
+  retainDuring<T>(accountId: AccountId, file: HeaderFile, work: () => Promise<T>): Promise<T | null>
   /** Keeps a file from being deleted until the transaction ends; false if it does not exist any more. */
-  keep(tx: Db, file: HeaderFile): Promise<boolean>
+  retain(tx: Db, file: HeaderFile): Promise<boolean>
   /** Deletes a file that is not used; never rejects. */
   discard(file: HeaderFile): Promise<void>
   outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile
@@ -31,24 +31,24 @@ export type TemplateMedia = {
  * Throws a 400 that names the field, also if `headerType` and file differ.
  */
 export async function readHeaderFile(
-  media: Pick<TemplateMedia, 'find' | 'takeIn' | 'discard'>,
+  media: Pick<TemplateMedia, 'find' | 'download' | 'discard'>,
   accountId: AccountId,
   body: TemplateCreate,
 ): Promise<[TemplateCreate, HeaderFile | null]> {
   if (body.headerType === 'text') return [body, null]
-  const asset = await headerAsset(media, accountId, body)
+  const asset = await findHeaderAsset(media, accountId, body)
   if (!asset) return [body, null]
   const { mediaType: headerType, ...file } = asset
   if (headerType !== 'audio' && (body.headerType ?? headerType) === headerType) {
     return [{ ...body, headerType }, file]
   }
-  await dropFetched(media, body, file)
+  await discardDownloaded(media, body, file)
   const path = body.headerAssetId === undefined ? 'headerMediaUrl' : 'headerAssetId'
   throw invalid(path, `is of type ${headerType}, not ${body.headerType ?? 'image, video or document'}`)
 }
 
 /** Deletes a file that was downloaded for a template that was not created; a new request downloads it again. */
-export async function dropFetched(
+export async function discardDownloaded(
   media: Pick<TemplateMedia, 'discard'>,
   { headerMediaUrl }: TemplateCreate,
   file: HeaderFile | null,
@@ -56,8 +56,8 @@ export async function dropFetched(
   if (file && headerMediaUrl !== undefined) await media.discard(file)
 }
 
-async function headerAsset(
-  media: Pick<TemplateMedia, 'find' | 'takeIn'>,
+async function findHeaderAsset(
+  media: Pick<TemplateMedia, 'find' | 'download'>,
   accountId: AccountId,
   { headerAssetId, headerMediaUrl }: TemplateCreate,
 ): Promise<HeaderAsset | null> {
@@ -65,7 +65,7 @@ async function headerAsset(
     throw invalid('headerMediaUrl', 'must not be given together with headerAssetId')
   }
   if (headerAssetId !== undefined) return findAsset(media, accountId, headerAssetId)
-  return headerMediaUrl === undefined ? null : media.takeIn(accountId, headerMediaUrl, 'headerMediaUrl')
+  return headerMediaUrl === undefined ? null : media.download(accountId, headerMediaUrl, 'headerMediaUrl')
 }
 
 async function findAsset(

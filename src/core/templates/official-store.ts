@@ -2,7 +2,7 @@ import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
-import type { Standing, TemplateId } from './store.ts'
+import type { ReviewState, TemplateId } from './store.ts'
 
 /** An official template, for applying a provider's report. */
 export type OfficialRow = {
@@ -50,10 +50,10 @@ export async function selectOfficial(
  * Stores a provider's report on a template that this transaction has locked. Writes all columns
  * even if only one changed: nodes are notified of updates that set the status.
  */
-export async function moveOfficial(
+export async function updateOfficial(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
-  { status, reason, subType }: Standing,
+  { status, reason, subType }: ReviewState,
   providerTemplateId: string,
 ): Promise<void> {
   await db.query({
@@ -107,33 +107,33 @@ export async function finishCheck(
 /** A template's name, claimed by a request. */
 export type NameClaim = { accountId: AccountId; name: string; language: string }
 
-/** Claims a name for a request; false while another request has it. Claims from before `lapsedMs` have expired. */
-export async function claimName(db: Db, claim: NameClaim, nowMs: number, lapsedMs: number): Promise<boolean> {
+/** Claims a name for a request; false while another request has it. Claims from before `expiredBeforeMs` have expired. */
+export async function claimName(db: Db, claim: NameClaim, nowMs: number, expiredBeforeMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'template_claim',
     text: `insert into template_claims as c (account_id, name, language, claimed_at) values ($1, $2, $3, $4)
       on conflict (account_id, name, language) do update set claimed_at = excluded.claimed_at
         where c.claimed_at < $5`,
-    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(nowMs), toIso(lapsedMs)],
+    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(nowMs), toIso(expiredBeforeMs)],
   })
   return rowCount === 1
 }
 
-/** Releases the claim that was made at `sinceMs`; a later claim of another request stays. */
-export async function dropName(db: Db, claim: NameClaim, sinceMs: number): Promise<void> {
+/** Releases the claim that was made at `claimedAtMs`; a later claim of another request stays. */
+export async function releaseName(db: Db, claim: NameClaim, claimedAtMs: number): Promise<void> {
   await db.query({
     name: 'template_unclaim',
     text: 'delete from template_claims where account_id = $1 and name = $2 and language = $3 and claimed_at = $4',
-    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(sinceMs)],
+    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(claimedAtMs)],
   })
 }
 
 /** Deletes expired claims, whose requests died with their node. */
-export async function sweepNames(db: Db, lapsedMs: number): Promise<void> {
+export async function sweepNameClaims(db: Db, expiredBeforeMs: number): Promise<void> {
   await db.query({
     name: 'template_claims_sweep',
     text: 'delete from template_claims where claimed_at < $1',
-    values: [toIso(lapsedMs)],
+    values: [toIso(expiredBeforeMs)],
   })
 }
 

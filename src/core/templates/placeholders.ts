@@ -9,18 +9,18 @@ export type Segments = readonly (string | number)[]
 export type PlaceholderFault = { at: number; message: string }
 
 /** The most values that a send may have. */
-export const MAX_PLACES = 100
+export const MAX_PLACEHOLDERS = 100
 
-const PLACE = /\{\{([1-9][0-9]{0,2})\}\}/g
+const PLACEHOLDER = /\{\{([1-9][0-9]{0,2})\}\}/g
 /** Double braces that do not begin a placeholder, or that are followed by too many closing braces. */
-const STRAY = /\{\{(?![1-9][0-9]{0,2}\}\}(?!\}))/
-const SEEN_LENGTH = 20
+const STRAY_BRACES = /\{\{(?![1-9][0-9]{0,2}\}\}(?!\}))/
+const EXCERPT_LENGTH = 20
 
 /** Parses a text; returns a fault for double braces that are not a numbered placeholder. */
 export function parsePlaceholders(text: string): Segments | PlaceholderFault {
-  const stray = text.search(STRAY)
+  const stray = text.search(STRAY_BRACES)
   if (stray >= 0) {
-    const seen = text.slice(stray, stray + SEEN_LENGTH)
+    const seen = text.slice(stray, stray + EXCERPT_LENGTH)
     return {
       at: stray,
       message: `has "${seen}", which is not a placeholder: placeholders are {{1}}, {{2}}, …`,
@@ -28,9 +28,9 @@ export function parsePlaceholders(text: string): Segments | PlaceholderFault {
   }
   const segments: (string | number)[] = []
   let from = 0
-  for (const match of text.matchAll(PLACE)) {
+  for (const match of text.matchAll(PLACEHOLDER)) {
     const number = Number(match[1])
-    if (number > MAX_PLACES) return { at: match.index, message: `has more than ${MAX_PLACES} placeholders` }
+    if (number > MAX_PLACEHOLDERS) return { at: match.index, message: `has more than ${MAX_PLACEHOLDERS} placeholders` }
     if (match.index > from) segments.push(text.slice(from, match.index))
     segments.push(number)
     from = match.index + match[0].length
@@ -44,7 +44,7 @@ export function isFault(parsed: Segments | PlaceholderFault): parsed is Placehol
 }
 
 /** The numbers that occur, in order, each once. */
-export function placesOf(...texts: readonly Segments[]): number[] {
+export function placeholderNumbers(...texts: readonly Segments[]): number[] {
   const numbers = texts.flat().filter(segment => typeof segment === 'number')
   return [...new Set(numbers)].sort((a, b) => a - b)
 }

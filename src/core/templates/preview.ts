@@ -1,7 +1,7 @@
 import type { TemplatePreview, TemplatePreviewBody } from '../../contract/template.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 import { renderTemplate } from './render.ts'
-import { examplesOf, fileOf, type HeaderFile, URL_PLACE, valueButtonsOf } from './spec.ts'
+import { examplesOf, fileOf, type HeaderFile, URL_PLACEHOLDER, valueButtonsOf } from './spec.ts'
 import type { TemplateRow } from './store.ts'
 import { type ButtonValue, readButtonValues, readValues } from './values.ts'
 
@@ -55,8 +55,8 @@ function showValue(button: TemplateRow['spec']['buttons'][number], given: string
   switch (button.type) {
     case 'url': {
       const { url = '', urlExample } = button
-      if (!url.endsWith(URL_PLACE)) return url
-      return given === undefined ? (urlExample ?? url) : url.slice(0, -URL_PLACE.length) + given
+      if (!url.endsWith(URL_PLACEHOLDER)) return url
+      return given === undefined ? (urlExample ?? url) : url.slice(0, -URL_PLACEHOLDER.length) + given
     }
     case 'copy_code':
       return given ?? button.example ?? null

@@ -16,7 +16,7 @@ import {
 export type TemplateSnapshot = TemplateRow & { valueButtons: readonly ValueButton[] }
 
 /** The templates that an account may use: its own and the platform's. */
-export type TemplatesSnapshot = {
+export type AccountTemplatesSnapshot = {
   byId: ReadonlyMap<string, TemplateSnapshot>
   /** The templates of a name: the account's own first, then the platform's; each with the newest first. */
   byName: ReadonlyMap<string, readonly TemplateSnapshot[]>
@@ -26,7 +26,7 @@ export type TemplatesSnapshot = {
 
 export type TemplateSnapshots = {
   /** Synchronous when cached. */
-  forAccount(accountId: AccountId): TemplatesSnapshot | Promise<TemplatesSnapshot>
+  forAccount(accountId: AccountId): AccountTemplatesSnapshot | Promise<AccountTemplatesSnapshot>
 }
 
 const TABLES = ['templates', 'template_defaults']
@@ -43,7 +43,7 @@ export function createTemplateSnapshots({ db, ...deps }: AccountCacheDeps & { db
   }
 }
 
-function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[]): TemplatesSnapshot {
+function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[]): AccountTemplatesSnapshot {
   const ownFirst = rows
     .toSorted((a, b) => rank(a) - rank(b))
     .map(row => ({ ...row, valueButtons: row.spec.otp ? [] : valueButtonsOf(row.spec) }))

@@ -71,12 +71,12 @@ export type TemplateDraft = {
 export type ValueButton = { index: number; subType: 'url' | 'copy_code'; example: string | null }
 
 /** The placeholder at the end of a button's URL. */
-export const URL_PLACE = '{{1}}'
+export const URL_PLACEHOLDER = '{{1}}'
 
 /** The buttons that need a value; the button of an OTP is filled with the code. */
 export function valueButtonsOf({ buttons }: Pick<TemplateSpec, 'buttons'>): ValueButton[] {
   return buttons.flatMap((button, index): ValueButton[] => {
-    if (button.type === 'url' && button.url?.endsWith(URL_PLACE)) {
+    if (button.type === 'url' && button.url?.endsWith(URL_PLACEHOLDER)) {
       return [{ index, subType: 'url', example: button.urlExample ?? null }]
     }
     if (button.type === 'copy_code') return [{ index, subType: 'copy_code', example: button.example ?? null }]
@@ -85,7 +85,7 @@ export function valueButtonsOf({ buttons }: Pick<TemplateSpec, 'buttons'>): Valu
 }
 
 /** Whether the code is the only value, so that it can be used where a send names no template. */
-export function saysCodeAlone({ subType, compiled }: Pick<TemplateDraft, 'subType' | 'compiled'>): boolean {
+export function isCodeOnly({ subType, compiled }: Pick<TemplateDraft, 'subType' | 'compiled'>): boolean {
   return subType === 'otp' && compiled.places === 1
 }
 

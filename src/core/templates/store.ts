@@ -143,7 +143,7 @@ export async function templateExists(
 }
 
 /** How many templates an account has, and their size in bytes. */
-export async function weighTemplates(
+export async function measureTemplates(
   db: Db,
   accountId: AccountId,
 ): Promise<{ templates: number; bytes: number }> {
@@ -195,14 +195,14 @@ export async function insertTemplate(
 }
 
 /** What a provider's report may change of a template. */
-export type Standing = Pick<TemplateRow, 'status' | 'reason' | 'subType'>
+export type ReviewState = Pick<TemplateRow, 'status' | 'reason' | 'subType'>
 
 /** The state of a template, locked until the transaction ends; null if it was deleted. */
 export async function lockTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
-): Promise<Standing | null> {
-  const { rows } = await db.query<Standing>({
+): Promise<ReviewState | null> {
+  const { rows } = await db.query<ReviewState>({
     name: 'template_lock',
     text: `select status, reason, sub_type as "subType" from templates
       where account_id = $1 and id = $2 for no key update`,
@@ -212,7 +212,7 @@ export async function lockTemplate(
 }
 
 /** Enables or disables a template that is not official; false if it was deleted. */
-export async function turnTemplate(
+export async function setTemplateStatus(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
   to: 'active' | 'disabled',

@@ -18,11 +18,11 @@ import { requireReach } from '../accounts/holding.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
-import type { AccountSenders, Line, OfficialSenders, TemplateOwner } from './lines.ts'
-import { type Approvers, approverUnavailable } from './official.ts'
+import type { AccountSenders, OfficialConnection, OfficialSenders, TemplateOwner } from './official-connection.ts'
+import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
 import { previewTemplate } from './preview.ts'
 import { chosenDefaults } from './snapshot.ts'
-import { saysCodeAlone } from './spec.ts'
+import { isCodeOnly } from './spec.ts'
 import {
   deleteTemplate,
   isTemplateId,
@@ -33,7 +33,7 @@ import {
   setDefaultTemplate,
   type TemplateFilter,
   type TemplateRow,
-  turnTemplate,
+  setTemplateStatus,
 } from './store.ts'
 import { isUsable } from './transitions.ts'
 import { unknownTemplate, type ViewContext, viewSmsCreated, viewTemplate } from './view.ts'
@@ -75,11 +75,11 @@ export type Templates = {
 export type TemplatesDeps = {
   db: Database
   create: CreateTemplate
-  approvers: Approvers
+  providerTemplates: ProviderTemplates
   senders: OfficialSenders
   media: Pick<TemplateMedia, 'previewUrl'>
-  /** The line of a connection; null if the connection was deleted. */
-  findLine(accountId: AccountId, connectionId: ConnectionId): Promise<Line | null>
+  /** The connection with this id, for templates; null if it was deleted. */
+  findConnection(accountId: AccountId, connectionId: ConnectionId): Promise<OfficialConnection | null>
   /** Called after the commit, so that this node uses the change. */
   applied(accountId: AccountId): void
 }
@@ -136,7 +136,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     return { data: await viewAll(accountId, data), nextCursor }
   }
 
-  async function turn(accountId: AccountId, id: string, to: 'active' | 'disabled'): Promise<TemplateView> {
+  async function setStatus(accountId: AccountId, id: string, to: 'active' | 'disabled'): Promise<TemplateView> {
     const row = await findOwn(accountId, id)
     if (row.official) {
       throw new Problem(
@@ -144,7 +144,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
         `Only the provider enables or disables an official template; this one is ${row.status}.`,
       )
     }
-    if (row.status !== to && !(await turnTemplate(db, row, to))) throw unknownTemplate()
+    if (row.status !== to && !(await setTemplateStatus(db, row, to))) throw unknownTemplate()
     deps.applied(accountId)
     return view(accountId, { ...row, status: to })
   }
@@ -152,21 +152,21 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   /** Whether it is an official template outside the sandbox. Other templates are used in both modes. */
   async function isLive({ accountId, official }: TemplateRow): Promise<boolean> {
     if (official === null) return false
-    const line = await deps.findLine(accountId, official.connectionId)
-    return line?.sandbox !== true
+    const connection = await deps.findConnection(accountId, official.connectionId)
+    return connection?.sandbox !== true
   }
 
-  async function takeAway({ accountId, official, spec, language }: TemplateRow): Promise<boolean> {
+  async function deleteAtProvider({ accountId, official, spec, language }: TemplateRow): Promise<boolean> {
     // A bound template existed before and stays at the provider.
     if (!official || spec.manual) return true
     // If the connection was deleted, nothing can or need be deleted at the provider.
-    if (!(await deps.findLine(accountId, official.connectionId))) return true
-    return deps.approvers.remove(official.connectionId, official.providerName, language)
+    if (!(await deps.findConnection(accountId, official.connectionId))) return true
+    return deps.providerTemplates.remove(official.connectionId, official.providerName, language)
   }
 
   async function removeRow(row: TemplateRow): Promise<{ id: string; deleted: true }> {
-    if (!(await takeAway(row))) {
-      throw approverUnavailable('the template could not be deleted there')
+    if (!(await deleteAtProvider(row))) {
+      throw providerUnavailable('the template could not be deleted there')
     }
     if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
     deps.applied(row.accountId)
@@ -191,18 +191,18 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       const found = await find(accountId, id)
       const row = await db.transaction(async tx => {
         // Locked: otherwise a default could refer to a deleted template, and hide the platform's default.
-        const standing = await lockTemplate(tx, found)
-        if (!standing) throw unknownTemplate()
-        const stands = { ...found, ...standing }
-        checkDefault(stands)
-        await setDefaultTemplate(tx, accountId, stands)
-        return stands
+        const current = await lockTemplate(tx, found)
+        if (!current) throw unknownTemplate()
+        const updated = { ...found, ...current }
+        checkDefault(updated)
+        await setDefaultTemplate(tx, accountId, updated)
+        return updated
       })
       deps.applied(accountId)
       return view(accountId, row)
     },
-    enable: (accountId, id) => turn(accountId, id, 'active'),
-    disable: (accountId, id) => turn(accountId, id, 'disabled'),
+    enable: (accountId, id) => setStatus(accountId, id, 'active'),
+    disable: (accountId, id) => setStatus(accountId, id, 'disabled'),
     preview: async (accountId, id, body) =>
       previewTemplate(await find(accountId, id), body, deps.media.previewUrl),
     async createPlatform({ isDefault, ...body }) {
@@ -219,7 +219,7 @@ function checkDefault(row: TemplateRow): void {
   if (!isUsable(row.status)) {
     throw new Problem('CONFLICT', `The template is ${row.status}: a default must be approved or active.`)
   }
-  if (row.subType === 'otp' && !saysCodeAlone(row)) {
+  if (row.subType === 'otp' && !isCodeOnly(row)) {
     const { places } = row.compiled
     throw new Problem(
       'CONFLICT',

@@ -7,7 +7,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
  * template is decided once; an approved one may be disabled and approved again.
  * Reports without a transition, such as a late `pending`, change nothing.
  */
-const MOVES: Record<TemplateStatus, readonly TemplateState['status'][]> = {
+const TRANSITIONS: Record<TemplateStatus, readonly TemplateState['status'][]> = {
   // `disabled` comes here if the report of the approval was missed.
   pending: ['approved', 'rejected', 'disabled'],
   approved: ['disabled'],
@@ -20,12 +20,12 @@ const MOVES: Record<TemplateStatus, readonly TemplateState['status'][]> = {
 /** The status after the provider's report; null if it does not change. */
 export function statusAfter(
   current: TemplateStatus,
-  told: Pick<TemplateChange, 'status'>,
+  report: Pick<TemplateChange, 'status'>,
 ): TemplateStatus | null {
-  if (told.status === null) return null
+  if (report.status === null) return null
   // A rejection after an approval counts as `disabled`.
-  const status = told.status === 'rejected' && current === 'approved' ? 'disabled' : told.status
-  return MOVES[current].includes(status) ? status : null
+  const status = report.status === 'rejected' && current === 'approved' ? 'disabled' : report.status
+  return TRANSITIONS[current].includes(status) ? status : null
 }
 
 /**

@@ -32,7 +32,7 @@ export function readValues(given: GivenValues, places: number, base: string): re
 }
 
 function readNamed(named: Readonly<Record<string, string>>, places: number, path: string): string[] {
-  const unknown = Object.keys(named).find(key => !isPlace(key, places))
+  const unknown = Object.keys(named).find(key => !isPlaceholder(key, places))
   if (unknown !== undefined) {
     throw invalid(
       path + pathStep(unknown),
@@ -47,23 +47,23 @@ function readNamed(named: Readonly<Record<string, string>>, places: number, path
   })
 }
 
-function isPlace(key: string, places: number): boolean {
+function isPlaceholder(key: string, places: number): boolean {
   return /^[1-9][0-9]{0,2}$/.test(key) && Number(key) <= places
 }
 
 /** A whole URL: appended to the button's own URL it would not work. */
-const WHOLE_ADDRESS = /^https?:\/\//i
+const FULL_URL = /^https?:\/\//i
 
 /** A value for each button that needs one, in the order of the buttons. Throws a 400 that names the field. */
 export function readButtonValues(
   given: readonly GivenButton[] | undefined,
-  wanted: readonly ValueButton[],
+  valueButtons: readonly ValueButton[],
   base: string,
 ): ButtonValue[] {
   const path = `${base}buttonVariables`
   const byIndex = new Map<number, string>()
   given?.forEach(({ index, subType, text }, at) => {
-    const button = wanted.find(each => each.index === index)
+    const button = valueButtons.find(each => each.index === index)
     if (!button)
       throw invalid(`${path}[${at}].index`, `the template has no button ${index} that takes a value`)
     if (byIndex.has(index)) throw invalid(`${path}[${at}].index`, `${index} is given twice`)
@@ -71,12 +71,12 @@ export function readButtonValues(
       throw invalid(`${path}[${at}].subType`, `must be ${button.subType} for this button`)
     }
     if (text === '') throw invalid(`${path}[${at}].text`, 'must not be empty')
-    if (button.subType === 'url' && WHOLE_ADDRESS.test(text)) {
+    if (button.subType === 'url' && FULL_URL.test(text)) {
       throw invalid(`${path}[${at}].text`, 'must be the end of the button’s URL, not a whole URL')
     }
     byIndex.set(index, text)
   })
-  return wanted.map(({ index, subType }) => {
+  return valueButtons.map(({ index, subType }) => {
     const text = byIndex.get(index)
     if (text === undefined) throw invalid(path, `has no value for the button with index ${index}`)
     return { index, subType, text }

@@ -9,7 +9,7 @@ import { type ResolveDeps, resolveSend } from '../messages/resolve.ts'
 import { channelsOf } from '../messages/template-find.ts'
 import { reaches } from '../routing/recipient.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
-import { saysCodeAlone } from '../templates/spec.ts'
+import { isCodeOnly } from '../templates/spec.ts'
 import { isUsable } from '../templates/transitions.ts'
 import type { Ways } from './carry.ts'
 import type { Learned } from './learned.ts'
@@ -84,7 +84,7 @@ async function findTemplate({ account }: Caller, deps: ResolveDeps): Promise<Tem
   const { templateId } = account.verification
   if (templateId === null) return null
   const template = (await deps.world({ account })).templates.byId.get(templateId)
-  return template && isUsable(template.status) && saysCodeAlone(template) ? template : null
+  return template && isUsable(template.status) && isCodeOnly(template) ? template : null
 }
 
 function bodyFor(

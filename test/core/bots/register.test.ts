@@ -41,15 +41,15 @@ afterAll(async () => {
 
 const platforms: Platforms = {
   get: id => (open.has(id) ? { provider: 'telegram', bots: link.bots! } : undefined),
-  choose: async (_, accountId) => made.get(accountId) ?? null,
-  atUsual: work => work(link.bots!),
-  async connect(_, accountId) {
+  chooseConnection: async (_, accountId) => made.get(accountId) ?? null,
+  atDefault: work => work(link.bots!),
+  async createConnection(_, accountId) {
     expect(made.has(accountId), 'only one connection').toBe(false)
     const id = ids.next('cnn')
     made.set(accountId, id)
     return id
   },
-  async connected() {
+  async openConnection() {
     for (const id of made.values()) open.add(id)
   },
 }
@@ -69,7 +69,7 @@ const bots = (masterKey = Buffer.alloc(32, 7)) =>
     ids,
     seal: createSeal(masterKey, random),
     platforms,
-    settling: { settle: async () => {}, leaving: async () => async () => {} },
+    updateModes: { setUp: async () => {}, prepareRemoval: async () => async () => {} },
     changed() {},
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BotChat, BotHappening, BotUpdate } from '../../../src/contract/bot-platform.ts'
-import { hear, move, type Subscriber } from '../../../src/core/bots/subscriber.ts'
+import { applyUpdate, moveSubscriber, type Subscriber } from '../../../src/core/bots/subscriber.ts'
 
 const NOW = 1_795_000_000_500
 const chat: BotChat = { chatId: '1', userId: '1', username: 'ada', firstName: 'Ada', lastName: null }
@@ -18,17 +18,17 @@ const update = (id: number, what: BotUpdate['what'], atMs: number | null = NOW) 
 })
 
 function known(more: Partial<Subscriber> = {}): Subscriber {
-  const { after } = hear(null, update(10, start('first')), NOW)
+  const { after } = applyUpdate(null, update(10, start('first')), NOW)
   return { ...after!, ...more }
 }
 
 test('whoever speaks first is a subscriber; whoever blocks or returns without having spoken is none', () => {
-  expect(hear(null, update(1, said), NOW)).toMatchObject({
+  expect(applyUpdate(null, update(1, said), NOW)).toMatchObject({
     after: { ...chat, startPayload: null, startedAtMs: 1_795_000_000_000, blockedAtMs: null, movedTo: null },
     events: ['started'],
   })
   for (const what of [{ kind: 'blocked' }, { kind: 'returned' }, null] as const) {
-    expect(hear(null, update(1, what), NOW)).toEqual({ after: null, events: [] })
+    expect(applyUpdate(null, update(1, what), NOW)).toEqual({ after: null, events: [] })
   }
 })
 
@@ -56,45 +56,45 @@ test.each([
     ['returned', 'started'],
   ],
 ] as const)('%s', (_, before, what, after, events) => {
-  expect(hear(before, update(11, what), NOW)).toEqual({
-    after: expect.objectContaining({ ...after, seenUpdate: 11 }),
+  expect(applyUpdate(before, update(11, what), NOW)).toEqual({
+    after: expect.objectContaining({ ...after, lastUpdateId: 11 }),
     events,
   })
 })
 
 test('an update that was overtaken changes nothing but a payload that is missing', () => {
-  const blocked = known({ seenUpdate: 12, blockedAtMs: 5, startPayload: null })
-  expect(hear(blocked, update(11, said), NOW)).toEqual({ after: blocked, events: [] })
-  expect(hear(blocked, update(11, start('late')), NOW)).toEqual({
+  const blocked = known({ lastUpdateId: 12, blockedAtMs: 5, startPayload: null })
+  expect(applyUpdate(blocked, update(11, said), NOW)).toEqual({ after: blocked, events: [] })
+  expect(applyUpdate(blocked, update(11, start('late')), NOW)).toEqual({
     after: { ...blocked, startPayload: 'late' },
     events: [],
   })
-  expect(hear(known({ startPayload: 'newer' }), update(1, start('late'), NOW - 5_000), NOW)).toMatchObject({
+  expect(applyUpdate(known({ startPayload: 'newer' }), update(1, start('late'), NOW - 5_000), NOW)).toMatchObject({
     after: { startPayload: 'newer' },
   })
 })
 
 test('after an idle week numbers begin anew, and are heard all the same', () => {
   const later = NOW + 8 * 86_400_000
-  expect(hear(known({ seenUpdate: 900_000 }), update(3, { kind: 'blocked' }, later), later)).toMatchObject({
-    after: { blockedAtMs: later - 500, seenUpdate: 3 },
+  expect(applyUpdate(known({ lastUpdateId: 900_000 }), update(3, { kind: 'blocked' }, later), later)).toMatchObject({
+    after: { blockedAtMs: later - 500, lastUpdateId: 3 },
     events: ['blocked'],
   })
 })
 
 test('a platform’s clock that runs ahead makes nothing old that follows', () => {
-  const { after } = hear(null, update(1, said, NOW + 3_600_000), NOW)
-  expect(hear(after, update(2, { kind: 'blocked' }), NOW)).toMatchObject({ events: ['blocked'] })
+  const { after } = applyUpdate(null, update(1, said, NOW + 3_600_000), NOW)
+  expect(applyUpdate(after, update(2, { kind: 'blocked' }), NOW)).toMatchObject({ events: ['blocked'] })
 })
 
 test('of updates that have waited, what comes behind a press counts, though the press says no time', () => {
-  const pressed = hear(known(), update(11, said, null), NOW).after!
+  const pressed = applyUpdate(known(), update(11, said, null), NOW).after!
   const hourAgo = NOW - 3_600_000
-  expect(hear(pressed, update(12, start('second'), hourAgo), NOW)).toMatchObject({
-    after: { startPayload: 'second', lastSeenAtMs: pressed.lastSeenAtMs, seenUpdate: 12 },
+  expect(applyUpdate(pressed, update(12, start('second'), hourAgo), NOW)).toMatchObject({
+    after: { startPayload: 'second', lastSeenAtMs: pressed.lastSeenAtMs, lastUpdateId: 12 },
     events: ['started'],
   })
-  expect(hear(pressed, update(12, { kind: 'blocked' }, hourAgo), NOW)).toMatchObject({
+  expect(applyUpdate(pressed, update(12, { kind: 'blocked' }, hourAgo), NOW)).toMatchObject({
     after: { blockedAtMs: hourAgo - 500, lastSeenAtMs: pressed.lastSeenAtMs },
     events: ['blocked'],
   })
@@ -102,10 +102,10 @@ test('of updates that have waited, what comes behind a press counts, though the 
 
 test('a group that moves leaves a way to what it has become', () => {
   const before = known()
-  expect(move(before, null, '-100')).toEqual({
+  expect(moveSubscriber(before, null, '-100')).toEqual({
     left: { ...before, movedTo: '-100' },
     now: { ...before, chatId: '-100' },
   })
   const there = known({ chatId: '-100', startPayload: 'own' })
-  expect(move(before, there, '-100').now).toEqual(there)
+  expect(moveSubscriber(before, there, '-100').now).toEqual(there)
 })

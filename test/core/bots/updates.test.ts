@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BotUpdate } from '../../../src/contract/bot-platform.ts'
-import { claimFeeds, listHeld, releaseFeeds } from '../../../src/core/bots/feed-store.ts'
-import { deleteBot, insertBot, listBots, settleMode } from '../../../src/core/bots/store.ts'
+import { claimFeeds, listHeldFeeds, releaseFeeds } from '../../../src/core/bots/feed-store.ts'
+import { deleteBot, insertBot, listBots, setMode } from '../../../src/core/bots/store.ts'
 import { selectChats } from '../../../src/core/bots/subscriber-store.ts'
 import { type BotUpdates, createBotUpdates } from '../../../src/core/bots/updates.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
@@ -39,8 +39,8 @@ function createNode(): BotUpdates {
     clock,
     ids,
     log,
-    keep,
-    told() {},
+    storeInbound: keep,
+    onEventsStored() {},
     acknowledge: (_, press) => void presses.push(press),
   })
 }
@@ -61,7 +61,7 @@ async function addBot(polled = false): Promise<BotId> {
     publicUrl: null,
   } as const
   await insertBot(database.db, bot)
-  if (polled) await settleMode(database.db, bot, 'polling', null)
+  if (polled) await setMode(database.db, bot, 'polling', null)
   return bot.id
 }
 
@@ -105,7 +105,7 @@ test('the same updates, told to both nodes at once and again: each is taken once
     ...words(at, String(at % 20)),
     press: at % 6 ? null : `p${at}`,
   }))
-  const takes = [0, 1, 0, 1, 1, 0].map(node => nodes[node]!.take(feedOf(botId), told))
+  const takes = [0, 1, 0, 1, 1, 0].map(node => nodes[node]!.store(feedOf(botId), told))
   expect(new Set(await Promise.all(takes))).toEqual(new Set(['stored']))
   expect(await stored(botId)).toBe(60)
   expect(presses.toSorted()).toEqual(told.flatMap(({ press }) => press ?? []).toSorted())
@@ -115,7 +115,7 @@ test('the same updates, told to both nodes at once and again: each is taken once
 test('many bots at once, of both nodes: nobody waits in a circle', async () => {
   const bots = await Promise.all(Array.from({ length: 8 }, () => addBot()))
   const takes = Array.from({ length: 200 }, (_, at) =>
-    nodes[at % 2]!.take(feedOf(bots[(at * 7) % 8]!), [words(at, String(at % 3))]),
+    nodes[at % 2]!.store(feedOf(bots[(at * 7) % 8]!), [words(at, String(at % 3))]),
   )
   expect(new Set(await Promise.all(takes))).toEqual(new Set(['stored']))
   for (const bot of bots) expect(await stored(bot)).toBe(25)
@@ -126,19 +126,19 @@ test('whoever held a bot before brings nothing any more; nor does anybody for on
   const node = await registerNode(database.db, 'here', clock.now(), false)
   const [lease] = await claimFeeds(database.db, node, 1)
   expect(lease).toMatchObject({ botId, connectionId: CONNECTION })
-  expect(await nodes[0].take(feedOf(botId, lease!.fence), [words(1, '1')])).toBe('stored')
+  expect(await nodes[0].store(feedOf(botId, lease!.fence), [words(1, '1')])).toBe('stored')
   // It lives: nobody else takes the bot, until it is given up.
   const other = await registerNode(database.db, 'there', clock.now(), false)
   expect(await claimFeeds(database.db, other, 1)).toEqual([])
   await releaseFeeds(database.db, [lease!])
   const [next] = await claimFeeds(database.db, other, 1)
   expect(next!.fence).toBeGreaterThan(lease!.fence)
-  expect(await nodes[0].take(feedOf(botId, lease!.fence), [words(2, '2')])).toBe('lost')
-  expect(await nodes[1].take(feedOf(botId, next!.fence), [words(2, '2')])).toBe('stored')
+  expect(await nodes[0].store(feedOf(botId, lease!.fence), [words(2, '2')])).toBe('lost')
+  expect(await nodes[1].store(feedOf(botId, next!.fence), [words(2, '2')])).toBe('stored')
   expect(await stored(botId)).toBe(2)
 
   await deleteBot(database.db, ACCOUNT, botId)
-  expect(await nodes[1].take(feedOf(botId), [words(3, '3')])).toBe('lost')
+  expect(await nodes[1].store(feedOf(botId), [words(3, '3')])).toBe('lost')
   expect(await selectChats(database.db, [{ accountId: ACCOUNT, botId, chatId: '3' }])).toEqual([])
 })
 
@@ -148,10 +148,10 @@ test('bots are spread over the nodes that live, and what is beyond a share is gi
   await Promise.all(Array.from({ length: 5 }, () => addBot(true)))
   const first = await registerNode(db, 'first', clock.now(), false)
   expect(await claimFeeds(db, first, 500)).toHaveLength(5)
-  expect(await listHeld(db, first)).toMatchObject({ surplus: 0 })
+  expect(await listHeldFeeds(db, first)).toMatchObject({ surplus: 0 })
   const second = await registerNode(db, 'second', clock.now(), false)
   expect(await claimFeeds(db, second, 500)).toEqual([])
-  const { leases, surplus } = await listHeld(db, first)
+  const { leases, surplus } = await listHeldFeeds(db, first)
   expect(surplus).toBe(2)
   await releaseFeeds(db, leases.slice(0, surplus))
   expect(await claimFeeds(db, second, 500)).toHaveLength(2)
@@ -160,6 +160,6 @@ test('bots are spread over the nodes that live, and what is beyond a share is gi
 
 test('what the store refuses is left out, and its neighbours are kept', async () => {
   const botId = await addBot()
-  expect(await nodes[0].take(feedOf(botId), [words(1, '1'), words(1.5, '2'), words(3, '3')])).toBe('stored')
+  expect(await nodes[0].store(feedOf(botId), [words(1, '1'), words(1.5, '2'), words(3, '3')])).toBe('stored')
   expect(await stored(botId)).toBe(2)
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
-import { keyOf } from '../../../src/core/media/asset.ts'
+import { fileKey } from '../../../src/core/media/asset.ts'
 import { createMedia, type Media } from '../../../src/core/media/media.ts'
 import { createMediaSweep } from '../../../src/core/media/sweep.ts'
 import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
@@ -71,7 +71,7 @@ describe('the sweep of media', () => {
     yield png()
   }
   const take = (accountId = owner, source: AsyncIterable<Buffer> = bytes()) =>
-    media.take(accountId, { path: 'file', fileName: 'a.png', declared: '', bytes: source })
+    media.store(accountId, { path: 'file', fileName: 'a.png', declared: '', bytes: source })
 
   async function rows(): Promise<string[]> {
     const { rows } = await database.db.query<{ state: string }>({
@@ -107,7 +107,7 @@ describe('the sweep of media', () => {
     const asset = await take()
     await clock.advance(KEEP_MS - 1_000)
     expect(await sweep()).toBe(0)
-    expect(files.has(keyOf(asset.id))).toBe(true)
+    expect(files.has(fileKey(asset.id))).toBe(true)
     await clock.advance(2_000)
     expect(await sweep()).toBe(1)
     expect([await rows(), files.size]).toEqual([[], 0])
@@ -134,7 +134,7 @@ describe('the sweep of media', () => {
   it('leaves alone what a message waits with; its time begins when the message is done', async () => {
     const asset = await take()
     const waiting = message()
-    expect(await media.use(asset.id, waiting)).toBe(true)
+    expect(await media.addUse(asset.id, waiting)).toBe(true)
     await inOutbox(waiting)
     await clock.advance(10 * KEEP_MS)
     expect(await sweep()).toBe(0)
@@ -161,7 +161,7 @@ describe('the sweep of media', () => {
 
   it('ends the use of a message that was never accepted', async () => {
     const asset = await take()
-    await media.use(asset.id, message())
+    await media.addUse(asset.id, message())
     await clock.advance(2 * HOUR_MS)
     await sweep()
     const { rows } = await database.db.query({ name: 'uses', text: 'select 1 from media_uses' })
@@ -196,7 +196,7 @@ describe('the sweep of media', () => {
     await expect(sweep()).rejects.toThrow(FileStoreUnavailable)
     expect(await rows()).toEqual(['leaving'])
     expect((await media.find(owner, [asset.id])).size).toBe(0)
-    expect(await media.use(asset.id, message())).toBe(false)
+    expect(await media.addUse(asset.id, message())).toBe(false)
     away = false
     expect(await sweep()).toBe(1)
     expect([await rows(), files.size]).toEqual([[], 0])
@@ -205,8 +205,8 @@ describe('the sweep of media', () => {
   it('never takes a file away under a message that comes for it at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
-      const [used] = await Promise.all([media.use(asset.id, message()), media.discard(asset)])
-      expect(files.has(keyOf(asset.id))).toBe(used)
+      const [used] = await Promise.all([media.addUse(asset.id, message()), media.discard(asset)])
+      expect(files.has(fileKey(asset.id))).toBe(used)
     }
   })
 
@@ -214,12 +214,12 @@ describe('the sweep of media', () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
       const kept = database.db.transaction(async tx => {
-        const stays = await media.keep(tx, asset)
-        if (stays) await media.use(asset.id, message())
+        const stays = await media.retain(tx, asset)
+        if (stays) await media.addUse(asset.id, message())
         return stays
       })
       const [stays] = await Promise.all([kept, media.discard(asset)])
-      expect(files.has(keyOf(asset.id))).toBe(stays)
+      expect(files.has(fileKey(asset.id))).toBe(stays)
     }
   })
 
@@ -227,7 +227,7 @@ describe('the sweep of media', () => {
     const platforms = await take(PLATFORM)
     const others = await take(ids.next('acc'))
     expect([...(await media.find(owner, [platforms.id, others.id])).keys()]).toEqual([platforms.id])
-    expect(await media.use(platforms.id, message())).toBe(true)
-    expect(await media.use(others.id, message())).toBe(false)
+    expect(await media.addUse(platforms.id, message())).toBe(true)
+    expect(await media.addUse(others.id, message())).toBe(false)
   })
 })

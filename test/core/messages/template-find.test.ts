@@ -8,7 +8,7 @@ import {
   findTemplate,
 } from '../../../src/core/messages/template-find.ts'
 import type { Recipient } from '../../../src/core/routing/recipient.ts'
-import type { TemplateSnapshot, TemplatesSnapshot } from '../../../src/core/templates/snapshot.ts'
+import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../../../src/core/templates/snapshot.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 
 const ACCOUNT: AccountId = 'acc_1'
@@ -33,7 +33,7 @@ const template = (id: string, more: Partial<TemplateSnapshot> = {}) =>
 const snapshot = (
   templates: TemplateSnapshot[],
   chosen: TemplateSnapshot | null = null,
-): TemplatesSnapshot => ({
+): AccountTemplatesSnapshot => ({
   byId: new Map(templates.map(each => [each.id, each])),
   byName: Map.groupBy(templates, each => each.name),
   defaultOf: () => chosen,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OfficialIdentity } from '../../../src/channels/provider.ts'
 import { createOfficialCheck } from '../../../src/core/senders/official-check.ts'
-import { selectIdentities, sweepOfficial } from '../../../src/core/senders/official-store.ts'
+import { selectIdentities, sweepIdentities } from '../../../src/core/senders/official-store.ts'
 import { type AccountId, type ConnectionId, createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -107,6 +107,6 @@ test('what the store cannot hold of it costs nobody the rest', async () => {
 
 test('what was said of a connection that is gone is swept', async () => {
   await node()()
-  while ((await sweepOfficial(database.db, 10)) > 0);
+  while ((await sweepIdentities(database.db, 10)) > 0);
   expect(await selectIdentities(database.db, accountId)).toEqual([])
 })

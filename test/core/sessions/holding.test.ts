@@ -3,13 +3,13 @@ import { registerNode, removeNode } from '../../../src/core/outbox/node-store.ts
 import { listChats } from '../../../src/core/sessions/chat-store.ts'
 import { selectKeys, upsertKeys } from '../../../src/core/sessions/key-store.ts'
 import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'
-import { createStandings } from '../../../src/core/sessions/standing.ts'
+import { createSessionStates } from '../../../src/core/sessions/states.ts'
 import {
   claimSessions,
   deleteSession,
-  type Hold,
+  type SessionClaim,
   insertSession,
-  lockHold,
+  lockClaim,
   restartSession,
   type SessionRow,
 } from '../../../src/core/sessions/store.ts'
@@ -66,16 +66,16 @@ beforeEach(async () => {
   await insertSession(database.db, row)
 })
 
-async function claim(node: number): Promise<Hold[]> {
+async function claim(node: number): Promise<SessionClaim[]> {
   const rows = await claimSessions(database.db, node, 10)
   return rows
     .filter(row => row.accountId === accountId)
     .map(({ id, fence, turn }) => ({ accountId, id, node, fence, turn }))
 }
 
-const keysOf = (hold: Hold): HeldKeys =>
+const keysOf = (hold: SessionClaim): HeldKeys =>
   createHeldKeys({ db: database.db, clock: systemClock, seal, patience: () => false }, hold)
-const standings = () => createStandings({ db: database.db, clock: systemClock, ids, seal })
+const standings = () => createSessionStates({ db: database.db, clock: systemClock, ids, seal })
 const chat = (name: string | null, chatId = '+15550000001') =>
   ({ chatId, kind: 'user', name, lastMessageAtMs: null }) as const
 const OPEN = { state: 'open', phone: '+15550000000', pushName: null } as const
@@ -90,7 +90,7 @@ test('a holder that was given up writes no key and no chat, and says nothing', a
   const [first] = await claim(nodes[0])
   const earlier = keysOf(first!)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'old' }])).toBe(true)
-  expect(await standings().note(first!, OPEN)).toBe(true)
+  expect(await standings().recordState(first!, OPEN)).toBe(true)
 
   await removeNode(database.db, nodes[0])
   const [second] = await claim(nodes[1])
@@ -98,9 +98,9 @@ test('a holder that was given up writes no key and no chat, and says nothing', a
   const later = keysOf(second!)
   expect(await later.write([{ kind: 'session', id: 'ada', value: 'new' }])).toBe(true)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'stale' }])).toBe(false)
-  expect(await standings().note(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
-  expect(await standings().noteChats(second!, [chat('Bob')])).toBe(true)
-  expect(await standings().noteChats(first!, [chat('Stale'), chat('Gone', '+15550000009')])).toBe(false)
+  expect(await standings().recordState(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
+  expect(await standings().recordChats(second!, [chat('Bob')])).toBe(true)
+  expect(await standings().recordChats(first!, [chat('Stale'), chat('Gone', '+15550000009')])).toBe(false)
   expect(await listChats(database.db, second!, null, null, 10)).toEqual([chat('Bob')])
   expect(await later.read('session', ['ada', 'bob'])).toEqual(new Map([['ada', 'new']]))
 })
@@ -133,14 +133,14 @@ test('changes are all of them or none', async () => {
 test('what was said before a restart moves nothing behind it', async () => {
   const [hold] = await claim(nodes[0])
   await restartSession(database.db, accountId, true, 'desk', Date.now())
-  expect(await standings().note(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(false)
+  expect(await standings().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(false)
 })
 
 test('a log-out wipes the keys with its word', async () => {
   const [hold] = await claim(nodes[0])
   const keys = keysOf(hold!)
   await keys.write([{ kind: 'credentials', id: '', value: 'secret' }])
-  expect(await standings().note(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
+  expect(await standings().recordState(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
   expect(await keys.read('credentials', [''])).toEqual(new Map())
 })
 
@@ -148,7 +148,7 @@ test('forgotten while a key of it is on its way to the store, it leaves none the
   const [hold] = await claim(nodes[0])
   let forgetting: Promise<boolean> | undefined
   await database.db.transaction(async tx => {
-    await lockHold(tx, hold!)
+    await lockClaim(tx, hold!)
     await upsertKeys(tx, hold!, [{ kind: 'k', keyId: '1', value: Buffer.from('late') }])
     forgetting = deleteSession(database.db, hold!)
     await lookUntil(waitersForLocks, n => n === 1, 3_000)
@@ -168,9 +168,9 @@ async function waitersForLocks(): Promise<number> {
 
 test('names that the store cannot hold as they are harm neither the session nor its other chats', async () => {
   const [hold] = await claim(nodes[0])
-  expect(await standings().note(hold!, { ...OPEN, pushName: 'A\0da\ud800' })).toBe(true)
+  expect(await standings().recordState(hold!, { ...OPEN, pushName: 'A\0da\ud800' })).toBe(true)
   const names = ['Bob', '\0', `\0${'x'.repeat(1_000)}`]
-  await standings().noteChats(
+  await standings().recordChats(
     hold!,
     names.map((name, at) => chat(name, `+1555000000${at}`)),
   )
@@ -181,7 +181,7 @@ test('names that the store cannot hold as they are harm neither the session nor 
 test('forgotten while chats of it are on their way to the store, it leaves none there', async () => {
   const [hold] = await claim(nodes[0])
   expect(await deleteSession(database.db, hold!)).toBe(true)
-  expect(await standings().noteChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
+  expect(await standings().recordChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
   expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
 })
 
@@ -222,7 +222,7 @@ test('what comes in while the database is away is kept until it is back, however
 test('of the chats that become known one by one the newest are kept', async () => {
   const hold = (await claim(nodes[0]))[0]!
   const at = (nth: number) => ({ ...chat(null, `+1555${1_000_000 + nth}`), lastMessageAtMs: 1_000 * nth })
-  await standings().noteChats(
+  await standings().recordChats(
     hold,
     Array.from({ length: 4_999 }, (_, nth) => at(nth)),
   )
@@ -233,7 +233,7 @@ test('of the chats that become known one by one the newest are kept', async () =
     lastMessageAtMs: null,
   } as const
   for (const one of [group, at(5_000), at(5_001), at(5_001)]) {
-    expect(await standings().noteChats(hold, [one])).toBe(true)
+    expect(await standings().recordChats(hold, [one])).toBe(true)
   }
   const kept = await listChats(database.db, hold, null, null, 6_000)
   expect(kept).toHaveLength(5_000)

@@ -26,9 +26,9 @@ test('a server without the library says which package it lacks, and stores nothi
     ids: createIds(systemClock, createRandom()),
     phones: createPhones({ cacheSize: 10 }),
     seal: { open: sealed => sealed },
-    missing: () => NOT_INSTALLED,
+    unavailableReason: () => NOT_INSTALLED,
     paceOf: () => Promise.reject(new Error('there is none')),
-    drawer: () => Promise.reject(new Error('there is none')),
+    loadQrRenderer: () => Promise.reject(new Error('there is none')),
     changed() {},
   })
   const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as unknown as Caller

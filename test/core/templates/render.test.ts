@@ -4,7 +4,7 @@ import {
   firstGap,
   isFault,
   parsePlaceholders,
-  placesOf,
+  placeholderNumbers,
   type Segments,
 } from '../../../src/core/templates/placeholders.ts'
 import { type CompiledTemplate, joinParts, renderTemplate } from '../../../src/core/templates/render.ts'
@@ -83,7 +83,7 @@ describe('firstGap', () => {
   test('is null exactly for 1 to n', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 20 })), numbers => {
-        const places = placesOf(numbers)
+        const places = placeholderNumbers(numbers)
         const full = numbers.length === 0 || Math.max(...numbers) === numbers.length
         expect(firstGap(places) === null).toBe(full)
       }),

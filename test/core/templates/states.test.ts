@@ -4,11 +4,11 @@ import { TEMPLATE_STATUSES, type TemplateStatus } from '../../../src/contract/te
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import { createTemplateStates } from '../../../src/core/templates/apply-state.ts'
 import { createCreateTemplate } from '../../../src/core/templates/create.ts'
-import { createTemplateTeller } from '../../../src/core/templates/events.ts'
+import { createTemplateEventPublisher } from '../../../src/core/templates/events.ts'
 import type { TemplateMedia } from '../../../src/core/templates/header-file.ts'
-import { providerNameOf } from '../../../src/core/templates/lines.ts'
-import { createApprovers, type TemplateLink } from '../../../src/core/templates/official.ts'
-import { claimName, dropName, sweepNames } from '../../../src/core/templates/official-store.ts'
+import { providerNameOf } from '../../../src/core/templates/official-connection.ts'
+import { createProviderTemplates, type TemplateLink } from '../../../src/core/templates/provider-templates.ts'
+import { claimName, releaseName, sweepNameClaims } from '../../../src/core/templates/official-store.ts'
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
 import {
   selectDefaultsFor,
@@ -65,20 +65,20 @@ function world(onPlatformNumber = false) {
       return word && stateOf(name, word)
     },
   }
-  const tell = createTemplateTeller({ clock, ids })
-  const approvers = createApprovers({ clock, linkOf: id => (id === connectionId ? link : undefined) })
-  const states = createTemplateStates({ db, tell, applied: id => void applied.push(id) })
+  const tell = createTemplateEventPublisher({ clock, ids })
+  const approvers = createProviderTemplates({ clock, linkOf: id => (id === connectionId ? link : undefined) })
+  const states = createTemplateStates({ db, publishEvent: tell, applied: id => void applied.push(id) })
   const create = createCreateTemplate({
     db,
     clock,
     ids,
     media: {} as TemplateMedia,
-    approvers,
-    tell,
+    providerTemplates: approvers,
+    publishEvent: tell,
     applied: id => void applied.push(id),
-    lineOf: async () => ({ connectionId, onPlatformNumber, sandbox: false }),
+    connectionFor: async () => ({ connectionId, onPlatformNumber, sandbox: false }),
   })
-  const poll = createTemplatePoll({ db, clock, approvers, states })
+  const poll = createTemplatePoll({ db, clock, providerTemplates: approvers, states })
 
   return {
     clock,
@@ -94,15 +94,15 @@ function world(onPlatformNumber = false) {
       byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
     another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
-      states.take(connectionId, [stateOf('parcel', { status, ...(reason !== undefined && { reason }) })]),
+      states.applyReports(connectionId, [stateOf('parcel', { status, ...(reason !== undefined && { reason }) })]),
     /** In one call of the provider's. */
     tellTogether: (...told: TemplateState['status'][]) =>
-      states.take(
+      states.applyReports(
         connectionId,
         told.map(status => stateOf('parcel', { status })),
       ),
     tellSubType: (subType: 'utility' | 'marketing') =>
-      states.take(connectionId, [
+      states.applyReports(connectionId, [
         { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
       ]),
     poll,
@@ -330,7 +330,7 @@ describe('creating', () => {
     const { clock, says, create, accountId } = world()
     says(new Error('reset'))
     await expect(create()).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 5 })
-    const approvers = createApprovers({
+    const approvers = createProviderTemplates({
       clock,
       linkOf: () => ({ submitTemplate: () => new Promise(() => {}) }),
     })
@@ -405,9 +405,9 @@ describe('a name whose request died', () => {
     expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(true)
     expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(false)
     expect(await claimName(db, claim, nowMs + 2_000, nowMs + 1_000)).toBe(true)
-    await sweepNames(db, nowMs + 1_000)
+    await sweepNameClaims(db, nowMs + 1_000)
     expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(false)
-    await sweepNames(db, nowMs + 3_000)
+    await sweepNameClaims(db, nowMs + 3_000)
     expect(await claimName(db, claim, nowMs + 2_500, nowMs)).toBe(true)
   })
 
@@ -417,9 +417,9 @@ describe('a name whose request died', () => {
     const nowMs = Date.now()
     expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(true)
     expect(await claimName(db, claim, nowMs + 2_000, nowMs + 1_000)).toBe(true)
-    await dropName(db, claim, nowMs)
+    await releaseName(db, claim, nowMs)
     expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(false)
-    await dropName(db, claim, nowMs + 2_000)
+    await releaseName(db, claim, nowMs + 2_000)
     expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(true)
   })
 })

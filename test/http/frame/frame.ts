@@ -17,7 +17,7 @@ import { demoRoutes } from './demo.ts'
 export const KEY = 'ph_test_key'
 /** For routes of which none takes a file. */
 const NO_MEDIA: FormMedia = {
-  take: () => Promise.reject(new Error('no route here takes files')),
+  store: () => Promise.reject(new Error('no route here takes files')),
   discard: async () => {},
 }
 

@@ -1,7 +1,7 @@
 import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keyOf } from '../../../src/core/media/asset.ts'
+import { fileKey } from '../../../src/core/media/asset.ts'
 import type { AssetId } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { jpeg, pdf, png } from '../../support/files.ts'
@@ -74,7 +74,7 @@ describe('the preview of an uploaded file', () => {
 
   it('breaks off where the disk has lost the end of the file, and keeps nobody waiting for it', async () => {
     const { id, previewUrl } = await uploadFile(app, account.testKey, text(1_005))
-    await truncate(join(app.dataDir, 'media', keyOf(id as AssetId)), 600)
+    await truncate(join(app.dataDir, 'media', fileKey(id as AssetId)), 600)
     const atMost = { signal: AbortSignal.timeout(10_000) }
     const cut = fetch(app.url + previewUrl, atMost).then(answer => answer.text())
     await expect(cut).rejects.toThrow('terminated')

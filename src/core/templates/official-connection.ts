@@ -21,19 +21,19 @@ export type AccountSenders = {
 }
 
 /** The connection of an official sender, for its templates. */
-export type Line = {
+export type OfficialConnection = {
   connectionId: ConnectionId
   onPlatformNumber: boolean
   /** The sandbox, where accounts may use the same template names. */
   sandbox: boolean
 }
 
-export type LineRequest = {
+export type ConnectionRequest = {
   /** The owner of the template; `PLATFORM` for a template of all accounts. */
   accountId: AccountId
   mode: KeyMode
   /** The requested official sender. */
-  asked: string | undefined
+  requestedSender: string | undefined
   /** The account's and the platform's, in the order in which they are tried. */
   connections: readonly ConnectionSnapshot[]
   /** The account's default; null for the platform's number, undefined for no choice. */
@@ -48,32 +48,32 @@ const CHANNEL = 'official_chatapp'
  * account's default if it is enabled, else its own first one, else the platform's. With a
  * test key always the sandbox. Pure; throws a 400 for an unknown or disabled sender.
  */
-export function chooseLine(request: LineRequest): Line {
+export function chooseOfficialConnection(request: ConnectionRequest): OfficialConnection {
   const official = request.connections.filter(each => each.channels.includes(CHANNEL))
   const own = official.filter(each => each.accountId === request.accountId && each.accountId !== PLATFORM)
-  const asked = askedFor(request, own)
-  if (request.mode === 'test') return toLine(sandboxOf(official) ?? noLine())
-  if (asked) return toLine(asked)
-  const byChoice = own.find(each => each.enabled && each.id === request.chosen)
-  const byItself = request.chosen === null ? undefined : own.find(isReal)
-  const wantsPlatform = request.asked === PLATFORM_SENDER
-  const chosen = wantsPlatform ? undefined : (byChoice ?? byItself)
-  return toLine(chosen ?? platformOf(official, request.sandboxForLive) ?? noLine())
+  const requested = requestedConnection(request, own)
+  if (request.mode === 'test') return toOfficialConnection(sandboxOf(official) ?? noConnection())
+  if (requested) return toOfficialConnection(requested)
+  const ownDefault = own.find(each => each.enabled && each.id === request.chosen)
+  const firstOwn = request.chosen === null ? undefined : own.find(isReal)
+  const wantsPlatform = request.requestedSender === PLATFORM_SENDER
+  const chosen = wantsPlatform ? undefined : (ownDefault ?? firstOwn)
+  return toOfficialConnection(chosen ?? platformOf(official, request.sandboxForLive) ?? noConnection())
 }
 
 /** The requested connection of the account; undefined if none is requested, or the platform's. */
-function askedFor({ asked }: LineRequest, own: readonly ConnectionSnapshot[]) {
-  if (asked === undefined || asked === PLATFORM_SENDER) return undefined
-  const found = own.find(each => each.id === asked)
+function requestedConnection({ requestedSender }: ConnectionRequest, own: readonly ConnectionSnapshot[]) {
+  if (requestedSender === undefined || requestedSender === PLATFORM_SENDER) return undefined
+  const found = own.find(each => each.id === requestedSender)
   if (!found) throw invalid('officialSenderId', 'there is no such official sender')
   if (!found.enabled) throw invalid('officialSenderId', 'this official sender is disabled')
   return found
 }
 
-/** The line of a connection, which may be disabled; null if the connection was deleted. */
-export function findLine(connections: readonly ConnectionSnapshot[], id: ConnectionId): Line | null {
+/** The connection with this id, which may be disabled; null if it was deleted. */
+export function findOfficialConnection(connections: readonly ConnectionSnapshot[], id: ConnectionId): OfficialConnection | null {
   const found = connections.find(each => each.id === id)
-  return found ? toLine(found) : null
+  return found ? toOfficialConnection(found) : null
 }
 
 /** The platform's connection; the sandbox only if there is no real connection, as for sends. */
@@ -91,23 +91,23 @@ function isReal({ enabled, provider }: ConnectionSnapshot): boolean {
   return enabled && provider !== SANDBOX
 }
 
-function toLine({ id, accountId, provider }: ConnectionSnapshot): Line {
+function toOfficialConnection({ id, accountId, provider }: ConnectionSnapshot): OfficialConnection {
   return { connectionId: id, onPlatformNumber: accountId === PLATFORM, sandbox: provider === SANDBOX }
 }
 
-function noLine(): never {
+function noConnection(): never {
   throw invalid('officialSenderId', 'there is no connection for official templates')
 }
 
 /** Letters of an account's id: enough to tell accounts on one number apart. */
-const MARK_LENGTH = 10
+const SUFFIX_LENGTH = 10
 
 /**
  * The name of a template at its provider. On a shared number it gets a suffix
  * from the account's id, since accounts may use the same name for different
  * texts.
  */
-export function providerNameOf(name: string, accountId: AccountId, line: Line): string {
-  const shared = line.onPlatformNumber && !line.sandbox && accountId !== PLATFORM
-  return shared ? `${name}_${accountId.slice(-MARK_LENGTH)}` : name
+export function providerNameOf(name: string, accountId: AccountId, connection: OfficialConnection): string {
+  const shared = connection.onPlatformNumber && !connection.sandbox && accountId !== PLATFORM
+  return shared ? `${name}_${accountId.slice(-SUFFIX_LENGTH)}` : name
 }

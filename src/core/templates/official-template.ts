@@ -1,10 +1,10 @@
 import type { OfficialButton, OfficialTemplate, OutgoingFile } from '../../channels/provider.ts'
 import type { TemplateButton } from '../../contract/template.ts'
-import { placesOf, type Segments } from './placeholders.ts'
-import { examplesOf, type HeaderFile, type TemplateDraft, URL_PLACE } from './spec.ts'
+import { placeholderNumbers, type Segments } from './placeholders.ts'
+import { examplesOf, type HeaderFile, type TemplateDraft, URL_PLACEHOLDER } from './spec.ts'
 
 /** A template in the form in which it is submitted to a provider. */
-export function toOfficial(
+export function toOfficialTemplate(
   draft: TemplateDraft,
   providerName: string,
   open: (file: HeaderFile, type: 'image' | 'video' | 'document') => OutgoingFile,
@@ -27,7 +27,7 @@ export function toOfficial(
 function toHeader(
   { spec: { header }, compiled }: TemplateDraft,
   examples: readonly string[],
-  open: Parameters<typeof toOfficial>[2],
+  open: Parameters<typeof toOfficialTemplate>[2],
 ): OfficialTemplate['header'] {
   if (header === null) return null
   if (header.type !== 'text')
@@ -35,13 +35,13 @@ function toHeader(
   return {
     type: 'text',
     text: renumber(compiled.header ?? []),
-    examples: placesOf(compiled.header ?? []).map(place => examples[place - 1]!),
+    examples: placeholderNumbers(compiled.header ?? []).map(place => examples[place - 1]!),
   }
 }
 
 /** Providers number the header's placeholders separately from the body's. */
 function renumber(segments: Segments): string {
-  const order = placesOf(segments)
+  const order = placeholderNumbers(segments)
   return segments
     .map(segment => (typeof segment === 'string' ? segment : `{{${order.indexOf(segment) + 1}}}`))
     .join('')
@@ -53,7 +53,7 @@ function toButton(button: TemplateButton): OfficialButton {
     case 'url': {
       const { url = '', urlExample = null } = button
       // Only a URL with a placeholder has an example.
-      return { type, text, url, urlExample: url.endsWith(URL_PLACE) ? urlExample : null }
+      return { type, text, url, urlExample: url.endsWith(URL_PLACEHOLDER) ? urlExample : null }
     }
     case 'phone':
       return { type, text, phoneNumber: button.phoneNumber ?? '' }

@@ -2,25 +2,25 @@ import type { Link, OfficialTemplate, TemplateOutcome, TemplateState } from '../
 import { Problem } from '../../contract/errors.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { storableWord } from './provider-words.ts'
+import { storableReport } from './storable-report.ts'
 
 /** The part of a link that is for templates. */
 export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'findTemplate' | 'deleteTemplate'>
 
 /** Template operations at the providers, with time limits. Failures are values. */
-export type Approvers = {
+export type ProviderTemplates = {
   /** Null if the connection does not take templates. */
   submit(connectionId: ConnectionId, template: OfficialTemplate): Promise<TemplateOutcome | null>
-  /** `unknown`: the provider has no such template. `unasked`: it did not answer. */
+  /** `unknown`: the provider has no such template. `unanswered`: it did not answer. */
   read(connectionId: ConnectionId, name: string, language: string): Promise<ReadOutcome>
   /** `read` by the provider's own id. */
   find(connectionId: ConnectionId, providerTemplateId: string): Promise<ReadOutcome>
   /** False if it is not known whether the template was deleted. */
   remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
 }
-export type ReadOutcome = { kind: 'state'; state: TemplateState } | { kind: 'unknown' } | { kind: 'unasked' }
+export type ReadOutcome = { kind: 'state'; state: TemplateState } | { kind: 'unknown' } | { kind: 'unanswered' }
 
-export type ApproversDeps = {
+export type ProviderTemplatesDeps = {
   clock: Clock
   /** The open link of a connection; undefined if there is none. */
   linkOf(id: ConnectionId): TemplateLink | undefined
@@ -28,11 +28,11 @@ export type ApproversDeps = {
 
 /** Long, since the header's sample is uploaded and the provider may check the template at once. */
 const SUBMIT_TIMEOUT_MS = 30_000
-const ASK_TIMEOUT_MS = 10_000
+const LOOKUP_TIMEOUT_MS = 10_000
 /** When to repeat a request after the provider did not answer. */
-const COME_BACK_SECONDS = 5
+const RETRY_AFTER_SECONDS = 5
 
-export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
+export function createProviderTemplates({ clock, linkOf }: ProviderTemplatesDeps): ProviderTemplates {
   /** The result of `work`; null if it failed or took too long. */
   async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>) {
     const stop = new AbortController()
@@ -45,12 +45,12 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
     return done || null
   }
 
-  async function ask(
-    question: ((signal: AbortSignal) => Promise<TemplateState | null>) | undefined,
+  async function lookUp(
+    request: ((signal: AbortSignal) => Promise<TemplateState | null>) | undefined,
   ): Promise<ReadOutcome> {
-    const done = question && (await within(ASK_TIMEOUT_MS, question))
-    if (!done) return { kind: 'unasked' }
-    return done.value ? { kind: 'state', state: storableWord(done.value) } : { kind: 'unknown' }
+    const done = request && (await within(LOOKUP_TIMEOUT_MS, request))
+    if (!done) return { kind: 'unanswered' }
+    return done.value ? { kind: 'state', state: storableReport(done.value) } : { kind: 'unknown' }
   }
 
   return {
@@ -61,21 +61,21 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
       const done = await within(SUBMIT_TIMEOUT_MS, signal => link.submitTemplate!(template, signal))
       if (!done) return { kind: 'unavailable', detail: 'the provider did not answer' }
       const outcome = done.value
-      return outcome.kind === 'submitted' ? { ...outcome, state: storableWord(outcome.state) } : outcome
+      return outcome.kind === 'submitted' ? { ...outcome, state: storableReport(outcome.state) } : outcome
     },
     read(connectionId, name, language) {
       const link = linkOf(connectionId)
-      return ask(link?.readTemplate && (signal => link.readTemplate!(name, language, signal)))
+      return lookUp(link?.readTemplate && (signal => link.readTemplate!(name, language, signal)))
     },
     find(connectionId, providerTemplateId) {
       const link = linkOf(connectionId)
-      return ask(link?.findTemplate && (signal => link.findTemplate!(providerTemplateId, signal)))
+      return lookUp(link?.findTemplate && (signal => link.findTemplate!(providerTemplateId, signal)))
     },
     async remove(connectionId, name, language) {
       const link = linkOf(connectionId)
       if (!link) return false
       if (!link.deleteTemplate) return true
-      const done = await within(ASK_TIMEOUT_MS, signal =>
+      const done = await within(LOOKUP_TIMEOUT_MS, signal =>
         link.deleteTemplate!(name, language, signal).then(() => true),
       )
       return done !== null
@@ -84,9 +84,9 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
 }
 
 /** Nothing was stored, so the request may be repeated. `detail` may be a provider's sentence with a full stop. */
-export function approverUnavailable(detail: string): Problem {
+export function providerUnavailable(detail: string): Problem {
   const why = detail.replace(/\.$/, '')
   return new Problem('PROVIDER_UNAVAILABLE', `The provider is unavailable: ${why}. Nothing was changed.`, {
-    retryAfterSeconds: COME_BACK_SECONDS,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 }

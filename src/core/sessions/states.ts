@@ -6,14 +6,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
-import { type ChatRow, pruneChats, upsertChats, wipeChats } from './chat-store.ts'
-import { wipeKeys } from './key-store.ts'
+import { type ChatRow, pruneChats, upsertChats, deleteAllChats } from './chat-store.ts'
+import { deleteAllKeys } from './key-store.ts'
 import { pairingContext } from './sessions.ts'
-import { type Hold, lockHold, type StateChange, writeState, writeTold } from './store.ts'
+import { type SessionClaim, lockClaim, type StateChange, writeState, storeLastEvent } from './store.ts'
 import type { Pairing } from './view.ts'
 
 /** The state of a session, as reported by the node that holds it. */
-export type Standing =
+export type ReportedState =
   | { state: 'connecting' }
   | { state: 'qr' | 'pairing_code'; pairing: Pairing }
   | { state: 'open'; phone: string | null; pushName: string | null }
@@ -21,11 +21,11 @@ export type Standing =
   | { state: 'closed'; detail: string; goesOn: boolean }
   | { state: 'logged_out'; detail: string }
 
-export type Standings = {
+export type SessionStates = {
   /** Stores the state and its event for webhooks; false if this claim of the session is no longer valid. */
-  note(hold: Hold, standing: Standing): Promise<boolean>
+  recordState(hold: SessionClaim, standing: ReportedState): Promise<boolean>
   /** Stores chats that became known; false if this claim of the session is no longer valid. */
-  noteChats(hold: Hold, chats: readonly ChatRow[]): Promise<boolean>
+  recordChats(hold: SessionClaim, chats: readonly ChatRow[]): Promise<boolean>
 }
 
 /** The event of each state; reconnecting has none. */
@@ -37,38 +37,38 @@ const EVENT_OF: Partial<Record<SessionState, EventType>> = {
   logged_out: 'session.logged_out',
 }
 
-const MOST_CHATS = 5_000
-const LONGEST_NAME = 255
-const LONGEST_DETAIL = 500
+const MAX_CHATS = 5_000
+const MAX_NAME_LENGTH = 255
+const MAX_DETAIL_LENGTH = 500
 
-export function createStandings(deps: {
+export function createSessionStates(deps: {
   db: Database
   clock: Clock
   ids: Ids
   seal: Pick<Seal, 'seal'>
-}): Standings {
+}): SessionStates {
   const { db, clock, ids } = deps
 
-  function changeOf(hold: Hold, standing: Standing): StateChange {
-    const { state } = standing
+  function changeOf(claim: SessionClaim, reported: ReportedState): StateChange {
+    const { state } = reported
     return {
       state,
-      detail: 'detail' in standing ? storable(standing.detail, LONGEST_DETAIL) : null,
+      detail: 'detail' in reported ? storable(reported.detail, MAX_DETAIL_LENGTH) : null,
       pairing:
-        'pairing' in standing
-          ? deps.seal.seal(JSON.stringify(standing.pairing), pairingContext(hold.id))
+        'pairing' in reported
+          ? deps.seal.seal(JSON.stringify(reported.pairing), pairingContext(claim.id))
           : null,
-      phone: state === 'open' ? standing.phone : null,
-      pushName: state === 'open' ? nameOf(standing.pushName) : null,
-      wanted: state === 'closed' ? standing.goesOn : state !== 'logged_out',
+      phone: state === 'open' ? reported.phone : null,
+      pushName: state === 'open' ? nameOf(reported.pushName) : null,
+      wanted: state === 'closed' ? reported.goesOn : state !== 'logged_out',
       unlinked: state === 'logged_out',
       atMs: clock.now(),
     }
   }
 
-  async function tell(
+  async function publishEvent(
     tx: Db,
-    hold: Hold,
+    claim: SessionClaim,
     change: StateChange,
     { name, phone, told }: { name: string; phone: string | null; told: string | null },
   ): Promise<void> {
@@ -76,36 +76,36 @@ export function createStandings(deps: {
     if (type === undefined || type === told) return
     const data: SessionEventData = {
       name,
-      connectionId: hold.id,
+      connectionId: claim.id,
       state: change.state,
       phone,
       detail: change.detail,
     }
     await insertHeardEvents(tx, [
-      { accountId: hold.accountId, id: ids.next('evt'), type, atMs: change.atMs, data },
+      { accountId: claim.accountId, id: ids.next('evt'), type, atMs: change.atMs, data },
     ])
-    await writeTold(tx, hold, type)
+    await storeLastEvent(tx, claim, type)
   }
 
   return {
-    note(hold, standing) {
+    recordState(hold, standing) {
       const change = changeOf(hold, standing)
       return db.transaction(async tx => {
         const written = await writeState(tx, hold, change)
         if (!written) return false
         if (change.unlinked) {
-          await wipeKeys(tx, hold)
-          await wipeChats(tx, hold)
+          await deleteAllKeys(tx, hold)
+          await deleteAllChats(tx, hold)
         }
-        await tell(tx, hold, change, written)
+        await publishEvent(tx, hold, change, written)
         return true
       })
     },
-    noteChats(hold, chats) {
+    recordChats(hold, chats) {
       const rows = chats.map(chat => ({ ...chat, name: nameOf(chat.name) }))
       return db.transaction(async tx => {
-        if (!(await lockHold(tx, hold))) return false
-        if (await upsertChats(tx, hold, rows)) await pruneChats(tx, hold, MOST_CHATS)
+        if (!(await lockClaim(tx, hold))) return false
+        if (await upsertChats(tx, hold, rows)) await pruneChats(tx, hold, MAX_CHATS)
         return true
       })
     },
@@ -114,5 +114,5 @@ export function createStandings(deps: {
 
 /** The name of a person or group, which may contain anything, in a form that can be stored; null for none. */
 function nameOf(text: string | null): string | null {
-  return (text && storable(text, LONGEST_NAME)) || null
+  return (text && storable(text, MAX_NAME_LENGTH)) || null
 }

@@ -7,7 +7,7 @@ import { FileStoreUnavailable } from '../../infra/file-store.ts'
  * for more. A file store may have a larger file under the name, or ignore a range: surplus bytes of an HTTP
  * answer would be taken for the beginning of the next answer on the connection.
  */
-export function whole(source: Readable, lengthBytes: number): Readable {
+export function exactLength(source: Readable, lengthBytes: number): Readable {
   let left = lengthBytes
   const gate = new Transform({
     transform(chunk: Buffer, _encoding, done) {

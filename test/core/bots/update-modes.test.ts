@@ -3,7 +3,7 @@ import type { BotPlatform, BotWebhook } from '../../../src/contract/bot-platform
 import type { Caller } from '../../../src/contract/caller.ts'
 import { createBots } from '../../../src/core/bots/bots.ts'
 import type { Platforms } from '../../../src/core/bots/platforms.ts'
-import { createBotSettling } from '../../../src/core/bots/settle.ts'
+import { createBotUpdateModes } from '../../../src/core/bots/update-modes.ts'
 import { createBotTokens } from '../../../src/core/bots/tokens.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { type BotId, createIds } from '../../../src/lib/ids.ts'
@@ -55,10 +55,10 @@ function createNode(publicUrl: string | null, masterKey = Buffer.alloc(32, 7)) {
   const connectionId = ids.next('cnn')
   const platforms = {
     get: () => ({ provider: 'telegram', bots: platform }),
-    choose: async () => connectionId,
+    chooseConnection: async () => connectionId,
   } as Partial<Platforms> as Platforms
-  const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const bots = createBots({ db, clock, ids, seal, platforms, settling, changed() {} })
+  const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const bots = createBots({ db, clock, ids, seal, platforms, updateModes: settling, changed() {} })
   return { tokens, settling, bots }
 }
 
@@ -76,7 +76,7 @@ test('bots whose tokens do not open keep nobody from being settled, and can be r
   // Under another public address all of them are to be settled anew, in no order.
   const moved = createNode(PUBLIC_URL)
   await moved.settling.round()
-  expect(webhooks.get('200:a')).toBe(moved.settling.addressOf(id as BotId))
+  expect(webhooks.get('200:a')).toBe(moved.settling.webhookUrlOf(id as BotId))
   await settling.round()
   expect(webhooks.get('200:a')).toBeNull()
 
@@ -92,14 +92,14 @@ test('a bot that is removed while its webhook is being set has none afterwards',
   const moved = createNode(PUBLIC_URL)
   // The whole removal passes between the platform's taking the webhook and its word of it.
   onListen = async webhook => webhook && moved.bots.remove(owner, id)
-  await moved.settling.settle({ id: id as BotId })
+  await moved.settling.setUp({ id: id as BotId })
   expect(webhooks.get('300:a')).toBeNull()
 
   onListen = async () => {}
   const again = (await moved.bots.register(owner, { token: '300:a' })).id as BotId
   const known = (await moved.tokens.find(again))!
   await moved.bots.remove(owner, again)
-  await moved.settling.retake(known, 'webhook')
+  await moved.settling.reclaim(known, 'webhook')
   expect(webhooks.get('300:a')).toBeNull()
 })
 
@@ -112,7 +112,7 @@ test('a webhook that is set while its bot is being removed is taken away with it
   onListen = async webhook => {
     if (webhook || crossed) return
     crossed = true
-    await settling.settle({ id: id as BotId })
+    await settling.setUp({ id: id as BotId })
   }
   await bots.remove(owner, id)
   expect(crossed).toBe(true)

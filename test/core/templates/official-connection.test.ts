@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
-import { chooseLine, type LineRequest } from '../../../src/core/templates/lines.ts'
+import { chooseOfficialConnection, type ConnectionRequest } from '../../../src/core/templates/official-connection.ts'
 import type { AccountId, ConnectionId } from '../../../src/lib/ids.ts'
 
 const ACCOUNT: AccountId = 'acc_1'
@@ -22,11 +22,11 @@ const platform = connection('platform', PLATFORM)
 const sandbox = connection('sandbox', PLATFORM, { provider: 'sandbox' })
 const sms = connection('sms', PLATFORM, { channels: ['local_sms'] })
 
-const choose = (connections: ConnectionSnapshot[], more: Partial<LineRequest> = {}) =>
-  chooseLine({
+const choose = (connections: ConnectionSnapshot[], more: Partial<ConnectionRequest> = {}) =>
+  chooseOfficialConnection({
     accountId: ACCOUNT,
     mode: 'live',
-    asked: undefined,
+    requestedSender: undefined,
     connections: [sms, ...connections],
     chosen: undefined,
     sandboxForLive: true,
@@ -38,12 +38,12 @@ describe('chooseLine', () => {
   const all = [off, first, second, platform, sandbox]
 
   test('takes the sender that was asked for, else the default, else the first, else the platform’s', () => {
-    expect(idOf(all, { asked: second.id, chosen: first.id })).toBe(second.id)
+    expect(idOf(all, { requestedSender: second.id, chosen: first.id })).toBe(second.id)
     expect(idOf(all, { chosen: second.id })).toBe(second.id)
     expect(idOf(all)).toBe(first.id)
     expect(idOf(all, { chosen: null })).toBe(platform.id)
     expect(idOf([platform, sandbox])).toBe(platform.id)
-    expect(choose(all, { asked: 'platform' })).toEqual({
+    expect(choose(all, { requestedSender: 'platform' })).toEqual({
       connectionId: platform.id,
       onPlatformNumber: true,
       sandbox: false,
@@ -62,19 +62,19 @@ describe('chooseLine', () => {
   test('refuses a sender that is none, disabled, another’s, or the platform’s by its id', () => {
     const foreign = connection('foreign', 'acc_2')
     for (const asked of ['nobody', off.id, foreign.id, platform.id, sms.id]) {
-      expect(() => choose([...all, foreign], { asked })).toThrow('officialSenderId: ')
+      expect(() => choose([...all, foreign], { requestedSender: asked })).toThrow('officialSenderId: ')
     }
   })
 
   test('knows the sandbox alone with a test key, and with a live one where there is nothing real', () => {
     expect(choose(all, { mode: 'test' })).toMatchObject({ connectionId: sandbox.id, sandbox: true })
-    expect(idOf(all, { mode: 'test', asked: first.id })).toBe(sandbox.id)
-    expect(() => choose(all, { mode: 'test', asked: 'nobody' })).toThrow('officialSenderId: ')
+    expect(idOf(all, { mode: 'test', requestedSender: first.id })).toBe(sandbox.id)
+    expect(() => choose(all, { mode: 'test', requestedSender: 'nobody' })).toThrow('officialSenderId: ')
     expect(idOf([sandbox])).toBe(sandbox.id)
     expect(() => choose([sandbox], { sandboxForLive: false })).toThrow('officialSenderId: ')
     const rested = { ...sandbox, enabled: false }
     expect(() => choose([rested])).toThrow('officialSenderId: ')
-    expect(() => choose([rested], { asked: 'platform' })).toThrow('officialSenderId: ')
+    expect(() => choose([rested], { requestedSender: 'platform' })).toThrow('officialSenderId: ')
     expect(idOf([rested], { mode: 'test' })).toBe(sandbox.id)
     expect(() => choose([off, sandbox])).toThrow('officialSenderId: ')
     expect(() => choose([])).toThrow('officialSenderId: ')
@@ -82,6 +82,6 @@ describe('chooseLine', () => {
 
   test('puts the platform’s own before the platform’s number alone', () => {
     expect(idOf([platform, sandbox], { accountId: PLATFORM })).toBe(platform.id)
-    expect(() => choose([platform], { accountId: PLATFORM, asked: platform.id as ConnectionId })).toThrow()
+    expect(() => choose([platform], { accountId: PLATFORM, requestedSender: platform.id as ConnectionId })).toThrow()
   })
 })

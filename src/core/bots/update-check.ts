@@ -10,54 +10,54 @@ import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { FeedRef } from './feed-store.ts'
 import type { Platforms } from './platforms.ts'
-import { claimLooks, selectWatched, type Watched, writeProblem } from './problem-store.ts'
-import type { BotSettling } from './settle.ts'
-import type { BotTokens, KnownBot } from './tokens.ts'
+import { claimBotChecks, selectWatchedBot, type WatchedBot, writeProblem } from './problem-store.ts'
+import type { BotUpdateModes } from './update-modes.ts'
+import type { BotTokens, BotWithToken } from './tokens.ts'
 
 /** Checks whether bots' updates come to us, and repairs or reports where they do not. */
-export type BotListening = {
+export type BotUpdateCheck = {
   /** Asks the platform where the updates of due bots go, and repairs or stores the problems found; for a chore. */
   round(): Promise<void>
   /** Polling a bot's updates failed: another program has set a webhook. */
-  taken(feed: FeedRef): Promise<void>
+  onWebhookConflict(feed: FeedRef): Promise<void>
   /** Polling keeps failing because another program polls as well. */
-  shared(feed: FeedRef): Promise<void>
+  onPollConflict(feed: FeedRef): Promise<void>
   /** Updates come again, and no other program took any for a while. */
-  heard(feed: FeedRef): Promise<void>
+  onRecovered(feed: FeedRef): Promise<void>
 }
 
-export type BotListeningDeps = {
+export type BotUpdateCheckDeps = {
   db: Database
   clock: Clock
   ids: Ids
   log: Log
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
-  settling: Pick<BotSettling, 'retake' | 'addressOf' | 'verify'>
+  updateModes: Pick<BotUpdateModes, 'reclaim' | 'webhookUrlOf' | 'verifyToken'>
   /** Our public URL, for webhooks; null where there is none. */
   publicUrl: string | null
 }
 
 /** How often a bot is checked; less often with more bots than the nodes can check in this time. */
-const LOOK_EVERY_MS = 5 * MINUTE_MS
+const CHECK_EVERY_MS = 5 * MINUTE_MS
 /** Checks under way at once; a round of one node checks at most 1,000 bots. */
-const AT_ONCE = 25
-const MOST_PAGES = 40
-const ASK_MS = 5_000
+const BATCH_SIZE = 25
+const MAX_BATCHES = 40
+const REQUEST_TIMEOUT_MS = 5_000
 /** We take a bot's updates back from another program only once in this time: if it takes them again it does so on purpose, and both would lose half of them. */
-const TAKEN_BACK_ONCE_IN_MS = DAY_MS
+const TAKE_BACK_INTERVAL_MS = DAY_MS
 /** Older failures of webhook calls are ignored. */
 const RECENT_FAILURE_MS = 15 * MINUTE_MS
-const LONGEST_DETAIL = 300
+const MAX_DETAIL_LENGTH = 300
 
 type Problem = { code: BotProblemCode; detail: string }
 
-export function createBotListening(deps: BotListeningDeps): BotListening {
-  const { db, clock, log, settling, publicUrl } = deps
+export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
+  const { db, clock, log, updateModes, publicUrl } = deps
 
   /** If the stored token of a bot cannot be decrypted, the other bots are still checked. */
-  async function lookUnlessBroken(watched: Watched): Promise<void> {
-    await look(watched).catch(error => {
+  async function checkUnlessSealBroken(watched: WatchedBot): Promise<void> {
+    await checkBot(watched).catch(error => {
       if (!(error instanceof SealBroken)) throw error
       log.warn(
         { err: error, botId: watched.botId },
@@ -66,45 +66,45 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     })
   }
 
-  async function look(watched: Watched): Promise<void> {
+  async function checkBot(watched: WatchedBot): Promise<void> {
     const bot = await deps.tokens.find(watched.botId)
     const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
     if (!bot || !platform) return
-    const answer = await within(clock, ASK_MS, signal => platform.bots.listener(bot.token, signal))
+    const answer = await within(clock, REQUEST_TIMEOUT_MS, signal => platform.bots.listener(bot.token, signal))
     // Verified by another method: a proxy in between may not know this one.
-    if (answer.kind === 'unauthorized') return settling.verify(watched.botId)
+    if (answer.kind === 'unauthorized') return updateModes.verifyToken(watched.botId)
     if (answer.kind !== 'answer') return
     const found = answer.value
-    if (isOurs(found, watched)) await seeOurs(watched, found)
-    else await seeForeign(watched, bot, found)
+    if (isOurs(found, watched)) await checkOwnWebhook(watched, found)
+    else await handleForeignWebhook(watched, bot, found)
   }
 
-  function isOurs({ url }: BotListener, { botId, mode }: Watched): boolean {
-    const ours = mode === 'webhook' ? settling.addressOf(botId) : null
+  function isOurs({ url }: BotListener, { botId, mode }: WatchedBot): boolean {
+    const ours = mode === 'webhook' ? updateModes.webhookUrlOf(botId) : null
     return ours === null || url === null ? ours === url : isSameAddress(url, ours)
   }
 
   /** The check of a bot without a foreign webhook. A polled bot needs no more: polling shows whether updates come. */
-  async function seeOurs(watched: Watched, found: BotListener): Promise<void> {
-    if (watched.mode === 'webhook') await note(watched, failureOf(found, clock.now()))
+  async function checkOwnWebhook(watched: WatchedBot, found: BotListener): Promise<void> {
+    if (watched.mode === 'webhook') await recordProblem(watched, failureOf(found, clock.now()))
   }
 
-  async function seeForeign(watched: Watched, bot: KnownBot, { url }: BotListener): Promise<void> {
+  async function handleForeignWebhook(watched: WatchedBot, bot: BotWithToken, { url }: BotListener): Promise<void> {
     const nowMs = clock.now()
     const { takenBackAtMs } = watched
-    const again = takenBackAtMs !== null && nowMs - takenBackAtMs < TAKEN_BACK_ONCE_IN_MS
-    if (again || (url !== null && watched.problem === 'taken')) return note(watched, left(url))
-    const answer = await settling.retake(bot, watched.mode)
+    const isTakenAgain = takenBackAtMs !== null && nowMs - takenBackAtMs < TAKE_BACK_INTERVAL_MS
+    if (isTakenAgain || (url !== null && watched.problem === 'taken')) return recordProblem(watched, takenAgain(url))
+    const answer = await updateModes.reclaim(bot, watched.mode)
     if (answer.kind !== 'answer') return
     log.warn(
       { botId: watched.botId, by: hostOf(url) },
       'the webhook that another program set for a bot was replaced by ours',
     )
-    await note(watched, takenBack(url), nowMs)
+    await recordProblem(watched, takenBack(url), nowMs)
   }
 
   /** Stores a change with its event, in one transaction. */
-  async function note(
+  async function recordProblem(
     { accountId, botId, fence = null }: { accountId: AccountId; botId: BotId; fence?: number | null },
     problem: Problem | null,
     takenBackAtMs: number | null = null,
@@ -122,20 +122,20 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
   return {
     async round() {
       if (publicUrl === null) return
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_BATCHES; page++) {
         const nowMs = clock.now()
-        const claim = { publicUrl, beforeMs: nowMs - LOOK_EVERY_MS, nowMs, limit: AT_ONCE }
-        const due = await claimLooks(db, claim)
-        await Promise.all(due.map(lookUnlessBroken))
-        if (due.length < AT_ONCE) return
+        const claim = { publicUrl, beforeMs: nowMs - CHECK_EVERY_MS, nowMs, limit: BATCH_SIZE }
+        const due = await claimBotChecks(db, claim)
+        await Promise.all(due.map(checkUnlessSealBroken))
+        if (due.length < BATCH_SIZE) return
       }
     },
-    async taken({ accountId, botId }) {
-      const watched = await selectWatched(db, accountId, botId)
-      if (watched) await look(watched)
+    async onWebhookConflict({ accountId, botId }) {
+      const watched = await selectWatchedBot(db, accountId, botId)
+      if (watched) await checkBot(watched)
     },
-    shared: feed => note(feed, SHARED),
-    heard: feed => note(feed, null),
+    onPollConflict: feed => recordProblem(feed, SHARED),
+    onRecovered: feed => recordProblem(feed, null),
   }
 }
 
@@ -145,19 +145,19 @@ const SHARED: Problem = {
 }
 
 function takenBack(url: string | null): Problem {
-  return { code: 'taken_back', detail: `${whoseWords(url)}; this server has undone that` }
+  return { code: 'taken_back', detail: `${describeTakeover(url)}; this server has undone that` }
 }
 
-function left(url: string | null): Problem {
+function takenAgain(url: string | null): Problem {
   return {
     code: 'taken',
-    detail: `${whoseWords(url)} again after this server had undone that: it gets no updates of the bot until the bot’s token is registered again`,
+    detail: `${describeTakeover(url)} again after this server had undone that: it gets no updates of the bot until the bot’s token is registered again`,
   }
 }
 
-function whoseWords(url: string | null): string {
+function describeTakeover(url: string | null): string {
   if (url === null) return 'another program has removed our webhook'
-  return storable(`another program has set its own webhook, at ${hostOf(url)}`, LONGEST_DETAIL)
+  return storable(`another program has set its own webhook, at ${hostOf(url)}`, MAX_DETAIL_LENGTH)
 }
 
 /** Only the host: the rest of a webhook's URL may be secret. */
@@ -173,6 +173,6 @@ function isSameAddress(a: string, b: string): boolean {
 /** The problem where updates wait and the platform's latest webhook call failed recently; else null. */
 function failureOf({ waiting, failedAtMs, failure }: BotListener, nowMs: number): Problem | null {
   if (waiting === 0 || failedAtMs === null || nowMs - failedAtMs > RECENT_FAILURE_MS) return null
-  const said = failure === null ? '' : `: ${storable(failure, LONGEST_DETAIL)}`
-  return { code: 'unreachable', detail: `the webhook calls of the platform to this server fail${said}` }
+  const reason = failure === null ? '' : `: ${storable(failure, MAX_DETAIL_LENGTH)}`
+  return { code: 'unreachable', detail: `the webhook calls of the platform to this server fail${reason}` }
 }

@@ -4,8 +4,8 @@ import { telegramProvider } from '../../../src/channels/telegram.ts'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { createBots } from '../../../src/core/bots/bots.ts'
 import { claimFeeds, type FeedRef } from '../../../src/core/bots/feed-store.ts'
-import { createBotListening } from '../../../src/core/bots/listening.ts'
-import { createBotSettling } from '../../../src/core/bots/settle.ts'
+import { createBotUpdateCheck } from '../../../src/core/bots/update-check.ts'
+import { createBotUpdateModes } from '../../../src/core/bots/update-modes.ts'
 import { createBotTokens } from '../../../src/core/bots/tokens.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
@@ -63,12 +63,12 @@ function createNode(publicUrl: string | null) {
   })
   const platforms = {
     get: () => ({ provider: 'telegram', bots: link.bots! }),
-    choose: async () => connectionId,
-  } as unknown as Parameters<typeof createBotSettling>[0]['platforms']
-  const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const listening = createBotListening({ db, clock, ids, log, platforms, tokens, settling, publicUrl })
+    chooseConnection: async () => connectionId,
+  } as unknown as Parameters<typeof createBotUpdateModes>[0]['platforms']
+  const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const listening = createBotUpdateCheck({ db, clock, ids, log, platforms, tokens, updateModes: settling, publicUrl })
   const caller = { account: { id: ids.next('acc') }, mode: 'live' } as Caller
-  const all = createBots({ db, clock, ids, seal, platforms, settling, changed() {} })
+  const all = createBots({ db, clock, ids, seal, platforms, updateModes: settling, changed() {} })
   const token = `${++numbers}:a`
   const read = async () => (await all.list(caller, {})).data[0]!
 
@@ -229,23 +229,23 @@ test('who asks meets another’s webhook, or another who asks, as long as the bo
   const { id } = await asking.register()
   const node = await registerNode(database.db, 'here', clock.now(), false)
   const [lease] = await claimFeeds(database.db, node, 1)
-  expect(lease).toMatchObject({ botId: id, troubled: false })
+  expect(lease).toMatchObject({ botId: id, hasProblem: false })
   const feed = asking.feedOf(id, lease!.fence)
   const problem = async () => (await asking.read()).problem?.code ?? null
 
-  await asking.listening.shared(asking.feedOf(id, lease!.fence - 1))
+  await asking.listening.onPollConflict(asking.feedOf(id, lease!.fence - 1))
   expect(await problem()).toBeNull()
-  await asking.listening.shared(feed)
+  await asking.listening.onPollConflict(feed)
   expect(await problem()).toBe('shared')
-  await asking.listening.heard(feed)
+  await asking.listening.onRecovered(feed)
   expect(await problem()).toBeNull()
 
   for (const code of ['taken_back', 'taken', 'taken']) {
     telegram.webhooks.set(asking.token, OTHER)
-    await asking.listening.taken(feed)
+    await asking.listening.onWebhookConflict(feed)
     expect(await problem()).toBe(code)
   }
   expect(telegram.webhooks.get(asking.token)).toBe(OTHER)
-  await asking.listening.heard(feed)
+  await asking.listening.onRecovered(feed)
   expect(await problem()).toBeNull()
 })

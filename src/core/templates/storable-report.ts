@@ -6,10 +6,10 @@ const LONGEST_ID = 200
 const LONGEST_REASON = 500
 
 /** A report in a form that can be stored; else storing it would fail, and the provider would send it again and again. */
-export function storableWord<Word extends TemplateChange>(word: Word): Word {
-  const { providerTemplateId, name, language, reason } = word
+export function storableReport<Report extends TemplateChange>(report: Report): Report {
+  const { providerTemplateId, name, language, reason } = report
   return {
-    ...word,
+    ...report,
     providerTemplateId: storable(providerTemplateId, LONGEST_ID),
     name: storable(name),
     language: storable(language),
