@@ -90,7 +90,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await checkMasterKey(db, base.seal)
   await changes.start()
   const seeded = await seedStore(base, accounts)
-  const lease = await enter(base)
+  const lease = await startLease(base)
   const operatorToken = knowOperatorToken(options.secrets.operatorToken)
   const rooms: Rooms = createRooms(base, {
     accounts,
@@ -99,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     lease,
     operatorToken,
     stopping: () => stopping,
-    wakeCourier: () => work?.wakeCourier(),
+    wakeCallbacks: () => work?.wakeCallbacks(),
   })
   await rooms.callbacks.webhooks.refresh()
   await openLinks(base, rooms.messages)
@@ -113,7 +113,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   } catch (error) {
     // No work was started yet: a node that cannot be reached must not claim messages.
     await rooms.messages.links.close()
-    await leave(base, rooms, lease)
+    await closeNode(base, rooms, lease)
     throw error
   }
   const started = startWork(base, rooms)
@@ -137,7 +137,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await rooms.messages.settle.idle()
     await started.stopChores()
     await watch?.stop()
-    await leave(base, rooms, lease)
+    await closeNode(base, rooms, lease)
   }
 
   return { url: urlOf(server.server.address() as AddressInfo), testKey: seeded?.testKey ?? null, stop }
@@ -153,7 +153,7 @@ function seedStore({ db }: Foundation, accounts: AccountRooms) {
   })
 }
 
-function enter({ db, clock, log, config }: Foundation): Promise<NodeLease> {
+function startLease({ db, clock, log, config }: Foundation): Promise<NodeLease> {
   return startNodeLease({
     db,
     clock,
@@ -167,15 +167,15 @@ function enter({ db, clock, log, config }: Foundation): Promise<NodeLease> {
 
 /** Opens the links, and keeps them in sync with the connections, which any node may change. */
 async function openLinks({ log, changes }: Foundation, { syncLinks }: MessageRooms): Promise<void> {
-  const later = () =>
+  const syncInBackground = () =>
     void syncLinks().catch(error =>
       log.warn({ err: error }, 'connections could not be read; the open links are unchanged'),
     )
   changes.subscribe({
     changed(table) {
-      if (table === 'connections') later()
+      if (table === 'connections') syncInBackground()
     },
-    reset: later,
+    reset: syncInBackground,
   })
   await syncLinks()
 }
@@ -281,7 +281,7 @@ function endStreams({ bulk, messages, consent }: Rooms): void {
  * Ends the node's lease, so that other nodes take over at once; without a database they do when the lease
  * expires, in seconds.
  */
-async function leave({ db, changes }: Foundation, rooms: Rooms, lease: NodeLease): Promise<void> {
+async function closeNode({ db, changes }: Foundation, rooms: Rooms, lease: NodeLease): Promise<void> {
   // Concurrently, since each one waits if the database hangs. And before the lease ends, so that no other
   // node sends a message whose sender was told that it was not accepted.
   await Promise.allSettled([

@@ -71,8 +71,8 @@ type Read<T> = (text: string) => T
 
 const LOG_LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** A delivery is retried for three days, and an endpoint is disabled after five days of failures. */
-const LEAST_EVENTS_DAYS = 7
-const MOST_DAYS = 36_500
+const MIN_EVENTS_DAYS = 7
+const MAX_DAYS = 36_500
 
 /**
  * Reads the environment; nothing else does. An empty value counts as absent. Reports all invalid values at
@@ -96,7 +96,7 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read('POSTHORN_LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     syncWaitMs: read('POSTHORN_SYNC_WAIT_MS', wholeNumber(0, 60_000), 2_000),
     unknownDeadlineMs: read('POSTHORN_UNKNOWN_DEADLINE_HOURS', numberUpTo(720), 24) * HOUR_MS,
-    eventsKeepMs: read('POSTHORN_EVENTS_KEEP_DAYS', daysOrForEver(LEAST_EVENTS_DAYS), 30 * DAY_MS),
+    eventsKeepMs: read('POSTHORN_EVENTS_KEEP_DAYS', daysOrForEver(MIN_EVENTS_DAYS), 30 * DAY_MS),
     inboundKeepMs: read('POSTHORN_INBOUND_KEEP_DAYS', daysOrForEver(1), null),
     mediaKeepMs: read('POSTHORN_MEDIA_KEEP_HOURS', numberUpTo(8_760), 24) * HOUR_MS,
     mediaAccountBytes: read('POSTHORN_MEDIA_ACCOUNT_MB', wholeNumber(1, 100_000_000), 20_480) * 1_048_576,
@@ -177,7 +177,7 @@ type Reader = Pick<ReturnType<typeof createReader>, 'read' | 'wrong'>
 
 /** Reads values one by one, collects the errors, and reports them together. */
 function createReader(env: Env) {
-  const wrong: string[] = []
+  const errors: string[] = []
 
   function read<T, D>(name: string, parse: Read<T>, absent: D): T | D {
     const text = env[name]?.trim()
@@ -185,16 +185,16 @@ function createReader(env: Env) {
     try {
       return parse(text)
     } catch (error) {
-      wrong.push(`${name} ${(error as Error).message}`)
+      errors.push(`${name} ${(error as Error).message}`)
       return absent
     }
   }
 
   function check(): void {
-    if (wrong.length > 0) throw new Refusal(`Wrong settings: ${wrong.join('; ')}.`, { exitCode: 2 })
+    if (errors.length > 0) throw new Refusal(`Wrong settings: ${errors.join('; ')}.`, { exitCode: 2 })
   }
 
-  return { read, wrong, check }
+  return { read, wrong: errors, check }
 }
 
 /** The embedded server allows 64 connections; listeners, locks and a person with psql need some. */
@@ -218,7 +218,7 @@ function numberUpTo(most: number): Read<number> {
 
 /** In ms; null for `forever`. */
 function daysOrForEver(least: number): Read<number | null> {
-  const days = wholeNumber(least, MOST_DAYS)
+  const days = wholeNumber(least, MAX_DAYS)
   return text => {
     if (text === 'forever') return null
     try {

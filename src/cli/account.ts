@@ -2,7 +2,7 @@ import type { AdminAccount, AdminAccountWithKeys, AdminKey } from '../contract/a
 import { misuse } from '../lib/refusal.ts'
 import type { Body } from './client.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
-import { onceHeaders } from './once.ts'
+import { idempotencyHeaders } from './idempotency.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
@@ -10,7 +10,7 @@ export const create = clientCommand({
   usage:
     'account create --name NAME --country US --currency USD [--phone +12025550123 [--verified]] [--balance 10] ' +
     '[--plan NAME] [--scheduling] [--pool CHANNEL[,CHANNEL]=LIMIT]… [--idempotency-key KEY]',
-  words: 0,
+  argCount: 0,
   options: {
     name: { type: 'string' },
     country: { type: 'string' },
@@ -23,16 +23,16 @@ export const create = clientCommand({
     pool: { type: 'string', multiple: true },
     'idempotency-key': { type: 'string' },
   },
-  ask(given) {
+  call(given) {
     const body = {
-      name: given.needed('name'),
-      homeCountry: given.needed('country'),
-      currency: given.needed('currency'),
+      name: given.required('name'),
+      homeCountry: given.required('country'),
+      currency: given.required('currency'),
       phone: { number: given.text('phone'), verified: given.flag('verified') },
       plan: planOf(given),
       balance: given.number('balance'),
     }
-    return given.client.admin('POST', '/accounts', body, onceHeaders(given))
+    return given.client.admin('POST', '/accounts', body, idempotencyHeaders(given))
   },
   show(answer) {
     const { account, liveKey, testKey } = answer['data'] as {
@@ -69,9 +69,9 @@ function readPool(text: string): { channels: string[]; limit: number } {
 
 export const list = clientCommand({
   usage: 'account list [--limit 50] [--cursor CURSOR]',
-  words: 0,
+  argCount: 0,
   options: PAGE_OPTIONS,
-  ask: given => given.client.admin('GET', `/accounts${pageQuery(given)}`),
+  call: given => given.client.admin('GET', `/accounts${pageQuery(given)}`),
   show: answer =>
     table(
       ['id', 'name', 'status', 'country', 'plan', 'balance', 'held', 'currency'],
@@ -90,8 +90,8 @@ export const list = clientCommand({
 
 export const show = clientCommand({
   usage: 'account show ACCOUNT',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('GET', `/accounts/${steps[0]}`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('GET', `/accounts/${pathArgs[0]}`),
   show(answer: Body) {
     const account = answer['data'] as AdminAccountWithKeys
     return `${cardOf(account)}\n\n${keyTable(account.keys)}`

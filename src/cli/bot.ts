@@ -1,15 +1,15 @@
 import type { BotSubscriber, BotView, SubscriberPage } from '../contract/bot.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
 import { readTextFile } from './files.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const add = clientCommand({
-  usage: `bot add --file TOKEN_FILE|-   ${WITH_KEY}`,
-  words: 0,
+  usage: `bot add --file TOKEN_FILE|-   ${API_KEY_HINT}`,
+  argCount: 0,
   options: { file: { type: 'string' } },
-  ask: given =>
-    given.client.api('POST', '/botapp-bots', { token: readTextFile(given.needed('file')).trim() }),
+  call: given =>
+    given.client.api('POST', '/botapp-bots', { token: readTextFile(given.required('file')).trim() }),
   show(answer) {
     const { bot } = answer['data'] as { bot: BotView }
     return card([
@@ -25,10 +25,10 @@ export const add = clientCommand({
 })
 
 export const list = clientCommand({
-  usage: `bot list [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
-  words: 0,
+  usage: `bot list [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: PAGE_OPTIONS,
-  ask: given => given.client.api('GET', `/botapp-bots${pageQuery(given)}`),
+  call: given => given.client.api('GET', `/botapp-bots${pageQuery(given)}`),
   show: answer =>
     table(
       ['id', 'username', 'name', 'state', 'updates by', 'problem', 'subscribers', 'last update'],
@@ -46,18 +46,18 @@ export const list = clientCommand({
 })
 
 export const remove = clientCommand({
-  usage: `bot remove BOT   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('DELETE', `/botapp-bots/${steps[0]}`),
+  usage: `bot remove BOT   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('DELETE', `/botapp-bots/${pathArgs[0]}`),
   show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
 })
 
 export const subscribers = clientCommand({
-  usage: `bot subscribers BOT [--q TEXT] [--page 1] [--limit 50]   ${WITH_KEY}`,
-  words: 1,
+  usage: `bot subscribers BOT [--q TEXT] [--page 1] [--limit 50]   ${API_KEY_HINT}`,
+  argCount: 1,
   options: { q: { type: 'string' }, page: { type: 'string' }, limit: { type: 'string' } },
-  ask: given => {
-    const path = `/botapp-bots/${given.steps[0]}/subscribers`
+  call: given => {
+    const path = `/botapp-bots/${given.pathArgs[0]}/subscribers`
     return given.client.api('GET', `${path}${pageQuery(given, 'q', 'page')}`)
   },
   show(answer) {

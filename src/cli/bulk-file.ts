@@ -10,13 +10,13 @@ import { unreadable } from './files.ts'
 const COLUMNS = ['to', 'text', 'channel', 'messageType', 'template', 'language', 'subject', 'sender'] as const
 
 /** The JSON body of a bulk job, converted from a CSV file while that is read: its first line names the columns. */
-export async function* bodyOfFile(
+export async function* readBulkBody(
   file: string,
-  said: { name: string | undefined; rate: number },
+  options: { name: string | undefined; rate: number },
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const name = said.name === undefined ? '' : `"name":${JSON.stringify(said.name)},`
-  yield encoder.encode(`{${name}"messagesPerSecond":${said.rate},"messages":[`)
+  const name = options.name === undefined ? '' : `"name":${JSON.stringify(options.name)},`
+  yield encoder.encode(`{${name}"messagesPerSecond":${options.rate},"messages":[`)
   let toMessage: ((fields: readonly string[], line: number) => object) | null = null
   let text = ''
   let comma = ''
@@ -40,11 +40,11 @@ const PIECE_CHARACTERS = 65_536
  * The idempotency key: equal for the same file, name, rate and mode, so that a repeated command finds its
  * job, and a test job is not taken for the live one.
  */
-export async function keyOfFile(
+export async function bulkKeyOf(
   file: string,
-  said: { name: string | undefined; rate: number; mode: KeyMode },
+  options: { name: string | undefined; rate: number; mode: KeyMode },
 ): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([said.name ?? null, said.rate, said.mode]))
+  const hash = createHash('sha256').update(JSON.stringify([options.name ?? null, options.rate, options.mode]))
   for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
   return `file-${hash.digest('hex').slice(0, 40)}`
 }
@@ -106,19 +106,19 @@ function checkVariables(columns: readonly string[]): void {
 
 /** An empty field counts as absent, except for variables. */
 function toMessage(fields: ReadonlyMap<string, string>): object {
-  const said = (column: string) => fields.get(column) || undefined
+  const field = (column: string) => fields.get(column) || undefined
   const variables = [...fields.keys()].filter(column => VARIABLE.test(column)).length
-  const template = said('template')
+  const template = field('template')
   return {
     to: fields.get('to'),
-    channel: said('channel'),
-    messageType: said('messageType'),
-    sender: said('sender') && { name: said('sender') },
-    ...((said('text') || said('subject')) && { content: { text: said('text'), subject: said('subject') } }),
+    channel: field('channel'),
+    messageType: field('messageType'),
+    sender: field('sender') && { name: field('sender') },
+    ...((field('text') || field('subject')) && { content: { text: field('text'), subject: field('subject') } }),
     ...(template && {
       template: {
         [isId('tpl', template) ? 'id' : 'key']: template,
-        language: said('language'),
+        language: field('language'),
         ...(variables > 0 && {
           variablesIndexed: Array.from({ length: variables }, (_, at) => fields.get(`variable${at + 1}`)!),
         }),

@@ -2,32 +2,32 @@ import type { AccountView } from '../contract/account.ts'
 import type { BulkJob, BulkRow, BulkStatus } from '../contract/bulk.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
 import { misuse } from '../lib/refusal.ts'
-import { bodyOfFile, keyOfFile } from './bulk-file.ts'
+import { readBulkBody, bulkKeyOf } from './bulk-file.ts'
 import type { Body, Client } from './client.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
 import { unreadable } from './files.ts'
 import { card, table } from './show.ts'
 
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 const BAR_CELLS = 30
 const ENDED: readonly BulkStatus[] = ['rejected', 'completed', 'cancelled']
 
 export const send = clientCommand({
-  usage: `bulk send people.csv --rate 5 [--name NAME] [--idempotency-key KEY] [--detach]   ${WITH_KEY}`,
-  words: 1,
+  usage: `bulk send people.csv --rate 5 [--name NAME] [--idempotency-key KEY] [--detach]   ${API_KEY_HINT}`,
+  argCount: 1,
   options: {
     rate: { type: 'string' },
     name: { type: 'string' },
     'idempotency-key': { type: 'string' },
     detach: { type: 'boolean' },
   },
-  async ask(given) {
-    const file = given.words[0]!
+  async call(given) {
+    const file = given.args[0]!
     const rate = given.number('rate')
     if (rate === undefined) throw misuse('--rate is missing: messages a second, 1 to 10')
     const said = { name: given.text('name'), rate }
     const key = given.text('idempotency-key') ?? (await keyOf(given.client, file, said))
-    const job = (await given.client.upload('/messages/bulk', bodyOfFile(file, said), {
+    const job = (await given.client.upload('/messages/bulk', readBulkBody(file, said), {
       'idempotency-key': key,
     })) as BulkJob & Body
     if (ENDED.includes(job.status)) {
@@ -36,19 +36,19 @@ export const send = clientCommand({
       )
     }
     if (given.flag('detach')) return { data: job }
-    return { data: await withInvalid(given.client, await awake(follow(given.client, job))) }
+    return { data: await withInvalidRows(given.client, await awake(followJob(given.client, job))) }
   },
-  failed: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),
-  show: answer => shown(answer['data'] as ShownJob),
+  isFailure: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),
+  show: answer => renderJob(answer['data'] as JobWithInvalidRows),
 })
 
 export const status = clientCommand({
-  usage: `bulk status JOB   ${WITH_KEY}`,
-  words: 1,
-  ask: async ({ client, words }) => ({
-    data: await withInvalid(client, await readJob(client, words[0]!)),
+  usage: `bulk status JOB   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: async ({ client, args }) => ({
+    data: await withInvalidRows(client, await readJob(client, args[0]!)),
   }),
-  show: answer => shown(answer['data'] as ShownJob),
+  show: answer => renderJob(answer['data'] as JobWithInvalidRows),
 })
 
 export const stop = change('pause')
@@ -61,17 +61,17 @@ export const cancel = change('cancel')
  */
 async function keyOf(client: Client, file: string, said: { name: string | undefined; rate: number }) {
   const { key } = (await client.api('GET', '/account'))['data'] as AccountView
-  return keyOfFile(file, { ...said, mode: key.mode }).catch(cause => {
+  return bulkKeyOf(file, { ...said, mode: key.mode }).catch(cause => {
     throw unreadable(file, cause)
   })
 }
 
 function change(verb: 'pause' | 'resume' | 'cancel') {
   return clientCommand({
-    usage: `bulk ${verb} JOB   ${WITH_KEY}`,
-    words: 1,
-    ask: async ({ client, steps }) => ({
-      data: (await client.api('POST', `/messages/bulk/${steps[0]}/${verb}`))['job'],
+    usage: `bulk ${verb} JOB   ${API_KEY_HINT}`,
+    argCount: 1,
+    call: async ({ client, pathArgs }) => ({
+      data: (await client.api('POST', `/messages/bulk/${pathArgs[0]}/${verb}`))['job'],
     }),
     show: answer => cardOf(answer['data'] as BulkJob),
   })
@@ -81,22 +81,22 @@ async function readJob(client: Client, id: string): Promise<BulkJob> {
   return (await client.api('GET', `/messages/bulk/${encodeURIComponent(id)}`))['job'] as BulkJob
 }
 
-type ShownJob = BulkJob & { invalid?: BulkRow[] }
+type JobWithInvalidRows = BulkJob & { invalid?: BulkRow[] }
 
 /** Adds the first of the invalid rows for which the job was rejected; there may be many more. */
-async function withInvalid(client: Client, job: BulkJob): Promise<ShownJob> {
+async function withInvalidRows(client: Client, job: BulkJob): Promise<JobWithInvalidRows> {
   if (job.errorCode !== 'VALIDATION_FAILED') return job
   const rows = await client.api('GET', `/messages/bulk/${job.id}/rows?status=invalid&limit=20`)
   return { ...job, invalid: rows['data'] as BulkRow[] }
 }
 
-function shown({ invalid = [], ...job }: ShownJob): string {
+function renderJob({ invalid = [], ...job }: JobWithInvalidRows): string {
   const rows = invalid.map(row => [row.index, row.to, row.errorCode, row.errorMessage])
   return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'error'], rows)}`
 }
 
 /** Shows the progress of a job until it has ended, or is paused by its user. */
-async function follow(client: Client, first: BulkJob): Promise<BulkJob> {
+async function followJob(client: Client, first: BulkJob): Promise<BulkJob> {
   const show = process.stderr.isTTY ? showBar : createLines()
   for (let job = first; ; job = await readJob(client, first.id)) {
     show(job)
@@ -105,7 +105,7 @@ async function follow(client: Client, first: BulkJob): Promise<BulkJob> {
       if (process.stderr.isTTY) process.stderr.write('\n')
       return job
     }
-    await pause(systemClock, LOOK_EVERY_MS)
+    await pause(systemClock, POLL_EVERY_MS)
   }
 }
 
@@ -120,9 +120,9 @@ function showBar(job: BulkJob): void {
 function createLines(): (job: BulkJob) => void {
   let last = ''
   return job => {
-    const mark = `${job.status} ${Math.floor((10 * doneOf(job)) / Math.max(1, job.total))}`
-    if (mark !== last) process.stderr.write(`${lineOf(job)}\n`)
-    last = mark
+    const progress = `${job.status} ${Math.floor((10 * doneOf(job)) / Math.max(1, job.total))}`
+    if (progress !== last) process.stderr.write(`${lineOf(job)}\n`)
+    last = progress
   }
 }
 

@@ -10,9 +10,9 @@ type Values = Record<string, string | boolean | string[] | undefined>
 export type Invocation = {
   client: Client
   /** Positional arguments, as many as the usage names. */
-  words: string[]
+  args: string[]
   /** The positional arguments, encoded for use in a URL path. */
-  steps: string[]
+  pathArgs: string[]
   /** The value of an option that takes one, given once. */
   text(name: string): string | undefined
   /** All values of an option that may be repeated. */
@@ -21,25 +21,25 @@ export type Invocation = {
   /** True when given. */
   flag(name: string): boolean
   /** Like `text`, but refused when absent. */
-  needed(name: string): string
+  required(name: string): string
 }
 
 export type ClientCommand = {
   /** As it is typed, after `posthorn`: its words and options. */
   usage: string
   /** How many positional words it takes. */
-  words: number
+  argCount: number
   options?: ParseArgsOptionsConfig
   /** Calls the API; returns the response body, or null if all output is already written. */
-  ask(invocation: Invocation): Promise<Body | null>
+  call(invocation: Invocation): Promise<Body | null>
   /** Whether a successful response still means failure of the command: exit code 1. */
-  failed?(answer: Body): boolean
+  isFailure?(answer: Body): boolean
   /** The response as readable text. */
   show(answer: Body): string
 }
 
 /** Suffix of the usage of commands that need an API key. */
-export const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
+export const API_KEY_HINT = '(with --key or POSTHORN_API_KEY)'
 
 const COMMON = {
   url: { type: 'string' },
@@ -56,25 +56,25 @@ const COMMON = {
 export function clientCommand(command: ClientCommand): Run {
   return async args => {
     const { values, positionals } = parse(command, args)
-    if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
-    if (positionals.length !== command.words) throw misused(command, 'wrong number of arguments')
-    process.stdout.on('error', endUnheard)
+    if (values['help']) return print(`Usage: posthorn ${command.usage}\n`)
+    if (positionals.length !== command.argCount) throw usageError(command, 'wrong number of arguments')
+    process.stdout.on('error', onStdoutError)
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
-      const answer = await command.ask(invocationOf(command, client, positionals, values))
+      const answer = await command.call(invocationOf(command, client, positionals, values))
       if (answer === null) return 0
       // With --json, prints the API's data unchanged, for other programs.
-      say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
-      return command.failed?.(answer) ? 1 : 0
+      print(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : render(command, answer))
+      return command.isFailure?.(answer) ? 1 : 0
     } catch (error) {
-      if (error instanceof ApiRefusal) return complain(error)
+      if (error instanceof ApiRefusal) return printError(error)
       throw error
     }
   }
 }
 
 /** A reader such as `head` may close the pipe early: that is no error. */
-function endUnheard(error: NodeJS.ErrnoException): void {
+function onStdoutError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`posthorn: Standard output cannot be written: ${error.message}\n`)
   process.exit(1)
@@ -84,7 +84,7 @@ function parse(command: ClientCommand, args: readonly string[]): { values: Value
   try {
     return parseArgs({ args: [...args], options: { ...COMMON, ...command.options }, allowPositionals: true })
   } catch (error) {
-    throw misused(command, (error as Error).message)
+    throw usageError(command, (error as Error).message)
   }
 }
 
@@ -93,7 +93,7 @@ function optionsOf(values: Values): ClientOptions {
   return { url: text('url'), token: text('token'), key: text('key') }
 }
 
-function misused(command: ClientCommand, reason: string): Refusal {
+function usageError(command: ClientCommand, reason: string): Refusal {
   return misuse(`${reason}\nUsage: posthorn ${command.usage}`)
 }
 
@@ -101,8 +101,8 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
   const text = (name: string) => values[name] as string | undefined
   return {
     client,
-    words,
-    steps: words.map(encodeURIComponent),
+    args: words,
+    pathArgs: words.map(encodeURIComponent),
     text,
     texts: name => values[name] as string[] | undefined,
     flag: name => values[name] === true,
@@ -110,28 +110,28 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
       const given = text(name)
       if (given === undefined) return undefined
       if (/^-?\d+(\.\d+)?$/.test(given)) return Number(given)
-      throw misused(command, `--${name} must be a number`)
+      throw usageError(command, `--${name} must be a number`)
     },
-    needed(name) {
+    required(name) {
       const given = text(name)
-      if (given === undefined) throw misused(command, `--${name} is missing`)
+      if (given === undefined) throw usageError(command, `--${name} is missing`)
       return given
     },
   }
 }
 
-function shown(command: ClientCommand, answer: Body): string {
+function render(command: ClientCommand, answer: Body): string {
   const more = answer['nextCursor']
   const hint = typeof more === 'string' ? `More results: --cursor ${more}\n` : ''
   return withoutControls(`${command.show(answer)}\n${hint}`)
 }
 
-function say(text: string): number {
+function print(text: string): number {
   process.stdout.write(text)
   return 0
 }
 
-function complain(refusal: ApiRefusal): number {
+function printError(refusal: ApiRefusal): number {
   const details = refusal.details.map(({ path, message }) => `  ${path}: ${message}\n`)
   const text = `${refusal.code}: ${refusal.message}\n${details.length > 1 ? details.join('') : ''}`
   process.stderr.write(withoutControls(text))

@@ -49,11 +49,11 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
 
   return {
     admin(method, path, body, headers) {
-      const token = options.token ?? config.operatorToken ?? keptToken(config.dataDir)
-      return ask(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}`, ...headers })
+      const token = options.token ?? config.operatorToken ?? readTokenFile(config.dataDir)
+      return requestJson(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}`, ...headers })
     },
     api(method, path, body, headers) {
-      return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': apiKey(), ...headers })
+      return requestJson(`${base}/api/v2${path}`, method, body, { 'x-api-key': apiKey(), ...headers })
     },
     async upload(path, body, headers) {
       const url = `${base}/api/v2${path}`
@@ -63,13 +63,13 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
         body,
         duplex: 'half',
       }
-      return answerOf(await reach(url, request as ClientRequest), url)
+      return readSuccess(await fetchResponse(url, request as ClientRequest), url)
     },
     async *events(path, lastId) {
       const url = `${base}/api/v2${path}`
       const headers = { 'x-api-key': apiKey(), ...(lastId !== null && { 'last-event-id': lastId }) }
-      const response = await reach(url, { headers })
-      if (!response.ok || !response.body) throw refusalOf(await readAnswer(response, url), response.status)
+      const response = await fetchResponse(url, { headers })
+      if (!response.ok || !response.body) throw toApiRefusal(await readAnswer(response, url), response.status)
       yield* readEvents(response.body)
     },
   }
@@ -103,7 +103,7 @@ function readEvent(block: string): ServerEvent {
 }
 
 /** The token that a server on this machine generated. */
-function keptToken(dataDir: string): string {
+function readTokenFile(dataDir: string): string {
   try {
     return readFileSync(join(dataDir, OPERATOR_TOKEN_FILE), 'utf8').trim()
   } catch (cause) {
@@ -114,7 +114,7 @@ function keptToken(dataDir: string): string {
   }
 }
 
-async function ask(
+async function requestJson(
   url: string,
   method: string,
   body: unknown,
@@ -126,20 +126,20 @@ async function ask(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }
   return within(systemClock, TIMEOUT_MS, async signal =>
-    answerOf(await reach(url, { ...request, signal }), url),
+    readSuccess(await fetchResponse(url, { ...request, signal }), url),
   )
 }
 
-async function answerOf(response: Response, url: string): Promise<Body> {
+async function readSuccess(response: Response, url: string): Promise<Body> {
   const answer = await readAnswer(response, url)
   // A partly failed batch (207) is an answer, not a refusal.
   if (response.ok) return answer
-  throw refusalOf(answer, response.status)
+  throw toApiRefusal(answer, response.status)
 }
 
 type ClientRequest = RequestInit & { headers: Record<string, string> }
 
-async function reach(url: string, request: ClientRequest): Promise<Response> {
+async function fetchResponse(url: string, request: ClientRequest): Promise<Response> {
   checkHeaders(request.headers)
   try {
     // Following a redirect would send the key to an unknown server, and could turn a POST into a GET.
@@ -148,11 +148,11 @@ async function reach(url: string, request: ClientRequest): Promise<Response> {
     // An error in producing the body is not the server's fault.
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
     if (cause instanceof Refusal) throw cause
-    throw unanswered(url, cause)
+    throw noResponse(url, cause)
   }
 }
 
-const SAID: Readonly<Record<string, string>> = {
+const HEADER_LABELS: Readonly<Record<string, string>> = {
   'x-api-key': 'The API key',
   authorization: 'The operator token',
   'idempotency-key': 'The idempotency key',
@@ -167,13 +167,13 @@ function checkHeaders(headers: Record<string, string>): void {
     try {
       new Headers({ [name]: value })
     } catch (cause) {
-      const what = SAID[name] ?? name
+      const what = HEADER_LABELS[name] ?? name
       throw misuse(`${what} has characters that an HTTP header cannot contain.`, cause)
     }
   }
 }
 
-function unanswered(url: string, cause: unknown): Refusal {
+function noResponse(url: string, cause: unknown): Refusal {
   const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
   return new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
 }
@@ -182,7 +182,7 @@ async function readAnswer(response: Response, url: string): Promise<Body> {
   if (response.status >= 300 && response.status < 400) throw redirected(response, url)
   // The connection can also break during the response.
   const text = await response.text().catch(cause => {
-    throw unanswered(url, cause)
+    throw noResponse(url, cause)
   })
   try {
     return JSON.parse(text) as Body
@@ -201,7 +201,7 @@ function redirected({ headers }: Response, url: string): Refusal {
   return new Refusal(`${new URL(url).origin} redirects to ${to}: give the address of Posthorn itself.`)
 }
 
-function refusalOf(answer: Body, status: number): ApiRefusal {
+function toApiRefusal(answer: Body, status: number): ApiRefusal {
   const { code = `HTTP_${status}`, error = 'The server refused.', details = [] } = answer
   return new ApiRefusal(String(code), String(error), details as ApiRefusal['details'])
 }

@@ -4,7 +4,7 @@ export type Command = {
   /** One line for `posthorn help`. */
   summary: string
   /** Takes no arguments: it is configured by the environment. */
-  alone?: true
+  takesNoArguments?: true
   /** Loads only this command's code. */
   load(): Promise<{ run: Run }>
 }
@@ -13,17 +13,17 @@ export type Command = {
 export const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     summary: 'Run the server: HTTP API, dispatcher, and the database unless DATABASE_URL names one',
-    alone: true,
+    takesNoArguments: true,
     load: () => import('./serve.ts'),
   },
   migrate: {
     summary: 'Migrate the database, and exit',
-    alone: true,
+    takesNoArguments: true,
     load: () => import('./migrate.ts'),
   },
   'rotate-master-key': {
     summary: 'Re-encrypt the secrets of the database with a new master key',
-    alone: true,
+    takesNoArguments: true,
     load: () => import('./rotate-master-key.ts'),
   },
   'account create': {

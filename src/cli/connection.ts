@@ -24,18 +24,18 @@ export const add = clientCommand({
   usage:
     `connection add --provider smpp --name NAME --channel int_sms… ${FIELDS_USAGE} [--account ACCOUNT] ` +
     '[--disabled]   (secrets are better in --config than on the command line)',
-  words: 0,
+  argCount: 0,
   options: {
     ...FIELDS,
     provider: { type: 'string' },
     account: { type: 'string' },
     disabled: { type: 'boolean' },
   },
-  ask: given =>
+  call: given =>
     given.client.admin('POST', '/connections', {
       ...fieldsOf(given),
-      provider: given.needed('provider'),
-      name: given.needed('name'),
+      provider: given.required('provider'),
+      name: given.required('name'),
       channels: given.texts('channel') ?? [],
       accountId: given.text('account'),
       enabled: !given.flag('disabled'),
@@ -45,9 +45,9 @@ export const add = clientCommand({
 
 export const list = clientCommand({
   usage: 'connection list [--limit 50] [--cursor CURSOR]',
-  words: 0,
+  argCount: 0,
   options: PAGE_OPTIONS,
-  ask: given => given.client.admin('GET', `/connections${pageQuery(given)}`),
+  call: given => given.client.admin('GET', `/connections${pageQuery(given)}`),
   show: answer =>
     table(
       ['id', 'provider', 'name', 'channels', 'enabled', 'priority', 'account', 'state'],
@@ -68,10 +68,10 @@ export const update = clientCommand({
   usage:
     `connection update CONNECTION [--name NAME] [--channel int_sms]… ${FIELDS_USAGE} ` +
     '[--enable | --disable]   (--set FIELD=null clears one)',
-  words: 1,
+  argCount: 1,
   options: { ...FIELDS, enable: { type: 'boolean' }, disable: { type: 'boolean' } },
-  ask: given =>
-    given.client.admin('PATCH', `/connections/${given.steps[0]}`, {
+  call: given =>
+    given.client.admin('PATCH', `/connections/${given.pathArgs[0]}`, {
       ...fieldsOf(given),
       enabled: given.flag('enable') ? true : given.flag('disable') ? false : undefined,
     }),
@@ -80,15 +80,15 @@ export const update = clientCommand({
 
 export const remove = clientCommand({
   usage: 'connection remove CONNECTION',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('DELETE', `/connections/${steps[0]}`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('DELETE', `/connections/${pathArgs[0]}`),
   show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
 })
 
 export const webhook = clientCommand({
   usage: 'connection webhook CONNECTION',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('GET', `/connections/${steps[0]}/webhook`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('GET', `/connections/${pathArgs[0]}/webhook`),
   show: answer =>
     (answer['data'] as ConnectionWebhook).url ??
     'This server has no public URL: set POSTHORN_PUBLIC_URL to the address at which providers reach it.',
@@ -96,13 +96,13 @@ export const webhook = clientCommand({
 
 export const test = clientCommand({
   usage: 'connection test CONNECTION',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('POST', `/connections/${steps[0]}/test`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('POST', `/connections/${pathArgs[0]}/test`),
   show(answer) {
     const { ok, detail } = answer['data'] as ConnectionTest
     return `${ok ? 'works' : 'does not work'}: ${detail}`
   },
-  failed: answer => !(answer['data'] as ConnectionTest).ok,
+  isFailure: answer => !(answer['data'] as ConnectionTest).ok,
 })
 
 function fieldsOf(given: Invocation) {

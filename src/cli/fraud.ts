@@ -8,19 +8,19 @@ const ACCOUNT = { account: { type: 'string' } } as const
 
 export const show = clientCommand({
   usage: 'fraud show [--account ACCOUNT]   (of the platform without --account)',
-  words: 0,
+  argCount: 0,
   options: ACCOUNT,
-  ask: given => given.client.admin('GET', pathOf(given.text('account'))),
+  call: given => given.client.admin('GET', pathOf(given.text('account'))),
   show: showRules,
 })
 
 /** The file contains `settings` as `fraud show --json` prints it, or that whole output. */
 export const set = clientCommand({
   usage: 'fraud set FILE.json|- [--account ACCOUNT]   (replaces all settings)',
-  words: 1,
+  argCount: 1,
   options: ACCOUNT,
-  ask(given) {
-    const read = readJsonFile(given.words[0]!)
+  call(given) {
+    const read = readJsonFile(given.args[0]!)
     const whole = typeof read === 'object' && read !== null && 'settings' in read
     return given.client.admin('PUT', pathOf(given.text('account')), whole ? read.settings : read)
   },

@@ -7,7 +7,7 @@ export const create = clientCommand({
   usage:
     'key create ACCOUNT --name NAME [--mode live|test] [--role owner|member] [--permission messages:create]… ' +
     '[--expires 2030-01-31T00:00:00Z]   (by default a live owner key with every permission)',
-  words: 1,
+  argCount: 1,
   options: {
     name: { type: 'string' },
     mode: { type: 'string' },
@@ -15,9 +15,9 @@ export const create = clientCommand({
     permission: { type: 'string', multiple: true },
     expires: { type: 'string' },
   },
-  ask: given =>
-    given.client.admin('POST', `/accounts/${given.steps[0]}/keys`, {
-      name: given.needed('name'),
+  call: given =>
+    given.client.admin('POST', `/accounts/${given.pathArgs[0]}/keys`, {
+      name: given.required('name'),
       mode: given.text('mode') ?? 'live',
       role: given.text('role') ?? 'owner',
       permissions: given.texts('permission') ?? PERMISSIONS,
@@ -31,17 +31,17 @@ export const create = clientCommand({
 
 export const revoke = clientCommand({
   usage: 'key revoke ACCOUNT KEY',
-  words: 2,
-  ask: ({ client, steps: [account, key] }) => client.admin('DELETE', `/accounts/${account}/keys/${key}`),
+  argCount: 2,
+  call: ({ client, pathArgs: [account, key] }) => client.admin('DELETE', `/accounts/${account}/keys/${key}`),
   show: answer => cardOf(answer['data'] as AdminKey),
 })
 
 export const rotate = clientCommand({
   usage: 'key rotate ACCOUNT KEY [--overlap SECONDS]   (the old key stays valid for a day by default)',
-  words: 2,
+  argCount: 2,
   options: { overlap: { type: 'string' } },
-  ask(given) {
-    const [account, key] = given.steps
+  call(given) {
+    const [account, key] = given.pathArgs
     return given.client.admin('POST', `/accounts/${account}/keys/${key}/rotate`, {
       overlapSeconds: given.number('overlap'),
     })

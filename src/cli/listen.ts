@@ -2,20 +2,20 @@ import type { Message } from '../contract/message.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
 import type { ServerEvent } from './client.ts'
-import { clientCommand, type Invocation, WITH_KEY } from './client-command.ts'
+import { clientCommand, type Invocation, API_KEY_HINT } from './client-command.ts'
 import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
 
 /** Wait before reconnecting, in ms. */
-const AGAIN_MS = 1_000
+const RECONNECT_MS = 1_000
 /** Query parameters and their options. */
 const FILTERS = { status: 'status', channel: 'channel', messageType: 'type', to: 'to' }
 
 export const run = clientCommand({
   usage:
     'listen [--status failed] [--channel local_sms] [--type otp] [--to RECIPIENT] [--count MESSAGES]' +
-    `   ${WITH_KEY}`,
-  words: 0,
+    `   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     status: { type: 'string' },
     channel: { type: 'string' },
@@ -23,7 +23,7 @@ export const run = clientCommand({
     to: { type: 'string' },
     count: { type: 'string' },
   },
-  async ask(given) {
+  async call(given) {
     await awake(listen(given))
     return null
   },
@@ -36,25 +36,25 @@ export const run = clientCommand({
  */
 async function listen(given: Invocation): Promise<void> {
   const path = `/messages/events${queryOf(given, FILTERS)}`
-  const tell = given.flag('json') ? tellAsJson : tellAsLine
+  const print = given.flag('json') ? printJson : printLine
   let left = countOf(given)
-  let whole = true
-  for (let lastId: string | null = null; ; await pause(systemClock, AGAIN_MS)) {
+  let connected = true
+  for (let lastId: string | null = null; ; await pause(systemClock, RECONNECT_MS)) {
     try {
       for await (const event of given.client.events(path, lastId)) {
-        whole = true
-        if (event.event === 'reset') note(lastId === null ? 'Listening.' : 'Some changes were missed.')
+        connected = true
+        if (event.event === 'reset') printStatus(lastId === null ? 'Listening.' : 'Some changes were missed.')
         lastId = event.id ?? lastId
         if (event.event !== 'message') continue
-        tell(event)
+        print(event)
         left -= 1
         if (left <= 0) return
       }
     } catch (error) {
       if (lastId === null || !isBroken(error)) throw error
     }
-    if (whole) note('The connection was lost: reconnecting.')
-    whole = false
+    if (connected) printStatus('The connection was lost: reconnecting.')
+    connected = false
   }
 }
 
@@ -70,16 +70,16 @@ function isBroken(error: unknown): boolean {
 }
 
 /** The JSON as in the API's list. */
-function tellAsJson({ data }: ServerEvent): void {
+function printJson({ data }: ServerEvent): void {
   process.stdout.write(`${data}\n`)
 }
 
-function tellAsLine({ data }: ServerEvent): void {
+function printLine({ data }: ServerEvent): void {
   const { status, channel, to, messageId, errorCode } = JSON.parse(data) as Message
   const words = [status.padEnd(11), channel, to, messageId, ...(errorCode === null ? [] : [errorCode])]
   process.stdout.write(withoutControls(`${words.join('  ')}\n`))
 }
 
-function note(text: string): void {
+function printStatus(text: string): void {
   process.stderr.write(`${text}\n`)
 }

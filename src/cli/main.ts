@@ -10,7 +10,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
   try {
     return await dispatch(words)
   } catch (error) {
-    return complain(error)
+    return printError(error)
   }
 }
 
@@ -23,10 +23,10 @@ async function dispatch(words: readonly string[]): Promise<number> {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ')
     if (!Object.hasOwn(COMMANDS, name)) continue
-    const { load, alone } = COMMANDS[name]!
+    const { load, takesNoArguments } = COMMANDS[name]!
     const rest = words.slice(length)
-    if (alone && isHelp(rest[0])) return usage(name)
-    if (alone && rest.length > 0)
+    if (takesNoArguments && isHelp(rest[0])) return usage(name)
+    if (takesNoArguments && rest.length > 0)
       throw misuse(`posthorn ${name} takes no arguments: environment variables configure it.`)
     const { run } = await load()
     return run(rest)
@@ -75,7 +75,7 @@ function version(): number {
 }
 
 /** A Refusal is printed as it is; any other error is a bug, and is printed with its stack. */
-function complain(error: unknown): number {
+function printError(error: unknown): number {
   if (error instanceof Refusal) {
     process.stderr.write(`posthorn: ${error.message}\n`)
     return error.exitCode

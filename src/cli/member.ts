@@ -5,13 +5,13 @@ import { card, table } from './show.ts'
 
 export const list = clientCommand({
   usage: 'member list [--account ACCOUNT] [--find TEXT] [--limit 50] [--cursor CURSOR]',
-  words: 0,
+  argCount: 0,
   options: {
     account: { type: 'string' },
     find: { type: 'string' },
     ...PAGE_OPTIONS,
   },
-  ask(given) {
+  call(given) {
     const asked = { limit: 'limit', cursor: 'cursor', accountId: 'account', q: 'find' }
     return given.client.admin('GET', `/members${queryOf(given, asked)}`)
   },
@@ -34,16 +34,16 @@ export const invite = clientCommand({
   usage:
     'member invite EMAIL --role owner|member|operator [--account ACCOUNT] [--permission messages:read]…' +
     '   (the account is for owners and members)',
-  words: 1,
+  argCount: 1,
   options: {
     role: { type: 'string' },
     account: { type: 'string' },
     permission: { type: 'string', multiple: true },
   },
-  ask: given =>
+  call: given =>
     given.client.admin('POST', '/members/invitations', {
-      email: given.words[0],
-      role: given.needed('role'),
+      email: given.args[0],
+      role: given.required('role'),
       accountId: given.text('account'),
       permissions: given.texts('permission'),
     }),
@@ -62,10 +62,10 @@ export const invite = clientCommand({
 
 export const remove = clientCommand({
   usage: 'member remove USER [--account ACCOUNT]   (from one account, or the login as a whole)',
-  words: 1,
+  argCount: 1,
   options: { account: { type: 'string' } },
-  ask: given =>
-    given.client.admin('DELETE', `/members/${given.steps[0]}${queryOf(given, { accountId: 'account' })}`),
+  call: given =>
+    given.client.admin('DELETE', `/members/${given.pathArgs[0]}${queryOf(given, { accountId: 'account' })}`),
   show(answer) {
     const { apiKeys } = answer['data'] as MemberRemoved
     const out = 'The person is removed, on every node within a second.'
@@ -77,8 +77,8 @@ export const remove = clientCommand({
 
 export const reset = clientCommand({
   usage: 'member reset USER   (creates a link to set a new password; using it turns off the second factor)',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('POST', `/members/${steps[0]}/reset`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('POST', `/members/${pathArgs[0]}/reset`),
   show(answer) {
     const { link, expiresAt } = answer['data'] as ResetMade
     return `The link is shown only once, and works once, until ${expiresAt}:\n${link}`

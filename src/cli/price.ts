@@ -7,9 +7,9 @@ import { table } from './show.ts'
 
 export const list = clientCommand({
   usage: 'price list [--limit 50] [--cursor CURSOR]   (the whole list when neither is given)',
-  words: 0,
+  argCount: 0,
   options: PAGE_OPTIONS,
-  ask: given =>
+  call: given =>
     given.text('limit') === undefined && given.text('cursor') === undefined
       ? wholeList(given.client)
       : given.client.admin('GET', `/prices${pageQuery(given)}`),
@@ -29,9 +29,9 @@ export const list = clientCommand({
 /** The file contains what `price list --json` prints, or the API's `{"prices": […]}`. */
 export const importList = clientCommand({
   usage: 'price import FILE.json|-   (replaces the whole list)',
-  words: 1,
-  ask({ client, words }) {
-    const read = readJsonFile(words[0]!)
+  argCount: 1,
+  call({ client, args }) {
+    const read = readJsonFile(args[0]!)
     return client.admin('PUT', '/prices', Array.isArray(read) ? { prices: read } : read)
   },
   show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices are stored.`,

@@ -28,7 +28,7 @@ export const run: Run = async () => {
   try {
     await checkMasterKey(db, seal)
     const all = await rotateMasterKey(db, seal)
-    const rows = all.map(({ what, resealed, lost }) => [what, resealed, lost])
+    const rows = all.map(({ what, resealed, unreadable }) => [what, resealed, unreadable])
     process.stdout.write(
       `${table(['secrets', 're-encrypted', 'opened by neither key'], rows)}\n\nThe previous key is not needed any more: remove POSTHORN_MASTER_KEY_PREVIOUS.\n`,
     )

@@ -1,13 +1,13 @@
 import type { Body } from './client.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
-import { onceHeaders } from './once.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { idempotencyHeaders } from './idempotency.ts'
 import { card } from './show.ts'
 
 export const run = clientCommand({
   usage:
     'send --to RECIPIENT --text TEXT [--channel auto] [--type utility] [--subject TEXT] [--sender NAME] ' +
-    `[--idempotency-key KEY] [--at 2030-01-31T09:00:00Z]   ${WITH_KEY}`,
-  words: 0,
+    `[--idempotency-key KEY] [--at 2030-01-31T09:00:00Z]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     to: { type: 'string' },
     text: { type: 'string' },
@@ -18,17 +18,17 @@ export const run = clientCommand({
     at: { type: 'string' },
     'idempotency-key': { type: 'string' },
   },
-  ask(given) {
+  call(given) {
     const sender = given.text('sender')
     const body = {
-      to: given.needed('to'),
+      to: given.required('to'),
       channel: given.text('channel'),
       messageType: given.text('type'),
-      content: { text: given.needed('text'), subject: given.text('subject') },
+      content: { text: given.required('text'), subject: given.text('subject') },
       sender: sender && { name: sender },
       options: { scheduleAt: given.text('at') },
     }
-    return given.client.api('POST', '/messages/send', body, onceHeaders(given))
+    return given.client.api('POST', '/messages/send', body, idempotencyHeaders(given))
   },
   show: showResult,
 })

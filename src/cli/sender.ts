@@ -5,9 +5,9 @@ import { card, table } from './show.ts'
 
 export const list = clientCommand({
   usage: 'sender list [--status pending|approved|rejected] [--limit 50] [--cursor CURSOR]',
-  words: 0,
+  argCount: 0,
   options: { status: { type: 'string' }, ...PAGE_OPTIONS },
-  ask: given => given.client.admin('GET', `/sms-senders${pageQuery(given, 'status')}`),
+  call: given => given.client.admin('GET', `/sms-senders${pageQuery(given, 'status')}`),
   show: answer =>
     table(
       ['id', 'name', 'status', 'default', 'account', 'created'],
@@ -24,18 +24,18 @@ export const list = clientCommand({
 
 export const approve = clientCommand({
   usage: 'sender approve SENDER',
-  words: 1,
-  ask: ({ client, steps }) => client.admin('POST', `/sms-senders/${steps[0]}/approve`),
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.admin('POST', `/sms-senders/${pathArgs[0]}/approve`),
   show: answer => cardOf(answer['data'] as AdminSender),
 })
 
 export const reject = clientCommand({
   usage: 'sender reject SENDER --reason TEXT',
-  words: 1,
+  argCount: 1,
   options: { reason: { type: 'string' } },
-  ask: given =>
-    given.client.admin('POST', `/sms-senders/${given.steps[0]}/reject`, {
-      reason: given.needed('reason'),
+  call: given =>
+    given.client.admin('POST', `/sms-senders/${given.pathArgs[0]}/reject`, {
+      reason: given.required('reason'),
     }),
   show: answer => cardOf(answer['data'] as AdminSender),
 })

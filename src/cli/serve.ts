@@ -11,7 +11,7 @@ import { ensureSecrets } from '../infra/secrets.ts'
 import { awake, systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
-import { keepConsoleBuilt } from './keep-console-built.ts'
+import { buildStaleConsole } from './build-stale-console.ts'
 import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
 import { welcome } from './welcome.ts'
@@ -29,10 +29,10 @@ export const run: Run = async () => {
   const config = readConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const progress = createProgress(process.stderr, systemClock)
-  outliveReaders()
-  dieOfTheUnexpected(log)
+  ignoreOutputErrors()
+  exitOnUnexpectedError(log)
   // From here on a signal does not interrupt the start, except where it waits.
-  const end = awaitEnd(log)
+  const end = watchSignals(log)
   // `awake`: waiting for the database uses only timers, which would let the process exit.
   const server = await awake(start(config, log, progress, end))
   if (server) {
@@ -46,11 +46,11 @@ export const run: Run = async () => {
 }
 
 /** The reader of our output may disappear, such as a terminal or a restarted log collector. */
-function outliveReaders(): void {
+function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-function dieOfTheUnexpected(log: Logger): void {
+function exitOnUnexpectedError(log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.fatal({ err: error }, 'unexpected error; stopping')
@@ -59,17 +59,17 @@ function dieOfTheUnexpected(log: Logger): void {
   }
 }
 
-type End = {
+type Shutdown = {
   /** Aborted when the process is to end, for any reason. */
   signal: AbortSignal
   /** Ends like a signal, but with a failure. */
-  because(reason: Refusal): void
+  fail(reason: Refusal): void
   /** The failure; null if a signal asked for the end. */
   reason(): Refusal | null
 }
 
 /** The first signal starts the shutdown and its deadline; a second one ends the process at once. */
-function awaitEnd(log: Logger): End {
+function watchSignals(log: Logger): Shutdown {
   const stop = new AbortController()
   let askedAtMs: number | null = null
   let reason: Refusal | null = null
@@ -94,7 +94,7 @@ function awaitEnd(log: Logger): End {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
   return {
     signal: stop.signal,
-    because(given) {
+    fail(given) {
       if (stop.signal.aborted) return
       reason = given
       log.fatal({ err: given }, 'stopping: finishing what has begun')
@@ -109,7 +109,7 @@ async function start(
   config: Config,
   log: Logger,
   progress: Progress,
-  end: End,
+  end: Shutdown,
 ): Promise<{ stop(): Promise<void> } | null> {
   const store = await openStore({
     signal: end.signal,
@@ -128,7 +128,7 @@ async function start(
   if (!store) return null
   try {
     const secrets = ensureSecrets(config, createRandom())
-    tellOfSecrets(config, log)
+    warnOfSecrets(config, log)
     const consoleFiles = createConsoleFiles(CONSOLE_DIR)
     const app = await startApp({
       config,
@@ -137,13 +137,13 @@ async function start(
       databaseUrl: store.url,
       progress,
       consoleFiles,
-      onOutgrown: end.because,
+      onOutgrown: end.fail,
     })
     // Now, since a kill would skip the flush at the exit.
     flushCompileCache()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
-    const build = keepConsoleBuilt({ files: consoleFiles, log, progress })
+    const build = buildStaleConsole({ files: consoleFiles, log, progress })
     return {
       stop() {
         build.stop()
@@ -152,11 +152,11 @@ async function start(
     }
   } catch (error) {
     await store.stop()
-    throw explain(error, config)
+    throw explainListenError(error, config)
   }
 }
 
-function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger): void {
+function warnOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger): void {
   if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
     log.warn(
       `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: use at least ${LEAST_TOKEN_CHARACTERS} characters`,
@@ -178,7 +178,7 @@ async function stopAll(app: { stop(): Promise<void> }, store: Store): Promise<vo
 }
 
 /** Explains errors of listening on an address. */
-function explain(error: unknown, config: Config): unknown {
+function explainListenError(error: unknown, config: Config): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
   const address = `${config.host}:${config.port}`

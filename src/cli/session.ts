@@ -1,17 +1,17 @@
 import { renderUnicodeCompact } from 'uqr'
 import type { WebSessionChat, WebSessionRow, WebSessionView } from '../contract/web-session.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 const pathOf = ([name]: string[]) => `/chatapp-sessions/${name}`
 
 export const create = clientCommand({
-  usage: `session create NAME [--phone PHONE]   ${WITH_KEY}`,
-  words: 1,
+  usage: `session create NAME [--phone PHONE]   ${API_KEY_HINT}`,
+  argCount: 1,
   options: { phone: { type: 'string' } },
-  ask: given =>
-    given.client.api('POST', '/chatapp-sessions', { name: given.words[0], phone: given.text('phone') }),
+  call: given =>
+    given.client.api('POST', '/chatapp-sessions', { name: given.args[0], phone: given.text('phone') }),
   show(answer) {
     const { session } = answer['data'] as { session: WebSessionView }
     return `${cardOf(session)}\n\n${session.notice}\n\nNext: posthorn session show ${session.name}`
@@ -19,10 +19,10 @@ export const create = clientCommand({
 })
 
 export const list = clientCommand({
-  usage: `session list [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
-  words: 0,
+  usage: `session list [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: PAGE_OPTIONS,
-  ask: given => given.client.api('GET', `/chatapp-sessions${pageQuery(given)}`),
+  call: given => given.client.api('GET', `/chatapp-sessions${pageQuery(given)}`),
   show: answer =>
     table(
       ['name', 'state', 'phone', 'per minute', 'opened', 'why'],
@@ -38,17 +38,17 @@ export const list = clientCommand({
 })
 
 export const show = clientCommand({
-  usage: `session show NAME   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('GET', pathOf(steps)),
+  usage: `session show NAME   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('GET', pathOf(pathArgs)),
   show: answer => showSession(answer['data'] as WebSessionView),
 })
 
 export const chats = clientCommand({
-  usage: `session chats NAME [--kind group] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
-  words: 1,
+  usage: `session chats NAME [--kind group] [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  argCount: 1,
   options: { kind: { type: 'string' }, ...PAGE_OPTIONS },
-  ask: given => given.client.api('GET', `${pathOf(given.steps)}/chats${pageQuery(given, 'kind')}`),
+  call: given => given.client.api('GET', `${pathOf(given.pathArgs)}/chats${pageQuery(given, 'kind')}`),
   show: answer =>
     table(
       ['chat', 'kind', 'name', 'last message'],
@@ -62,16 +62,16 @@ export const chats = clientCommand({
 })
 
 export const restart = clientCommand({
-  usage: `session restart NAME   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('POST', `${pathOf(steps)}/restart`),
+  usage: `session restart NAME   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('POST', `${pathOf(pathArgs)}/restart`),
   show: answer => showSession(answer['data'] as WebSessionView),
 })
 
 export const remove = clientCommand({
-  usage: `session remove NAME   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('DELETE', pathOf(steps)),
+  usage: `session remove NAME   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('DELETE', pathOf(pathArgs)),
   show: () => 'The session is logged out, and its keys are deleted.',
 })
 

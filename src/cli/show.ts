@@ -20,7 +20,7 @@ export function card(facts: readonly (readonly [string, unknown])[]): string {
 
 /** Values may come from outside: they must not begin a new line in a table. */
 function cell(value: unknown): string {
-  return written(value).replace(/[\t\n\r]+/g, ' ')
+  return format(value).replace(/[\t\n\r]+/g, ' ')
 }
 
 /** Replaces control characters, except line feeds, and bidirectional controls. */
@@ -28,7 +28,7 @@ export function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
-function written(value: unknown): string {
+function format(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (value === true) return 'yes'
   if (value === false) return 'no'

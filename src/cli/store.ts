@@ -6,7 +6,7 @@ import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
 import { VERSION } from '../version.ts'
-import { needsChange, unusable } from './unusable-database.ts'
+import { needsConfigChange, databaseRefusal } from './unusable-database.ts'
 
 export type StoreOptions = {
   config: Config
@@ -32,7 +32,7 @@ export type Store = {
 }
 
 const DATABASE_WAIT_MS = 30_000
-const DATABASE_LOOK_MS = 250
+const DATABASE_POLL_MS = 250
 
 /** Starts the embedded server or connects to the external one, and migrates it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -62,12 +62,12 @@ async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>
   const { config, clock, log, progress, onLost } = options
   if (!config.databaseUrl) return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost })
   const url = config.databaseUrl
-  await progress.step('Waiting for the database', () => awake(reach(url, clock, options.signal)))
+  await progress.step('Waiting for the database', () => awake(waitForDatabase(url, clock, options.signal)))
   return { url, stop: async () => {} }
 }
 
 /** Waits for the database, which may be starting at the same time. */
-async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<void> {
+async function waitForDatabase(url: string, clock: Clock, signal?: AbortSignal): Promise<void> {
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   const untilMs = clock.monotonic() + DATABASE_WAIT_MS
   const stopped = abortOf(signal)
@@ -75,9 +75,9 @@ async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<v
     for (;;) {
       const failure = await Promise.race([tryOnce(database.dedicated()), stopped])
       if (!failure) return
-      const hopeless = !isConnectionLoss(failure) || needsChange(failure)
-      if (hopeless || clock.monotonic() > untilMs) throw unusable(failure)
-      await Promise.race([pause(clock, DATABASE_LOOK_MS), stopped])
+      const isPermanent = !isConnectionLoss(failure) || needsConfigChange(failure)
+      if (isPermanent || clock.monotonic() > untilMs) throw databaseRefusal(failure)
+      await Promise.race([pause(clock, DATABASE_POLL_MS), stopped])
     }
   } finally {
     await database.close()

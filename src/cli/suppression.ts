@@ -1,17 +1,17 @@
 import type { SuppressionView } from '../contract/suppression.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const list = clientCommand({
-  usage: `suppression list [--to RECIPIENT] [--channel CHANNEL] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
-  words: 0,
+  usage: `suppression list [--to RECIPIENT] [--channel CHANNEL] [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     to: { type: 'string' },
     channel: { type: 'string' },
     ...PAGE_OPTIONS,
   },
-  ask: given => given.client.api('GET', `/suppressions${pageQuery(given, 'to', 'channel')}`),
+  call: given => given.client.api('GET', `/suppressions${pageQuery(given, 'to', 'channel')}`),
   show: answer =>
     table(
       ['id', 'to', 'channel', 'source', 'reason', 'created'],
@@ -27,12 +27,12 @@ export const list = clientCommand({
 })
 
 export const add = clientCommand({
-  usage: `suppression add RECIPIENT [--channel CHANNEL] [--reason TEXT]   ${WITH_KEY}`,
-  words: 1,
+  usage: `suppression add RECIPIENT [--channel CHANNEL] [--reason TEXT]   ${API_KEY_HINT}`,
+  argCount: 1,
   options: { channel: { type: 'string' }, reason: { type: 'string' } },
-  ask: given =>
+  call: given =>
     given.client.api('POST', '/suppressions', {
-      to: given.words[0],
+      to: given.args[0],
       channel: given.text('channel'),
       reason: given.text('reason'),
     }),
@@ -49,8 +49,8 @@ export const add = clientCommand({
 })
 
 export const remove = clientCommand({
-  usage: `suppression remove SUPPRESSION   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('DELETE', `/suppressions/${steps[0]}`),
+  usage: `suppression remove SUPPRESSION   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('DELETE', `/suppressions/${pathArgs[0]}`),
   show: () => 'The suppression is removed: the recipient can get marketing again.',
 })

@@ -1,20 +1,20 @@
 import type { TemplateView } from '../contract/template.ts'
 import type { Body } from './client.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
 import { readJsonFile } from './files.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const list = clientCommand({
-  usage: `template list [--category sms] [--status active] [--provider internal] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
-  words: 0,
+  usage: `template list [--category sms] [--status active] [--provider internal] [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     category: { type: 'string' },
     status: { type: 'string' },
     provider: { type: 'string' },
     ...PAGE_OPTIONS,
   },
-  ask: given => given.client.api('GET', `/templates${pageQuery(given, 'category', 'status', 'provider')}`),
+  call: given => given.client.api('GET', `/templates${pageQuery(given, 'category', 'status', 'provider')}`),
   show: answer =>
     table(
       ['id', 'name', 'category', 'type', 'language', 'status', 'default', 'sender'],
@@ -34,8 +34,8 @@ export const list = clientCommand({
 export const create = clientCommand({
   usage:
     'template create --name NAME --category sms|message|email|chatapp --type utility|otp|marketing|free --text TEXT ' +
-    `[--subject TEXT] [--language en] [--provider PROVIDER] [--file more.json]   ${WITH_KEY}`,
-  words: 0,
+    `[--subject TEXT] [--language en] [--provider PROVIDER] [--file more.json]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     name: { type: 'string' },
     category: { type: 'string' },
@@ -46,7 +46,7 @@ export const create = clientCommand({
     provider: { type: 'string' },
     file: { type: 'string' },
   },
-  ask(given) {
+  call(given) {
     const file = given.text('file')
     const category = given.text('category')
     const words = {
@@ -67,9 +67,9 @@ export const create = clientCommand({
 })
 
 export const remove = clientCommand({
-  usage: `template delete TEMPLATE   ${WITH_KEY}`,
-  words: 1,
-  ask: ({ client, steps }) => client.api('DELETE', `/templates/${steps[0]}`),
+  usage: `template delete TEMPLATE   ${API_KEY_HINT}`,
+  argCount: 1,
+  call: ({ client, pathArgs }) => client.api('DELETE', `/templates/${pathArgs[0]}`),
   show: answer => `${(answer['data'] as Body)['id']} is deleted.`,
 })
 

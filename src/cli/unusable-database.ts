@@ -30,11 +30,11 @@ const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
 type Failure = Error & { code?: string; syscall?: string }
 
 /** Whether waiting is useless: a file that the URL names is missing, or the settings must change. */
-export function needsChange(failure: Failure): boolean {
+export function needsConfigChange(failure: Failure): boolean {
   return failure.syscall === 'open' || adviceOn(failure) !== undefined
 }
 
-export function unusable(cause: Error): Refusal {
+export function databaseRefusal(cause: Error): Refusal {
   const errors = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
   // Removes Node's hint about its own command line options.
   const reason = errors.map(error => error.message.replace(/; if the root CA .*|[:. ]+$/, '')).join(', ')

@@ -1,13 +1,13 @@
 import type { Body } from './client.ts'
-import { clientCommand, WITH_KEY } from './client-command.ts'
-import { onceHeaders } from './once.ts'
+import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { idempotencyHeaders } from './idempotency.ts'
 import { card } from './show.ts'
 
 export const start = clientCommand({
   usage:
     'verify start --to RECIPIENT [--channel local_sms] [--sender NAME] [--client-ip ADDRESS] ' +
-    `[--idempotency-key KEY]   ${WITH_KEY}`,
-  words: 0,
+    `[--idempotency-key KEY]   ${API_KEY_HINT}`,
+  argCount: 0,
   options: {
     to: { type: 'string' },
     channel: { type: 'string' },
@@ -15,24 +15,24 @@ export const start = clientCommand({
     'client-ip': { type: 'string' },
     'idempotency-key': { type: 'string' },
   },
-  ask(given) {
+  call(given) {
     const sender = given.text('sender')
     const body = {
-      to: given.needed('to'),
+      to: given.required('to'),
       channel: given.text('channel'),
       sender: sender && { name: sender },
       clientIp: given.text('client-ip'),
     }
-    return given.client.api('POST', '/verification/send', body, onceHeaders(given))
+    return given.client.api('POST', '/verification/send', body, idempotencyHeaders(given))
   },
   show: showAttempt,
 })
 
 export const resend = clientCommand({
-  usage: `verify resend (--id VERIFICATION | --to RECIPIENT)   ${WITH_KEY}`,
-  words: 0,
+  usage: `verify resend (--id VERIFICATION | --to RECIPIENT)   ${API_KEY_HINT}`,
+  argCount: 0,
   options: { id: { type: 'string' }, to: { type: 'string' } },
-  ask: given =>
+  call: given =>
     given.client.api('POST', '/verification/resend', {
       verificationId: given.text('id'),
       to: given.text('to'),
@@ -41,14 +41,14 @@ export const resend = clientCommand({
 })
 
 export const check = clientCommand({
-  usage: `verify check CODE (--id VERIFICATION | --to RECIPIENT)   ${WITH_KEY}`,
-  words: 1,
+  usage: `verify check CODE (--id VERIFICATION | --to RECIPIENT)   ${API_KEY_HINT}`,
+  argCount: 1,
   options: { id: { type: 'string' }, to: { type: 'string' } },
-  ask: given =>
+  call: given =>
     given.client.api('POST', '/verification/verify', {
       verificationId: given.text('id'),
       to: given.text('to'),
-      code: given.words[0],
+      code: given.args[0],
     }),
   show: answer =>
     card([

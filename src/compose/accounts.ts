@@ -4,7 +4,7 @@ import type { ConnectionState } from '../contract/admin.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
 import { createNewKeys } from '../core/accounts/new-key.ts'
-import { createOwnAccount } from '../core/accounts/own.ts'
+import { createOwnAccount } from '../core/accounts/own-account.ts'
 import { createOwnKeys } from '../core/accounts/own-keys.ts'
 import { PLATFORM } from '../core/accounts/platform.ts'
 import { createAccountReader } from '../core/accounts/reader.ts'
@@ -47,7 +47,7 @@ export type LinkRoom = {
 export function createAccountRooms(
   base: Foundation,
   providers: ReadonlyMap<string, Provider>,
-  late: () => LinkRoom,
+  linkRoom: () => LinkRoom,
 ) {
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
@@ -113,13 +113,13 @@ export function createAccountRooms(
       providers,
       explain,
       accountExists: id => accountExists(db, id),
-      testLink: id => within(clock, LINK_TEST_MS, signal => late().links.test(id, signal)),
-      stateOf: id => late().stateOf(id),
+      testLink: id => within(clock, LINK_TEST_MS, signal => linkRoom().links.test(id, signal)),
+      stateOf: id => linkRoom().stateOf(id),
       onConfigChanged: (tx, { id, accountId }) => deleteIdentity(tx, { accountId, connectionId: id }),
       async applied() {
         // A change of the platform's clears the caches of all accounts, so the owner need not be known here.
         changes.publish('connections', PLATFORM)
-        await late().syncLinks()
+        await linkRoom().syncLinks()
       },
     }),
   }

@@ -24,7 +24,7 @@ import type { Foundation } from './foundation.ts'
 export type BotRooms = ReturnType<typeof createBotRooms>
 
 /** The provider for bots of accounts that have no connection for bots. */
-const USUAL = 'telegram'
+const DEFAULT_PROVIDER = 'telegram'
 
 /** The bots of accounts, and their subscribers. */
 export function createBotRooms(
@@ -33,12 +33,12 @@ export function createBotRooms(
   { keepInbound, wake }: Pick<ConsentRooms, 'keepInbound' | 'wake'>,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
-  late: () => LinkRoom,
+  linkRoom: () => LinkRoom,
 ) {
   const { config, db, clock, ids, random, seal, changes, log } = base
   const publicUrl = config.publicUrl ?? null
   const tokens = createBotTokens({ db, clock, seal, changes })
-  const platforms = createPlatforms(base, rooms, providers, late)
+  const platforms = createPlatforms(base, rooms, providers, linkRoom)
   const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const acknowledge = createAcknowledge({ clock, log, platforms, tokens })
   const updates = createBotUpdates({ db, clock, ids, log, storeInbound: keepInbound, onEventsStored: wake, acknowledge })
@@ -59,7 +59,7 @@ export function createBotRooms(
     findConversation: createFindConversation({ db }),
     settling,
     listening,
-    async learnOfBot(update: SenderUpdate) {
+    async applyBotUpdate(update: SenderUpdate) {
       if (update.change.kind === 'unauthorized') await settling.verifyToken(update.senderId)
       else await updates.applySendResult(update)
     },
@@ -82,19 +82,19 @@ function createPlatforms(
   base: Foundation,
   { connectionAdmin }: Pick<AccountRooms, 'connectionAdmin'>,
   providers: ReadonlyMap<string, Provider>,
-  late: () => LinkRoom,
+  linkRoom: () => LinkRoom,
 ): Platforms {
   return {
     get(connectionId: ConnectionId) {
-      const open = late().links.get(connectionId)
+      const open = linkRoom().links.get(connectionId)
       return open?.enabled && open.link.bots ? { provider: open.provider, bots: open.link.bots } : undefined
     },
     async chooseConnection(db, accountId) {
       const all = await selectConnectionsFor(db, accountId)
-      return all.find(each => each.provider === USUAL && each.enabled)?.id ?? null
+      return all.find(each => each.provider === DEFAULT_PROVIDER && each.enabled)?.id ?? null
     },
     async atDefault(work) {
-      const link = await providers.get(USUAL)!.open({}, strangerIo(base))
+      const link = await providers.get(DEFAULT_PROVIDER)!.open({}, createUnconnectedIo(base))
       try {
         return await work(link.bots!)
       } finally {
@@ -102,18 +102,18 @@ function createPlatforms(
       }
     },
     async createConnection(tx, accountId) {
-      const input = { accountId, provider: USUAL, name: 'Telegram', channels: ['botapp_bot' as const] }
+      const input = { accountId, provider: DEFAULT_PROVIDER, name: 'Telegram', channels: ['botapp_bot' as const] }
       return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
     },
     async openConnection(accountId) {
       base.changes.publish('connections', accountId)
-      await late().syncLinks()
+      await linkRoom().syncLinks()
     },
   }
 }
 
 /** The `Io` of a link without a connection, which is only used for a request to the provider. */
-function strangerIo({ clock, random, log, ids }: Foundation): Io {
+function createUnconnectedIo({ clock, random, log, ids }: Foundation): Io {
   return {
     connectionId: ids.next('cnn'),
     receiptUrl: null,
@@ -141,15 +141,15 @@ export function startBots(
     round: async () => void (await botFeeds.round()),
     onError: error => log.debug({ err: error }, 'checking for bots to poll failed; it is tried again'),
   })
-  const look = () => {
+  const pollNow = () => {
     botFeeds.changed()
     loop.wake()
   }
   const unsubscribe = changes.subscribe({
     changed(table) {
-      if (table === 'bots') look()
+      if (table === 'bots') pollNow()
     },
-    reset: look,
+    reset: pollNow,
   })
   return {
     async stop() {
@@ -160,7 +160,7 @@ export function startBots(
   }
 }
 
-const SWEPT_AT_ONCE = 5_000
+const SWEEP_PAGE = 5_000
 
 export function listBotChores({ db }: Foundation, { settling, listening }: BotRooms): Chore[] {
   return [
@@ -170,7 +170,7 @@ export function listBotChores({ db }: Foundation, { settling, listening }: BotRo
       name: 'sweep subscribers of removed bots',
       everyMs: MINUTE_MS,
       run: async () => {
-        while (await sweepSubscribers(db, SWEPT_AT_ONCE));
+        while (await sweepSubscribers(db, SWEEP_PAGE));
       },
     },
   ]

@@ -38,7 +38,7 @@ export function createBulkRooms(
   const rows: RowDeps = {
     ...planning,
     // A small cache of their own: nearly every row has a new number, which would evict those of sends.
-    phones: createPhones({ cacheSize: PHONES_OF_BULK }),
+    phones: createPhones({ cacheSize: MAX_CACHED_PHONES }),
     faultsOf: createCheck(SingleSendBody),
     seal,
     log,
@@ -49,7 +49,7 @@ export function createBulkRooms(
     store: BULK_ROWS,
     node: lease.id,
     observe: items => metrics.batch('accept_bulk', items),
-    resolvedPerTurn: ROWS_TOLD_AT_ONCE,
+    resolvedPerTurn: MAX_ROWS_SUBMITTED_AT_ONCE,
   })
   const account = rooms.accounts.snapshot
   const bulkLimits: BulkBodyLimits = {
@@ -100,9 +100,9 @@ export function createBulkRooms(
   }
 }
 
-const PHONES_OF_BULK = 200
+const MAX_CACHED_PHONES = 200
 /** Each row is submitted as soon as it is accepted: more at once would block the event loop for other requests. */
-const ROWS_TOLD_AT_ONCE = 32
+const MAX_ROWS_SUBMITTED_AT_ONCE = 32
 
 /** How often validations and lanes are looked for without a notification; in ms. */
 const POLL_EVERY_MS = 250
@@ -124,7 +124,7 @@ export function startBulk(
     round: async () => ((await bulkValidator.round()) ? 'again' : undefined),
     onError: error => log.debug({ err: error }, 'validating bulk rows failed; it is tried again'),
   })
-  const hear = (jobs: boolean, accountId: Parameters<typeof bulkPump.changed>[0]) => {
+  const onChange = (jobs: boolean, accountId: Parameters<typeof bulkPump.changed>[0]) => {
     bulkPump.changed(accountId)
     pump.wake()
     if (!jobs) return
@@ -133,10 +133,10 @@ export function startBulk(
   }
   const unsubscribe = changes.subscribe({
     changed(table, accountId) {
-      if (table === 'bulk_jobs') hear(true, accountId)
-      else if (table === 'accounts' && accountId) hear(false, accountId)
+      if (table === 'bulk_jobs') onChange(true, accountId)
+      else if (table === 'accounts' && accountId) onChange(false, accountId)
     },
-    reset: () => hear(true, null),
+    reset: () => onChange(true, null),
   })
   return {
     async stop() {
@@ -148,8 +148,8 @@ export function startBulk(
 }
 
 /** Rows of `bulk_moves` that are counted in one statement; each has the messages of a batch, up to some hundred. */
-const FOLDED_AT_ONCE = 100
-const SWEPT_ROWS = 10_000
+const FOLD_PAGE = 100
+const SWEEP_PAGE = 10_000
 
 /** The chores of bulk jobs; any node may run them. */
 export function listBulkChores(
@@ -173,10 +173,10 @@ export function listBulkChores(
   ]
 
   async function sweepAll(): Promise<void> {
-    while ((await sweepRows(db, SWEPT_ROWS)) > 0);
+    while ((await sweepRows(db, SWEEP_PAGE)) > 0);
   }
 
   async function foldAll(): Promise<void> {
-    while ((await foldMoves(db, clock.now(), FOLDED_AT_ONCE)) >= FOLDED_AT_ONCE);
+    while ((await foldMoves(db, clock.now(), FOLD_PAGE)) >= FOLD_PAGE);
   }
 }

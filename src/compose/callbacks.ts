@@ -30,14 +30,14 @@ export function createCallbackRooms(base: Foundation, lease: NodeLease) {
   return { webhooks, webhookDeliveries: createWebhookDeliveries({ db, clock, ids }), callbacks }
 }
 
-export type Courier = {
+export type CallbackDelivery = {
   /** Looks for due deliveries at once. */
   wake(): void
   stop(): Promise<void>
 }
 
 /** Starts delivering; `stop` claims no more, and waits for the attempts in progress. */
-export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): Courier {
+export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): CallbackDelivery {
   const poll: Loop = startLoop({
     clock,
     everyMs: POLL_EVERY_MS,
@@ -55,7 +55,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
 }
 
 /** Frees deliveries that dead nodes held, and those without a stored outcome. */
-export function freeCallbacks({ db, clock }: Foundation): Chore {
+export function createCallbackReleaseChore({ db, clock }: Foundation): Chore {
   return {
     name: 'free callbacks',
     everyMs: 1_000,

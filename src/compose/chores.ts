@@ -1,4 +1,4 @@
-import { tellLowBalances } from '../core/billing/low-balance-store.ts'
+import { storeLowBalanceEvents } from '../core/billing/low-balance-store.ts'
 import { sweepInboundRefs } from '../core/inbound/store.ts'
 import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
@@ -22,15 +22,15 @@ import { VERIFICATIONS_KEEP_MS } from './verification.ts'
 /** No receipt comes later than this after its attempt, and no provider repeats an inbound message after it. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
 /** A receipt this recent may belong to a submit whose answer is being stored now, maybe by a node with another clock. */
-const YOUNG_RECEIPT_MS = 5 * MINUTE_MS
-const FEW = 500
-const MANY = 20_000
+const RECENT_RECEIPT_MS = 5 * MINUTE_MS
+const SMALL_PAGE = 500
+const LARGE_PAGE = 20_000
 
 /**
  * The chores of messages and accounts. Other rooms list theirs in their own files here; ./work.ts gathers
  * all. Each chore is idempotent, and any node may run it.
  */
-export function listChores(
+export function listMessageChores(
   base: Foundation,
   rooms: AccountRooms,
   messages: MessageRooms,
@@ -49,28 +49,28 @@ export function listChores(
     {
       name: 'apply parked receipts',
       everyMs: SECOND_MS,
-      run: () => applyParked(db, clock.now(), clock.now() - YOUNG_RECEIPT_MS),
+      run: () => applyParked(db, clock.now(), clock.now() - RECENT_RECEIPT_MS),
     },
     { name: 'apply old parked receipts', everyMs: HOUR_MS, run: () => applyParked(db, clock.now()) },
     {
       name: 'close unknown messages',
       byAge: true,
       everyMs: SECOND_MS,
-      run: () => sweepAll(() => closeUnknown(db, clock.now(), FEW), FEW),
+      run: () => sweepAll(() => closeUnknown(db, clock.now(), SMALL_PAGE), SMALL_PAGE),
     },
     { name: 'look up unknown messages', everyMs: SECOND_MS, run: messages.reconciler.round },
-    { name: 'report low balances', everyMs: 2 * SECOND_MS, run: () => tellLowBalances(db, clock.now()) },
+    { name: 'report low balances', everyMs: 2 * SECOND_MS, run: () => storeLowBalanceEvents(db, clock.now()) },
     { name: 'store key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     {
       name: 'fail stranded messages',
       everyMs: 30 * SECOND_MS,
-      run: () => sweepAll(() => failStranded(db, clock.now(), FEW), FEW),
+      run: () => sweepAll(() => failStranded(db, clock.now(), SMALL_PAGE), SMALL_PAGE),
     },
     {
       name: 'sweep idempotency keys',
       byAge: true,
       everyMs: MINUTE_MS,
-      run: () => sweepAll(() => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, MANY), MANY),
+      run: () => sweepAll(() => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep provider ids',
@@ -82,33 +82,33 @@ export function listChores(
       name: 'sweep parts of messages',
       byAge: true,
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepParts(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
+      run: () => sweepAll(() => sweepParts(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep inbound ids',
       byAge: true,
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
+      run: () => sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep conversation windows',
       byAge: true,
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
+      run: () => sweepAll(() => sweepWindows(db, clock.now(), LARGE_PAGE), LARGE_PAGE),
     },
     { name: 'sweep changes of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.sweep },
-    { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepIdentities(db, FEW) },
+    { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepIdentities(db, SMALL_PAGE) },
     {
       name: 'sweep attachments',
       byAge: true,
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepAttachments(db, clock.now() - HOUR_MS, FEW), FEW),
+      run: () => sweepAll(() => sweepAttachments(db, clock.now() - HOUR_MS, SMALL_PAGE), SMALL_PAGE),
     },
     {
       name: 'sweep parked receipts',
       byAge: true,
       everyMs: HOUR_MS,
-      run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, MANY), MANY),
+      run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, LARGE_PAGE), LARGE_PAGE),
     },
     { name: 'sweep the sandbox', byAge: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
     { name: 'make partitions', everyMs: MINUTE_MS, run: () => ensureMonths(db, clock.now()) },

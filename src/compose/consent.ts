@@ -33,7 +33,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
 }
 
 /** Chores for opt-outs that were reported before the submit was answered. */
-export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
+export function listOptOutChores({ optOuts }: ConsentRooms): Chore[] {
   return [
     { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
     { name: 'sweep parked opt-outs', byAge: true, everyMs: 3_600_000, run: optOuts.sweepParked },
@@ -41,7 +41,7 @@ export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
 }
 
 /** A chore that stores inbound messages whose missing parts did not come in time, without those. */
-export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
+export function createIncompletePartsChore({ giveUpParts }: ConsentRooms): Chore {
   return {
     name: 'store incomplete inbound messages',
     everyMs: 60_000,

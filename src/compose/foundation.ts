@@ -29,10 +29,10 @@ export type Foundation = {
 export type DatabaseWaits = Pick<DatabaseOptions, 'connectTimeoutMs' | 'queryTimeoutMs'>
 
 /** The largest file that is downloaded for a message, in bytes. */
-const MOST_FILE_BYTES = 100 * 1024 * 1024
+const MAX_FILE_BYTES = 100 * 1024 * 1024
 const FILE_TIMEOUT_MS = 20_000
 /** Cached phone numbers: parsing one costs about 10 µs. */
-const PHONES_REMEMBERED = 20_000
+const MAX_CACHED_PHONES = 20_000
 
 export function createFoundation(options: {
   config: Config
@@ -60,11 +60,11 @@ export function createFoundation(options: {
     metrics: createMetrics(),
     db,
     changes: createChanges({ clock, connect: () => db.dedicated(), log }),
-    phones: createPhones({ cacheSize: PHONES_REMEMBERED }),
+    phones: createPhones({ cacheSize: MAX_CACHED_PHONES }),
     guarded: createGuardedFetch({
       allowPrivateHosts: config.allowPrivateHosts,
       clock,
-      maxBytes: MOST_FILE_BYTES,
+      maxBytes: MAX_FILE_BYTES,
       timeoutMs: FILE_TIMEOUT_MS,
     }),
   }

@@ -15,7 +15,7 @@ export type FraudRooms = ReturnType<typeof createFraudRooms>
 const BLOCKS_KEEP_MS = 90 * DAY_MS
 /** After so many half-lives a count has faded to nothing. */
 const TALLIES_KEEP_MS = 14 * DAY_MS
-const MANY = 20_000
+const SWEEP_PAGE = 20_000
 
 /** The fraud guard of verifications, and their totals. */
 export function createFraudRooms(
@@ -48,7 +48,7 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
       name: 'sweep verification blocks',
       byAge: true,
       everyMs: HOUR_MS,
-      run: () => sweepAll(() => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, MANY), MANY),
+      run: () => sweepAll(() => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, SWEEP_PAGE), SWEEP_PAGE),
     },
   ]
 }

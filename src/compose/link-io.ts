@@ -48,7 +48,7 @@ export function createInbox(
   receipts: Receipts,
   { takeInbound, optOuts }: ConsentRooms,
   { templateStates }: TemplateRooms,
-  { learnOfBot }: BotRooms,
+  { applyBotUpdate }: BotRooms,
 ): Inbox {
   return {
     async take(connection, inbound) {
@@ -66,7 +66,7 @@ export function createInbox(
           connection.id,
           states.map(({ state }) => state),
         ),
-        ...inbound.filter(each => each.kind === 'sender').map(learnOfBot),
+        ...inbound.filter(each => each.kind === 'sender').map(applyBotUpdate),
       ])
     },
     takeLate: receipts.applyLate,

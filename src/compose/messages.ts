@@ -74,7 +74,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     observe: items => metrics.batch('settle', items),
   })
   const policyOf = (id: ConnectionId): SettlePolicy => ({
-    ...(links.get(id)?.retryPolicy ?? POLICY_OF_THE_GONE),
+    ...(links.get(id)?.retryPolicy ?? DELETED_CONNECTION_POLICY),
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
   const parts = createMessageParts({ db, clock, stopping })
@@ -110,10 +110,10 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     providers,
     log,
     io(spec, report) {
-      const hear = circuits.opened(spec.id)
+      const onLinkState = circuits.opened(spec.id)
       return createIo(base, inbox, bots, spec, state => {
         report(state)
-        hear(state.state)
+        onLinkState(state.state)
       })
     },
     openConfig: async id => (await accounts.connectionAdmin.openConfig(id))?.config ?? null,
@@ -246,4 +246,4 @@ function stateOf(links: Links, circuits: Circuits, id: ConnectionId): Connection
 }
 
 /** For messages whose connection was deleted during the attempt. */
-const POLICY_OF_THE_GONE = { maxAttempts: 3, backoffMs: 5_000 }
+const DELETED_CONNECTION_POLICY = { maxAttempts: 3, backoffMs: 5_000 }

@@ -5,10 +5,10 @@ import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
 
 /** How often this node looks for senders whose check is due; each sender is checked less often. */
-const LOOK_EVERY_MS = 5_000
+const CHECK_EVERY_MS = 5_000
 
 /** Updates number, name and rating of official senders from their providers. */
-export function identifyOfficial(
+export function createOfficialCheckChore(
   { db, clock, log }: Foundation,
   { links, onLinks }: Pick<MessageRooms, 'links' | 'onLinks'>,
 ): Chore {
@@ -19,7 +19,7 @@ export function identifyOfficial(
     })
   return {
     name: 'identify official senders',
-    everyMs: LOOK_EVERY_MS,
+    everyMs: CHECK_EVERY_MS,
     // A new or changed sender is checked at once.
     wokenBy: onLinks,
     run: createOfficialCheck({ db, clock, log, links: identified }),

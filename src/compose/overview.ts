@@ -23,6 +23,6 @@ export function createOverviewRooms(
 
 const FOLD_EVERY_MS = 2_000
 
-export function foldTotals({ messageTotals }: OverviewRooms): Chore {
+export function createTotalsChore({ messageTotals }: OverviewRooms): Chore {
   return { name: 'add up messages', everyMs: FOLD_EVERY_MS, run: messageTotals.fold }
 }

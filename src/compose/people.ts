@@ -11,9 +11,9 @@ import { createMembers } from '../core/people/members.ts'
 import { createOwnLogin } from '../core/people/own-login.ts'
 import { createPasswords } from '../core/people/passwords.ts'
 import { createPeopleAdmin } from '../core/people/people-admin.ts'
-import { createProof } from '../core/people/proof.ts'
+import { createAuthentication } from '../core/people/authentication.ts'
 import { createSessions } from '../core/people/sessions.ts'
-import { createWayIn, isLoopback } from '../core/people/way-in.ts'
+import { createSignIn, isLoopback } from '../core/people/sign-in.ts'
 import type { PeopleAccess } from '../http/auth.ts'
 import { createSessionCookies } from '../http/session-cookies.ts'
 import { HOUR_MS, SECOND_MS } from '../lib/durations.ts'
@@ -37,7 +37,7 @@ export function createPeopleRooms(
   const browsers = createBrowsers({ random, seal })
   const { accounts } = rooms
   const sessions = createSessions({ db, clock, ids, random, seal, changes, accounts, browsers })
-  const proof = createProof({ db, clock, seal, attempts, passwords, browsers })
+  const proof = createAuthentication({ db, clock, seal, attempts, passwords, browsers })
   const shared = { db, clock, ids, random, seal, attempts, passwords, proof, sessions }
   const invitations = createInvitations(shared)
   const members = createMembers({ ...shared, invitations, publicUrl, mail: createMail(base, rooms, send) })
@@ -46,7 +46,7 @@ export function createPeopleRooms(
     cookies,
     publicOrigin: publicUrl && new URL(publicUrl).origin,
     lookup: sessions.lookup,
-    glance: sessions.glance,
+    glance: sessions.peek,
     callerFor: sessions.callerFor,
   }
   return {
@@ -56,7 +56,7 @@ export function createPeopleRooms(
     sessions,
     invitations,
     members,
-    wayIn: createWayIn({
+    wayIn: createSignIn({
       ...shared,
       localOnly: isLoopback(config.host) && publicUrl === null,
       isOperatorToken,

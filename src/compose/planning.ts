@@ -43,7 +43,7 @@ export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDep
         body,
       ),
     checksRecipient: (planned: Planned) =>
-      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+      RECIPIENT_CHECKED_CHANNELS.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
     reaches: (planned: Planned) => reaches(base, links, planned),
     phones: base.phones,
     checkUrl: base.guarded.check,
@@ -88,7 +88,7 @@ function worldOf(
 }
 
 /** Uploaded files are looked up only if a body names some: few bodies do, and files may be deleted. */
-async function findAssets(
+async function withFoundAssets(
   world: World | Promise<World>,
   media: Media,
   accountId: AccountId,
@@ -105,11 +105,11 @@ function withAssets(
   body: SingleSendBody | undefined,
 ): World | Promise<World> {
   const ids = body ? assetIdsOf(body) : []
-  return ids.length === 0 ? world : findAssets(world, media, account.id, ids)
+  return ids.length === 0 ? world : withFoundAssets(world, media, account.id, ids)
 }
 
 /** The same for bots and their chats, of which there may be millions: one look-up if a body names one. */
-async function findNamed(
+async function withFoundConversation(
   world: World | Promise<World>,
   { findConversation }: BotRooms,
   accountId: AccountId,
@@ -126,19 +126,19 @@ function withConversation(
   body: SingleSendBody | undefined,
 ): World | Promise<World> {
   const named = body?.conversationContext
-  return named?.moduleType === 'botapp_bot' ? findNamed(world, bots, account.id, named) : world
+  return named?.moduleType === 'botapp_bot' ? withFoundConversation(world, bots, account.id, named) : world
 }
 
 /** The channels that do not reach every phone number. */
-const CHECKED: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
+const RECIPIENT_CHECKED_CHANNELS: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
 /** Without an answer by then, the submit will show whether the recipient is reached. */
 const REACHES_TIMEOUT_MS = 2_000
 
 async function reaches(base: Foundation, links: Links, planned: Planned): Promise<boolean | null> {
   const link = links.get(planned.connectionId)?.link
   if (!link?.reaches) return null
-  const giveUp = new AbortController()
-  const asked = link.reaches(planned.recipient, giveUp.signal).then(
+  const abandon = new AbortController()
+  const asked = link.reaches(planned.recipient, abandon.signal).then(
     answer => ({ answer }),
     error => {
       base.log.debug(
@@ -149,7 +149,7 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
     },
   )
   const inTime = await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)
-  if (!inTime) giveUp.abort()
+  if (!inTime) abandon.abort()
   return inTime ? inTime.answer : null
 }
 

@@ -29,14 +29,14 @@ export type RoomsDeps = {
   /** True during shutdown: then operations do not wait for a database that is away. */
   stopping(): boolean
   /** Makes the courier look for events at once rather than at its next poll. */
-  wakeCourier(): void
+  wakeCallbacks(): void
 }
 
 /** All rooms that depend on accounts. Background work is started separately (./work.ts). */
 export function createRooms(base: Foundation, deps: RoomsDeps) {
   const { accounts, mediaRooms, providers, lease, operatorToken, stopping } = deps
   const { media } = mediaRooms
-  const consent = createConsentRooms(base, deps.wakeCourier)
+  const consent = createConsentRooms(base, deps.wakeCallbacks)
   const templates: TemplateRooms = createTemplateRooms(
     base,
     accounts,

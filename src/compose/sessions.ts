@@ -68,7 +68,7 @@ export function createSessionRooms(
       const settings = await settingsOf(row.accountId)
       return settings.enabled ? settings : null
     },
-    rest: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED, goesOn: true }),
+    rest: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,
@@ -78,7 +78,7 @@ export function createSessionRooms(
         keysOf: (of, patience) => createHeldKeys({ db, clock, seal, patience }, of),
         openLink: io => openWebSession(config, io),
         io: () => ioOf(specOf(row, retryPolicy)),
-        attach: link => links.attach({ ...specOf(row, retryPolicy), link, supplier, state: UP }),
+        attach: link => links.attach({ ...specOf(row, retryPolicy), link, supplier, state: upState }),
         async sentText(messageId) {
           const message = isId('msg', messageId) ? await readMessage(db, row.accountId, messageId) : null
           const text = message?.connectionId === row.id ? message.content?.text : null
@@ -107,11 +107,11 @@ export function createSessionRooms(
   }
 }
 
-const DISABLED = 'the operator has disabled web sessions'
-const UP = () => ({ state: 'up', detail: '' }) as const
+const DISABLED_DETAIL = 'the operator has disabled web sessions'
+const upState = () => ({ state: 'up', detail: '' }) as const
 
 /** How often sessions are looked for without a notification; in ms. */
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 
 /** Starts to claim and hold sessions; `stop` closes them, and leaves them to other nodes. */
 export function startSessions(
@@ -120,7 +120,7 @@ export function startSessions(
 ): { stop(): Promise<void> } {
   const loop = startLoop({
     clock,
-    everyMs: LOOK_EVERY_MS,
+    everyMs: POLL_EVERY_MS,
     round: async () => void (await keeper.round()),
     onError: error =>
       log.debug({ err: error }, 'checking for web sessions to claim failed; it is tried again'),

@@ -23,13 +23,13 @@ export function createTemplateRooms(
   rooms: AccountRooms,
   uploads: Media,
   senders: OfficialSenders,
-  late: () => LinkRoom,
+  linkRoom: () => LinkRoom,
 ) {
   const { db, clock, changes, ids, config } = base
   const media = createTemplateMedia(uploads, ids)
   const applied = (id: AccountId) => changes.publish('templates', id)
   const tell = createTemplateEventPublisher({ clock, ids })
-  const approvers = createProviderTemplates({ clock, linkOf: id => late().links.get(id)?.link })
+  const approvers = createProviderTemplates({ clock, linkOf: id => linkRoom().links.get(id)?.link })
   const states = createTemplateStates({ db, publishEvent: tell, applied })
   const create = createCreateTemplate({
     db,
@@ -65,14 +65,14 @@ export function createTemplateRooms(
 const POLL_EVERY_MS = 1_000
 
 /** A chore that finds decisions of providers that no webhook reported. */
-export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
+export function createTemplatePollChore({ pollTemplates: run }: TemplateRooms): Chore {
   return { name: 'poll templates', everyMs: POLL_EVERY_MS, run }
 }
 
 const SWEEP_EVERY_MS = HOUR_MS
 
 /** A chore that deletes expired claims of names, whose requests died with their node. */
-export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
+export function createTemplateSweepChore({ db, clock }: Foundation): Chore {
   return {
     name: 'sweep template names',
     byAge: true,

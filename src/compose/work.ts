@@ -4,22 +4,22 @@ import { type Chore, startChores } from '../workers/chores.ts'
 import { type Loop, startLoop } from '../workers/loop.ts'
 import { listBotChores, startBots } from './bots.ts'
 import { listBulkChores, startBulk } from './bulk.ts'
-import { freeCallbacks, startCallbacks } from './callbacks.ts'
-import { listChores } from './chores.ts'
-import { giveUpParts, settleOptOuts } from './consent.ts'
+import { createCallbackReleaseChore, startCallbacks } from './callbacks.ts'
+import { listMessageChores } from './chores.ts'
+import { createIncompletePartsChore, listOptOutChores } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 import { listFraudChores } from './fraud.ts'
-import { identifyOfficial } from './official.ts'
-import { foldTotals } from './overview.ts'
+import { createOfficialCheckChore } from './official.ts'
+import { createTotalsChore } from './overview.ts'
 import { listPeopleChores } from './people.ts'
 import { type Rooms, withdrawUnconfirmed } from './rooms.ts'
 import { startSessions } from './sessions.ts'
-import { pollTemplates, sweepTemplateClaims } from './templates.ts'
+import { createTemplatePollChore, createTemplateSweepChore } from './templates.ts'
 import { listVerificationChores } from './verification.ts'
 
 export type Work = {
   /** Makes the courier look for events at once rather than at its next poll. */
-  wakeCourier(): void
+  wakeCallbacks(): void
   /**
    * Takes on no more work, and resolves when all in progress has ended. Parts that hand messages over stop before
    * those that send them.
@@ -47,7 +47,7 @@ export function startWork(base: Foundation, rooms: Rooms): Work {
     checkClock: createClockCheck({ db: base.db, clock: systemClock }),
   })
   return {
-    wakeCourier: courier.wake,
+    wakeCallbacks: courier.wake,
     async finish() {
       await bulk.stop()
       await bots.stop()
@@ -77,19 +77,19 @@ function startPoll({ clock, log }: Foundation, rooms: Rooms): Loop {
 
 function listAllChores(base: Foundation, rooms: Rooms): Chore[] {
   return [
-    ...listChores(base, rooms.accounts, rooms.messages, rooms.sandboxMessages),
-    freeCallbacks(base),
-    giveUpParts(rooms.consent),
-    ...settleOptOuts(rooms.consent),
+    ...listMessageChores(base, rooms.accounts, rooms.messages, rooms.sandboxMessages),
+    createCallbackReleaseChore(base),
+    createIncompletePartsChore(rooms.consent),
+    ...listOptOutChores(rooms.consent),
     rooms.mediaRooms.mediaChore,
-    pollTemplates(rooms.templates),
-    sweepTemplateClaims(base),
-    identifyOfficial(base, rooms.messages),
+    createTemplatePollChore(rooms.templates),
+    createTemplateSweepChore(base),
+    createOfficialCheckChore(base, rooms.messages),
     ...listVerificationChores(base, rooms.verification),
     ...listFraudChores(base, rooms.fraud),
     ...listBulkChores(base, rooms.bulk),
     ...listPeopleChores(base, rooms.people),
-    foldTotals(rooms.overview),
+    createTotalsChore(rooms.overview),
     ...listBotChores(base, rooms.bots),
   ]
 }

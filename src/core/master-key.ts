@@ -1,7 +1,7 @@
 import type { Db } from '../infra/db.ts'
 import { type MasterSeal, SealBroken } from '../infra/seal.ts'
 import { Refusal } from '../lib/refusal.ts'
-import { keepFact } from './master-key-store.ts'
+import { storeFact } from './master-key-store.ts'
 
 const FACT = 'master key'
 const HASH_KEY = 'hash key'
@@ -13,10 +13,10 @@ const HASH_KEY = 'hash key'
  * hashes stay valid when the master key is replaced.
  */
 export async function checkMasterKey(db: Db, seal: MasterSeal): Promise<void> {
-  const sealed = await keepFact(db, FACT, seal.seal(FACT, FACT))
+  const sealed = await storeFact(db, FACT, seal.seal(FACT, FACT))
   try {
     seal.open(sealed, FACT)
-    const hashKey = await keepFact(db, HASH_KEY, seal.seal(seal.hashKeyOf(sealed), HASH_KEY))
+    const hashKey = await storeFact(db, HASH_KEY, seal.seal(seal.hashKeyOf(sealed), HASH_KEY))
     seal.hashBy(seal.open(hashKey, HASH_KEY))
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error

@@ -6,7 +6,7 @@ export type SealedColumn = {
   key: readonly string[]
   column: string
   /** SQL condition for rows with sealed values embedded in JSON or text. Absent where the column is one sealed value. */
-  inside?: string
+  condition?: string
 }
 
 export type SealedCell<V> = { key: string[]; value: V }
@@ -14,7 +14,7 @@ export type SealedCell<V> = { key: string[]; value: V }
 /** The next rows with values that may be sealed with another key than `keyId`, in the order of the primary key. */
 export async function readCells<V>(
   db: Db,
-  { table, key, column, inside }: SealedColumn,
+  { table, key, column, condition }: SealedColumn,
   keyId: Buffer,
   after: readonly string[] | null,
   limit: number,
@@ -23,7 +23,7 @@ export async function readCells<V>(
   const values: unknown[] = [...(after ?? [])]
   const beyond = after ? ` and (${order}) > (${after.map((_, at) => `$${at + 1}`).join(', ')})` : ''
   // The key id follows the version byte; see infra/seal.ts.
-  const sealed = inside ?? `substring(${column} from 2 for 4) <> $${values.push(keyId)}`
+  const sealed = condition ?? `substring(${column} from 2 for 4) <> $${values.push(keyId)}`
   const { rows } = await db.query<SealedCell<V>>({
     name: `cells_${table}_${column}${after ? '_on' : ''}`,
     text: `select array[${key.map(part => `${part}::text`).join(', ')}] as key, ${column} as value

@@ -6,19 +6,19 @@ import { changeSealed, rowContext } from './bulk/secret-row.ts'
 import { webhookContext } from './callbacks/request.ts'
 import { secretFieldContext } from './connections/admin.ts'
 import { secretContext } from './outbox/stored-content.ts'
-import { totpContext } from './people/proof.ts'
+import { totpContext } from './people/authentication.ts'
 import { readCells, replaceCell, type SealedCell, type SealedColumn } from './rotation-store.ts'
 import { callbackContext } from './senders/callback.ts'
 import { keyContext } from './sessions/keys.ts'
 import { pairingContext } from './sessions/sessions.ts'
 
 /** How many values of a column were sealed again, and how many cannot be opened with any key. */
-export type Resealed = { what: string; resealed: number; lost: number }
+export type Resealed = { what: string; resealed: number; unreadable: number }
 
 /** Seals a value with the newest key; null if it is already. Throws SealBroken if no key opens it. */
 type Reseal = (sealed: Buffer, context: string) => Buffer | null
 
-type Place = SealedColumn & {
+type ResealedColumn = SealedColumn & {
   what: string
   /** The cell with its values sealed with the newest key; null if nothing changes. */
   renew(value: never, key: readonly string[], reseal: Reseal): Buffer | string | null
@@ -35,54 +35,54 @@ export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Reseale
   const reseal: Reseal = (sealed, context) =>
     seal.isNewest(sealed) ? null : seal.seal(seal.open(sealed, context), context)
 
-  async function walk(place: Place): Promise<Resealed> {
-    const told = { what: place.what, resealed: 0, lost: 0 }
+  async function resealColumn(place: ResealedColumn): Promise<Resealed> {
+    const totals = { what: place.what, resealed: 0, unreadable: 0 }
     for (let after: string[] | null = null; ; ) {
       const cells: SealedCell<never>[] = await readCells<never>(db, place, seal.keyId, after, PAGE)
       for (const cell of cells) {
-        const renewed = tryRenew(place, cell.value, cell.key)
-        if (renewed === LOST) told.lost++
-        else if (renewed && (await replaceCell(db, place, cell, renewed as never))) told.resealed++
+        const renewed = tryReseal(place, cell.value, cell.key)
+        if (renewed === UNREADABLE) totals.unreadable++
+        else if (renewed && (await replaceCell(db, place, cell, renewed as never))) totals.resealed++
       }
-      if (cells.length < PAGE) return told
+      if (cells.length < PAGE) return totals
       after = cells.at(-1)!.key
     }
   }
 
-  function tryRenew(place: Place, value: never, key: readonly string[]) {
+  function tryReseal(place: ResealedColumn, value: never, key: readonly string[]) {
     try {
       return place.renew(value, key, reseal)
     } catch (error) {
-      if (error instanceof SealBroken) return LOST
+      if (error instanceof SealBroken) return UNREADABLE
       throw error
     }
   }
 
   /** Repeats until a walk changes nothing: a value that changed during one walk is left to the next. */
-  async function walkUntilNone(place: Place): Promise<Resealed> {
-    const told = await walk(place)
-    for (let more = told.resealed; more > 0; ) {
-      more = (await walk(place)).resealed
-      told.resealed += more
+  async function resealUntilUnchanged(place: ResealedColumn): Promise<Resealed> {
+    const totals = await resealColumn(place)
+    for (let more = totals.resealed; more > 0; ) {
+      more = (await resealColumn(place)).resealed
+      totals.resealed += more
     }
-    return told
+    return totals
   }
 
   const all: Resealed[] = []
-  for (const place of PLACES) all.push(await walkUntilNone(place))
+  for (const place of COLUMNS) all.push(await resealUntilUnchanged(place))
   return all
 }
 
-const LOST = Symbol('neither key opens it')
+const UNREADABLE = Symbol('neither key opens it')
 
 /** A column with one sealed value per cell, bound to a context that is made from the row's key. */
-function plain(
+function singleValueColumn(
   what: string,
   table: string,
   column: string,
   key: readonly string[],
   contextOf: (key: readonly string[]) => string,
-): Place {
+): ResealedColumn {
   return { what, table, column, key, renew: (value, of, reseal) => reseal(value, contextOf(of)) }
 }
 
@@ -91,27 +91,27 @@ const webhook = ([, id]: readonly string[]) => webhookContext(fromUuid('whk', id
 const person = ([id]: readonly string[]) => totpContext(fromUuid('usr', id!))
 
 /** All columns with sealed values. */
-const PLACES: readonly Place[] = [
+const COLUMNS: readonly ResealedColumn[] = [
   {
     what: 'secrets of connections',
     table: 'connections',
     column: 'secrets',
     key: OWNED,
-    inside: 'secrets is not null',
+    condition: 'secrets is not null',
     renew: renewFields,
   },
-  plain('tokens of bots', 'bots', 'token', OWNED, ([, id]) => tokenContext(fromUuid('bot', id!))),
-  plain('secrets of webhooks', 'webhook_endpoints', 'secret', OWNED, webhook),
-  plain('previous secrets of webhooks', 'webhook_endpoints', 'previous_secret', OWNED, webhook),
-  plain('secrets of sender callbacks', 'sms_senders', 'webhook_secret', OWNED, ([, id]) =>
+  singleValueColumn('tokens of bots', 'bots', 'token', OWNED, ([, id]) => tokenContext(fromUuid('bot', id!))),
+  singleValueColumn('secrets of webhooks', 'webhook_endpoints', 'secret', OWNED, webhook),
+  singleValueColumn('previous secrets of webhooks', 'webhook_endpoints', 'previous_secret', OWNED, webhook),
+  singleValueColumn('secrets of sender callbacks', 'sms_senders', 'webhook_secret', OWNED, ([, id]) =>
     callbackContext(fromUuid('snd', id!)),
   ),
-  plain('second factors', 'users', 'totp_secret', ['id'], person),
-  plain('unconfirmed second factors', 'users', 'totp_pending', ['id'], person),
-  plain('pairings of web sessions', 'web_sessions', 'pairing', OWNED, ([, id]) =>
+  singleValueColumn('second factors', 'users', 'totp_secret', ['id'], person),
+  singleValueColumn('unconfirmed second factors', 'users', 'totp_pending', ['id'], person),
+  singleValueColumn('pairings of web sessions', 'web_sessions', 'pairing', OWNED, ([, id]) =>
     pairingContext(fromUuid('cnn', id!)),
   ),
-  plain(
+  singleValueColumn(
     'keys of web sessions',
     'web_session_keys',
     'value',
@@ -123,14 +123,14 @@ const PLACES: readonly Place[] = [
     table: 'bulk_rows',
     column: 'body',
     key: ['account_id', 'job_id', 'n'],
-    inside: `body like '[%'`,
+    condition: `body like '[%'`,
     renew: (body, [, id], reseal) =>
       changeSealed(body, sealed => reseal(sealed, rowContext(fromUuid('job', id!)))),
   },
-  plain('texts and codes of unsent messages', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
+  singleValueColumn('texts and codes of unsent messages', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
     secretContext(fromUuid('msg', id!)),
   ),
-  plain('keys of the database itself', 'store_facts', 'value', ['name'], ([name]) => name!),
+  singleValueColumn('keys of the database itself', 'store_facts', 'value', ['name'], ([name]) => name!),
 ]
 
 /** Each field of a connection's secrets is sealed separately; some may be sealed with the newest key already. */

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditNote } from '../core/audit/note.ts'
+import type { NewAuditEntry } from '../core/audit/entry.ts'
 import { type AccountId, isId, type RequestId } from '../lib/ids.ts'
 import type { Route } from './route.ts'
 import { actorOf } from './visit.ts'
 
 /** Stores audit entries; never rejects. */
-export type AuditTrail = { note(entry: AuditNote): Promise<void> }
+export type AuditTrail = { note(entry: NewAuditEntry): Promise<void> }
 
 /** The platform's name in the filters of the audit log. */
 const PLATFORM_NAME = 'platform'
@@ -21,7 +21,7 @@ export function audited(route: Route, handler: Handler, trail: AuditTrail): Hand
   }
 }
 
-function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): AuditNote {
+function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): NewAuditEntry {
   const target = targetOf(route, request, reply, answer)
   return {
     accountId: accountOf(route, request, answer) ?? (isId('acc', target) ? target : null),

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { KeyMode, Permission } from '../contract/enums.ts'
 import { invalid, Problem } from '../contract/errors.ts'
-import { type Attempts, asOperator } from '../core/people/attempts.ts'
+import { type Attempts, operatorBucket } from '../core/people/attempts.ts'
 import type { SessionCookies } from './session-cookies.ts'
 
 /** Who holds a key. Answers at once where it knows; null for keys that are not, or no longer, valid. */
@@ -190,10 +190,10 @@ function requireOperatorToken(request: FastifyRequest, known: OperatorToken, att
   const isRight = timingSafeEqual(hashToken(token), known.hash)
   // A long token is not counted: others' wrong tries from the same address must not shut its holder out.
   if (isRight && !known.guessable) return
-  const chance = asOperator(request.ip)
+  const chance = operatorBucket(request.ip)
   attempts.take(chance)
   if (!isRight) throw operatorUnauthorized()
-  attempts.back(chance)
+  attempts.release(chance)
 }
 
 function operatorUnauthorized(): Problem {

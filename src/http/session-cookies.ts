@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import type { Entered } from '../core/people/sessions.ts'
+import type { SignInResult } from '../core/people/sessions.ts'
 
 /** The cookie that says who is signed in; scripts never see it, and no other site's page sends it. */
 export type SessionCookies = {
   /** The session's token, where the request brought one. */
   read(cookieHeader: string | undefined): string | null
   /** Beside it stays a mark by which the browser is known again. */
-  give(reply: FastifyReply, entered: Pick<Entered, 'token' | 'browser'>): void
+  give(reply: FastifyReply, entered: Pick<SignInResult, 'token' | 'browser'>): void
   /** Forgets it in the browser, which stays a known one. */
   take(reply: FastifyReply): void
 }

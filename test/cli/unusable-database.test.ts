@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { needsChange, unusable } from '../../src/cli/unusable-database.ts'
+import { needsConfigChange, databaseRefusal } from '../../src/cli/unusable-database.ts'
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields)
 
@@ -19,22 +19,22 @@ test.each([
   [failure('The server does not support SSL connections'), 'add sslmode=disable'],
   [failure('self-signed certificate in chain', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'add sslrootcert='],
 ])('%s: the refusal says what mends it, at once', (cause, advice) => {
-  expect(needsChange(cause)).toBe(true)
-  expect(unusable(cause).message).toContain(`${cause.message}: `)
-  expect(unusable(cause).message).toContain(advice)
+  expect(needsConfigChange(cause)).toBe(true)
+  expect(databaseRefusal(cause).message).toContain(`${cause.message}: `)
+  expect(databaseRefusal(cause).message).toContain(advice)
 })
 
 test('a file of the URL that is not there is not waited for; a server that is away is', () => {
-  expect(needsChange(failure('no such file', { code: 'ENOENT', syscall: 'open' }))).toBe(true)
-  expect(needsChange(failure('no such socket', { code: 'ENOENT', syscall: 'connect' }))).toBe(false)
-  expect(needsChange(failure('pgbouncer cannot connect to server', { code: '08P01' }))).toBe(false)
+  expect(needsConfigChange(failure('no such file', { code: 'ENOENT', syscall: 'open' }))).toBe(true)
+  expect(needsConfigChange(failure('no such socket', { code: 'ENOENT', syscall: 'connect' }))).toBe(false)
+  expect(needsConfigChange(failure('pgbouncer cannot connect to server', { code: '08P01' }))).toBe(false)
 })
 
 test('each address that was tried is told of, and how to start Node.js is not', () => {
   const refused = new AggregateError([failure('refused by ::1'), failure('refused by 127.0.0.1')])
-  expect(unusable(refused).message).toBe(
+  expect(databaseRefusal(refused).message).toBe(
     'The database of DATABASE_URL cannot be used: refused by ::1, refused by 127.0.0.1.',
   )
   const unknown = failure('unable to verify; if the root CA is installed locally, try running Node.js with x')
-  expect(unusable(unknown).message).toBe('The database of DATABASE_URL cannot be used: unable to verify.')
+  expect(databaseRefusal(unknown).message).toBe('The database of DATABASE_URL cannot be used: unable to verify.')
 })

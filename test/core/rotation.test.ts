@@ -171,7 +171,7 @@ test('a change of the master key that is killed again and again is done in the e
     )
   }
   const all = await rotateMasterKey(database.db, both)
-  expect(all.map(({ lost }) => lost)).toEqual(all.map(() => 0))
+  expect(all.map(({ unreadable }) => unreadable)).toEqual(all.map(() => 0))
   expect(await whereStill(FIRST)).toEqual([])
   expect(await whereStill(SECOND)).toEqual(before)
   expect((await rotateMasterKey(database.db, both)).map(({ resealed }) => resealed)).toEqual(all.map(() => 0))

@@ -28,10 +28,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
 import type { Phones } from '../../lib/phone.ts'
-import { assignPools, changedFields, newFields } from './fields.ts'
+import { assignPools, updatedAccountFields, newAccountFields } from './fields.ts'
 import { listKeys, revokeKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
-import { checkTemplate, type IsCodeTemplate } from './own.ts'
+import { checkVerificationTemplate, type IsCodeTemplate } from './own-account.ts'
 import {
   type AccountRequest,
   type AccountRow,
@@ -40,7 +40,7 @@ import {
   insertAccountRequest,
   isAccountKeyTaken,
   listAccounts,
-  putPools,
+  replacePools,
   selectAccount,
   selectAccountRequest,
   selectPlan,
@@ -50,7 +50,7 @@ import { viewAccount, viewKey } from './views.ts'
 
 export type CreatedAccount = { account: AdminAccount; liveKey: string; testKey: string }
 /** `replayed`: an earlier request with the idempotency key created the account; its API keys are not shown again. */
-export type AccountAnswer =
+export type AccountCreateResult =
   | { created: CreatedAccount; replayed: false }
   | { created: { account: AdminAccount; liveKey: null; testKey: null }; replayed: true }
 export type CreatedKey = { key: AdminKey; apiKey: string }
@@ -60,7 +60,7 @@ export type AccountAdmin = {
   /** Creates an account with its wallet, pools and two owner keys. Only this answer contains the keys in the clear. */
   create(input: AccountCreate): Promise<CreatedAccount>
   /** `create`, once per idempotency key. IDEMPOTENCY_KEY_CONFLICT if the key was used with another body. */
-  createOnce(input: AccountCreate, key: string): Promise<AccountAnswer>
+  createOnce(input: AccountCreate, key: string): Promise<AccountCreateResult>
   /** `create` within the caller's transaction. */
   createIn(db: Db, input: AccountCreate): Promise<CreatedAccount>
   update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
@@ -94,15 +94,15 @@ export type AccountAdminDeps = {
 export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   const { db, clock, ids, newKeys, changes, phones } = deps
 
-  async function createOnce(input: AccountCreate, key: string): Promise<AccountAnswer> {
+  async function createOnce(input: AccountCreate, key: string): Promise<AccountCreateResult> {
     const faults = createFaults()
     checkIdempotencyKey(key, faults)
     faults.check()
     const request = { key, bodyHash: canonicalHash(input) }
-    return (await replay(request)) ?? (await createNoted(input, request))
+    return (await replay(request)) ?? (await createWithKey(input, request))
   }
 
-  async function createNoted(input: AccountCreate, request: AccountRequest): Promise<AccountAnswer> {
+  async function createWithKey(input: AccountCreate, request: AccountRequest): Promise<AccountCreateResult> {
     try {
       const created = await db.transaction(async tx => {
         const made = await createIn(tx, input)
@@ -111,14 +111,14 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       })
       return { created, replayed: false }
     } catch (error) {
-      const told = isAccountKeyTaken(error) ? await replay(request) : null
-      if (told) return told
+      const replayed = isAccountKeyTaken(error) ? await replay(request) : null
+      if (replayed) return replayed
       throw error
     }
   }
 
   /** The account that an idempotency key created, as it is now, without API keys: only hashes are stored. Else null. */
-  async function replay({ key, bodyHash }: AccountRequest): Promise<AccountAnswer | null> {
+  async function replay({ key, bodyHash }: AccountRequest): Promise<AccountCreateResult | null> {
     const before = await selectAccountRequest(db, key)
     if (!before) return null
     if (!before.bodyHash.equals(bodyHash)) throw new Problem('IDEMPOTENCY_KEY_CONFLICT')
@@ -129,14 +129,14 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   async function createIn(tx: Db, input: AccountCreate): Promise<CreatedAccount> {
     const faults = createFaults()
     const plan = await selectPlan(tx, input.plan?.name ?? 'default')
-    const fields = newFields(input, plan, phones, faults)
+    const fields = newAccountFields(input, plan, phones, faults)
     const balance = readAmount(input.balance ?? 0, 'balance', 0, faults)
     const id = ids.next('acc')
-    await checkTemplate(id, input.verification?.templateId, null, deps.isCodeTemplate, faults)
+    await checkVerificationTemplate(id, input.verification?.templateId, null, deps.isCodeTemplate, faults)
     faults.check()
 
     await insertAccount(tx, id, fields)
-    await putPools(tx, id, assignPools(input.plan?.pool ?? [], [], 0), nextMonthUtcMs(clock.now()))
+    await replacePools(tx, id, assignPools(input.plan?.pool ?? [], [], 0), nextMonthUtcMs(clock.now()))
     await deps.openWallet(tx, id, balance)
     const live = await newKeys.add(tx, id, ownerKey('live'), null, null)
     const test = await newKeys.add(tx, id, ownerKey('test'), null, null)
@@ -154,16 +154,16 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       const before = (await selectAccount(tx, accountId, true)) ?? unknownAccount()
       const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
       const faults = createFaults()
-      const after = changedFields(before, input, plan, phones, faults)
-      const standing = before.verification?.templateId ?? null
-      await checkTemplate(accountId, input.verification?.templateId, standing, deps.isCodeTemplate, faults)
+      const after = updatedAccountFields(before, input, plan, phones, faults)
+      const currentTemplateId = before.verification?.templateId ?? null
+      await checkVerificationTemplate(accountId, input.verification?.templateId, currentTemplateId, deps.isCodeTemplate, faults)
       faults.check()
-      refuseRevaluation(before, after.currency)
+      rejectCurrencyChange(before, after.currency)
       await updateAccount(tx, accountId, after)
       const wanted = input.plan?.pool
       if (wanted) {
         const pools = assignPools(wanted, before.pools, before.lastPoolId)
-        await putPools(tx, accountId, pools, nextMonthUtcMs(clock.now()))
+        await replacePools(tx, accountId, pools, nextMonthUtcMs(clock.now()))
       }
     })
     changes.publish('accounts', accountId)
@@ -239,7 +239,7 @@ export function unknownAccount(): never {
 }
 
 /** Stored amounts have no currency of their own, so a change of currency would change what they are worth. */
-function refuseRevaluation(before: AccountRow, currency: string): void {
+function rejectCurrencyChange(before: AccountRow, currency: string): void {
   if (currency === before.currency || before.wallet.credited === 0) return
   throw new Problem('CONFLICT', 'The currency cannot change once the wallet was credited.')
 }

@@ -6,10 +6,10 @@ import type { Faults } from '../../contract/faults.ts'
 import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { parseMinute } from '../../lib/quiet-hours.ts'
-import { type AccountFields, type PlanRow, VERIFICATION } from './store.ts'
+import { type AccountFields, type PlanRow, DEFAULT_VERIFICATION } from './store.ts'
 
 /** The row of a new account: the input, with the plan's values where the input has none. */
-export function newFields(
+export function newAccountFields(
   input: AccountCreate,
   plan: PlanRow,
   phones: Phones,
@@ -24,14 +24,14 @@ export function newFields(
     currency: input.currency,
     phoneNumber: readPhone(input.phone?.number, phones, faults),
     phoneVerified: input.phone?.verified ?? false,
-    ...quietFields(input.quietHours ?? null, faults),
-    verification: verificationField(null, input.verification),
+    ...parseQuietHours(input.quietHours ?? null, faults),
+    verification: mergeVerificationSettings(null, input.verification),
     ...planFields(input.plan ?? {}, plan),
   }
 }
 
 /** The row after an update. `plan`: a newly named plan, whose values apply where the input has none; null to keep them. */
-export function changedFields(
+export function updatedAccountFields(
   before: AccountFields,
   input: AccountUpdate,
   plan: PlanRow | null,
@@ -48,8 +48,8 @@ export function changedFields(
     currency: input.currency ?? before.currency,
     phoneNumber: number === undefined ? before.phoneNumber : readPhone(number, phones, faults),
     phoneVerified: input.phone?.verified ?? before.phoneVerified,
-    ...(input.quietHours === undefined ? quietOf(before) : quietFields(input.quietHours, faults)),
-    verification: verificationField(before.verification, input.verification),
+    ...(input.quietHours === undefined ? quietOf(before) : parseQuietHours(input.quietHours, faults)),
+    verification: mergeVerificationSettings(before.verification, input.verification),
     ...planFields(input.plan ?? {}, plan ?? planOf(before)),
   }
 }
@@ -62,7 +62,7 @@ function readPhone(number: string | undefined, phones: Phones, faults: Faults): 
 }
 
 /** As minutes of the day; both null for no quiet hours. */
-export function quietFields(
+export function parseQuietHours(
   given: QuietHoursView | null,
   faults: Faults,
 ): Pick<AccountFields, 'quietStart' | 'quietEnd'> {
@@ -73,13 +73,13 @@ export function quietFields(
 }
 
 /** The known settings of `given` over those before; unknown names are left out. A null resets all to the defaults. */
-export function verificationField(
+export function mergeVerificationSettings(
   before: AccountFields['verification'],
   given: VerificationSettingsUpdate | null | undefined,
 ): AccountFields['verification'] {
   if (given === undefined || given === null) return given === null ? null : before
   const { channels, ...rest } = given
-  const known = Object.entries(rest).filter(([name]) => Object.hasOwn(VERIFICATION, name))
+  const known = Object.entries(rest).filter(([name]) => Object.hasOwn(DEFAULT_VERIFICATION, name))
   return { ...before, ...Object.fromEntries(known), ...(channels && { channels: [...new Set(channels)] }) }
 }
 

@@ -7,7 +7,7 @@ import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 export type KeyId = Id<'key'>
 
 /** The most keys in an answer that has no pages. */
-const MOST_TOLD = 500
+const MAX_LISTED_KEYS = 500
 
 /** A stored key, without the key itself. Times in ms since the epoch. */
 export type KeyRow = {
@@ -72,11 +72,11 @@ export async function selectKeyByHash(db: Db, hash: string): Promise<KeyRow | nu
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The newest keys first, at most `MOST_TOLD`; `pageKeys` reads them all. */
+/** The newest keys first, at most `MAX_LISTED_KEYS`; `pageKeys` reads them all. */
 export async function listKeys(db: Db, accountId: AccountId): Promise<KeyRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'keys_of_account',
-    text: `select ${COLUMNS} from api_keys where account_id = $1 order by id desc limit ${MOST_TOLD}`,
+    text: `select ${COLUMNS} from api_keys where account_id = $1 order by id desc limit ${MAX_LISTED_KEYS}`,
     values: [toUuid(accountId)],
   })
   return rows.map(toRow)
@@ -139,7 +139,7 @@ export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: n
 
 /**
  * The valid keys that a user made, the newest first, including keys that were made with those keys.
- * Of one account, or of all if `accountId` is null; at most `MOST_TOLD`.
+ * Of one account, or of all if `accountId` is null; at most `MAX_LISTED_KEYS`.
  */
 export async function listKeysMadeBy(
   db: Db,
@@ -156,7 +156,7 @@ export async function listKeysMadeBy(
       select ${COLUMNS} from api_keys
        where id in (select made.id from made) and ($2::uuid is null or account_id = $2)
          and revoked_at is null and (expires_at is null or expires_at > to_timestamp($3 / 1000.0))
-       order by id desc limit ${MOST_TOLD}`,
+       order by id desc limit ${MAX_LISTED_KEYS}`,
     values: [toUuid(makerId), accountId && toUuid(accountId), nowMs],
   })
   return rows.map(toRow)
@@ -191,7 +191,7 @@ export async function revokeKey(
 export type KeyUse = { accountId: AccountId; id: KeyId; atMs: number }
 
 /** Never sets a time back. Locks in the order of ids, so that two nodes cannot deadlock. */
-export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
+export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   await db.query({
     name: 'keys_used',
     text: `with used as (

@@ -3,7 +3,7 @@ import type { Permission } from '../../contract/enums.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
 import { createLru } from '../../lib/lru.ts'
 import { hashApiKey, isApiKey } from './api-key.ts'
-import { type KeyId, type KeyRow, type KeyUse, markUsed, selectKeyByHash } from './key-store.ts'
+import { type KeyId, type KeyRow, type KeyUse, updateLastUsed, selectKeyByHash } from './key-store.ts'
 import type { AccountSnapshots, SnapshotDeps } from './snapshots.ts'
 
 export type Keys = {
@@ -20,7 +20,7 @@ export type Keys = {
 export type KeysDeps = SnapshotDeps & { accounts: AccountSnapshots }
 
 /** A key, its last use, and its caller, which is the same object until the account changes. */
-type Held = { key: KeyRow; permissions: ReadonlySet<Permission>; use: KeyUse; caller: Caller | null }
+type CachedKey = { key: KeyRow; permissions: ReadonlySet<Permission>; use: KeyUse; caller: Caller | null }
 
 const MAX_KEYS = 10_000
 const MAX_REFUSED = 1_000
@@ -31,14 +31,14 @@ export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
   const refusedUntilMs = createLru<string, number>(MAX_REFUSED)
   let used = new Map<KeyId, KeyUse>()
 
-  const cache = createFreshCache<string, Held>({
+  const cache = createFreshCache<string, CachedKey>({
     clock,
     fresh: changes.fresh,
     maxEntries: MAX_KEYS,
     ownerOf: (_, held) => held.key.accountId,
     async load(hash) {
       const key = await selectKeyByHash(db, hash)
-      if (key) return hold(key)
+      if (key) return toCachedKey(key)
       refusedUntilMs.set(hash, clock.monotonic() + REFUSED_MS)
       return null
     },
@@ -60,10 +60,10 @@ export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
     const hash = hashApiKey(rawKey)
     if (clock.monotonic() < (refusedUntilMs.get(hash) ?? 0)) return null
     const held = cache.get(hash)
-    return held instanceof Promise ? held.then(admit) : admit(held)
+    return held instanceof Promise ? held.then(checkKey) : checkKey(held)
   }
 
-  function admit(held: Held | null): Caller | null | Promise<Caller | null> {
+  function checkKey(held: CachedKey | null): Caller | null | Promise<Caller | null> {
     if (!held) return null
     const nowMs = clock.now()
     if (held.key.expiresAtMs !== null && held.key.expiresAtMs <= nowMs) return null
@@ -78,7 +78,7 @@ export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
     const batch = used
     used = new Map()
     try {
-      await markUsed(db, [...batch.values()])
+      await updateLastUsed(db, [...batch.values()])
     } catch (error) {
       // Uses that came in meanwhile are later, and win.
       used = new Map([...batch, ...used])
@@ -89,12 +89,12 @@ export function createKeys({ db, clock, changes, accounts }: KeysDeps): Keys {
   return { lookup, flushUsed }
 }
 
-function hold(key: KeyRow): Held {
+function toCachedKey(key: KeyRow): CachedKey {
   const use = { accountId: key.accountId, id: key.id, atMs: 0 }
   return { key, permissions: new Set(key.permissions), use, caller: null }
 }
 
-function callerOf(held: Held, account: Caller['account'] | null): Caller | null {
+function callerOf(held: CachedKey, account: Caller['account'] | null): Caller | null {
   if (!account) return null
   if (held.caller?.account !== account) {
     const { key, permissions } = held

@@ -23,7 +23,7 @@ import {
 export type NewKey = { key: KeyRow; apiKey: string }
 
 export type NewKeys = {
-  /** CONFLICT if the account has `MOST_KEYS` valid keys. */
+  /** CONFLICT if the account has `MAX_KEYS` valid keys. */
   add(
     db: Db,
     accountId: AccountId,
@@ -41,12 +41,12 @@ export type NewKeys = {
     id: KeyId,
     overlapSeconds: number,
     madeBy: Actor,
-    mayTouch?: (old: KeyRow) => void,
+    checkMayReplace?: (old: KeyRow) => void,
   ): Promise<(NewKey & { previous: KeyRow }) | null>
 }
 
 /** Valid keys per account. */
-const MOST_KEYS = 500
+const MAX_KEYS = 500
 
 /** A day: time to change the clients that use the old key. */
 export const OVERLAP_SECONDS = 86_400
@@ -67,8 +67,8 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     expiresAtMs: number | null,
     madeBy: Actor | null,
   ): Promise<NewKey> {
-    if ((await countKeys(tx, accountId, clock.now())) >= MOST_KEYS) {
-      throw new Problem('CONFLICT', `An account can have at most ${MOST_KEYS} valid keys: revoke one first.`)
+    if ((await countKeys(tx, accountId, clock.now())) >= MAX_KEYS) {
+      throw new Problem('CONFLICT', `An account can have at most ${MAX_KEYS} valid keys: revoke one first.`)
     }
     const apiKey = makeApiKey(input.mode, random)
     const key: KeyRow = {
@@ -88,7 +88,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     return { key, apiKey }
   }
 
-  async function end(tx: Db, old: KeyRow, overlapSeconds: number): Promise<KeyRow> {
+  async function endOldKey(tx: Db, old: KeyRow, overlapSeconds: number): Promise<KeyRow> {
     const nowMs = clock.now()
     if (overlapSeconds === 0) return (await revokeKey(tx, old.accountId, old.id, nowMs))!
     const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + overlapSeconds * 1000)
@@ -98,14 +98,14 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
 
   return {
     add,
-    async rotate(accountId, id, overlapSeconds, madeBy, mayTouch = () => {}) {
+    async rotate(accountId, id, overlapSeconds, madeBy, checkMayReplace = () => {}) {
       const rotated = await db.transaction(async tx => {
         const old = await selectKey(tx, accountId, id, true)
         if (!old) return null
-        mayTouch(old)
+        checkMayReplace(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
         if (ended) throw new Problem('CONFLICT', 'The key is revoked or has expired: create a new one.')
-        const previous = await end(tx, old, overlapSeconds)
+        const previous = await endOldKey(tx, old, overlapSeconds)
         return { ...(await add(tx, accountId, old, old.expiresAtMs, madeBy)), previous }
       })
       changes.publish('api_keys', accountId)

@@ -13,7 +13,7 @@ import type { Changes } from '../../infra/changes.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
-import { requireHolding, requireLife } from './holding.ts'
+import { requireKeyRights, requireExpiryWithin } from './rights.ts'
 import { pageKeys, revokeKey, selectKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { viewKey } from './views.ts'
@@ -53,9 +53,9 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
 
     async create(caller, input) {
       const wanted = { ...input, role: input.role ?? 'member' }
-      requireHolding(caller, wanted)
+      requireKeyRights(caller, wanted)
       const expiresAtMs = readExpiry(input.expiresAt, clock.now())
-      requireLife(caller, { expiresAtMs })
+      requireExpiryWithin(caller, { expiresAtMs })
       const by = actorOfCaller(caller)
       const { key, apiKey } = await newKeys.add(db, caller.account.id, wanted, expiresAtMs, by)
       return { key: viewKey(key), apiKey }
@@ -65,7 +65,7 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       const accountId = caller.account.id
       const key = isId('key', id) ? await selectKey(db, accountId, id) : null
       if (!key) throw unknownKey()
-      requireHolding(caller, key)
+      requireKeyRights(caller, key)
       const revoked = await db.transaction(tx => revokeKey(tx, accountId, key.id, clock.now()))
       // Takes effect on this node at once; the database notifies the other nodes.
       changes.publish('api_keys', accountId)
@@ -76,8 +76,8 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       const made =
         isId('key', id) &&
         (await newKeys.rotate(caller.account.id, id, overlapSeconds, actorOfCaller(caller), old => {
-          requireHolding(caller, old)
-          requireLife(caller, old)
+          requireKeyRights(caller, old)
+          requireExpiryWithin(caller, old)
         }))
       if (!made) throw unknownKey()
       return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }

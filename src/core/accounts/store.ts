@@ -55,11 +55,11 @@ const POOLS = `coalesce((
                                     'resetsAtMs', (extract(epoch from p.resets_at) * 1000)::bigint) order by p.id)
     from pools p where p.account_id = a.id), '[]') as pools`
 
-const WHOLE = `select a.id as uuid, ${FIELDS}, ${POOLS}, a.last_pool as "lastPoolId",
+const ACCOUNT_QUERY = `select a.id as uuid, ${FIELDS}, ${POOLS}, a.last_pool as "lastPoolId",
     json_build_object('balance', w.balance, 'held', w.held, 'captured', w.captured, 'credited', w.credited) as wallet
   from accounts a join wallets w on w.account_id = a.id`
 
-type Whole = Omit<AccountRow, 'id'> & { uuid: string }
+type AccountQueryRow = Omit<AccountRow, 'id'> & { uuid: string }
 
 /** The plan with this name, else the plan `default`, which a migration creates. */
 export async function selectPlan(db: Db, name: string): Promise<PlanRow> {
@@ -81,7 +81,7 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
         plan_status, allows_scheduling, bulk_ceiling_per_second, rate_limit_per_second,
         verification_rate_limit_per_second, quiet_start, quiet_end, verification)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-    values: [toUuid(id), ...inOrder(fields)],
+    values: [toUuid(id), ...fieldValues(fields)],
   })
 }
 
@@ -124,11 +124,11 @@ export async function updateAccount(db: Db, id: AccountId, fields: AccountFields
         bulk_ceiling_per_second = $11, rate_limit_per_second = $12, verification_rate_limit_per_second = $13,
         quiet_start = $14, quiet_end = $15, verification = $16
       where id = $1`,
-    values: [toUuid(id), ...inOrder(fields)],
+    values: [toUuid(id), ...fieldValues(fields)],
   })
 }
 
-function inOrder(fields: AccountFields): unknown[] {
+function fieldValues(fields: AccountFields): unknown[] {
   return [
     fields.name,
     fields.status,
@@ -149,7 +149,7 @@ function inOrder(fields: AccountFields): unknown[] {
 }
 
 /** Replaces the account's pools; a pool whose id stays keeps its usage and its reset. */
-export async function putPools(
+export async function replacePools(
   db: Db,
   id: AccountId,
   pools: readonly PlanPool[],
@@ -183,9 +183,9 @@ export async function putPools(
 
 /** `lock` holds off other changes of the account and its wallet until the transaction ends. */
 export async function selectAccount(db: Db, id: AccountId, lock = false): Promise<AccountRow | null> {
-  const { rows } = await db.query<Whole>({
+  const { rows } = await db.query<AccountQueryRow>({
     name: lock ? 'account_lock' : 'account_by_id',
-    text: `${WHOLE} where a.id = $1${lock ? ' for no key update of a, w' : ''}`,
+    text: `${ACCOUNT_QUERY} where a.id = $1${lock ? ' for no key update of a, w' : ''}`,
     values: [toUuid(id)],
   })
   return rows[0] ? toRow(rows[0]) : null
@@ -193,15 +193,15 @@ export async function selectAccount(db: Db, id: AccountId, lock = false): Promis
 
 /** The newest first; `before` is the last id of the previous page. */
 export async function listAccounts(db: Db, before: AccountId | null, limit: number): Promise<AccountRow[]> {
-  const { rows } = await db.query<Whole>({
+  const { rows } = await db.query<AccountQueryRow>({
     name: 'accounts_list',
-    text: `${WHOLE} where $1::uuid is null or a.id < $1 order by a.id desc limit $2`,
+    text: `${ACCOUNT_QUERY} where $1::uuid is null or a.id < $1 order by a.id desc limit $2`,
     values: [before && toUuid(before), limit],
   })
   return rows.map(toRow)
 }
 
-function toRow({ uuid, ...rest }: Whole): AccountRow {
+function toRow({ uuid, ...rest }: AccountQueryRow): AccountRow {
   return { id: fromUuid('acc', uuid), ...rest }
 }
 
@@ -263,7 +263,7 @@ export async function selectSnapshot(
 }
 
 /** The defaults of an account's verification settings. */
-export const VERIFICATION: VerificationSettings = {
+export const DEFAULT_VERIFICATION: VerificationSettings = {
   codeLength: 6,
   validityMinutes: 10,
   channels: [],
@@ -273,7 +273,7 @@ export const VERIFICATION: VerificationSettings = {
 }
 
 export function verificationOf({ verification }: Pick<AccountFields, 'verification'>): VerificationSettings {
-  return { ...VERIFICATION, ...verification }
+  return { ...DEFAULT_VERIFICATION, ...verification }
 }
 
 /** The key of an advisory lock, an arbitrary constant: nodes that start together seed one after the other. */

@@ -10,12 +10,12 @@ import type { Log } from '../../lib/log.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import type { AuditNote } from './note.ts'
+import type { NewAuditEntry } from './entry.ts'
 import {
   type AuditFilter,
   type AuditId,
   type AuditRow,
-  endOfAuditLook,
+  findAuditScanEnd,
   insertEntry,
   listEntries,
 } from './store.ts'
@@ -24,9 +24,9 @@ import {
 export type AuditLog = {
   /**
    * Stores an entry. The change was made already, so this never rejects: if the database fails, the entry
-   * is kept in memory for `flush`, up to `MOST_WAITING`, and written to the program's log.
+   * is kept in memory for `flush`, up to `MAX_WAITING`, and written to the program's log.
    */
-  note(entry: AuditNote): Promise<void>
+  note(entry: NewAuditEntry): Promise<void>
   /** Stores the entries that `note` could not. Called by a chore and at shutdown. */
   flush(): Promise<void>
   /** Entries of the caller's account, the newest first. */
@@ -42,18 +42,18 @@ export type AuditLogDeps = {
 }
 
 /** More changes than are made while the database is away. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog {
   let waiting: AuditRow[] = []
 
-  async function note({ accountId, ...entry }: AuditNote): Promise<void> {
+  async function note({ accountId, ...entry }: NewAuditEntry): Promise<void> {
     const row: AuditRow = { ...entry, id: ids.next('aud'), accountId: accountId ?? PLATFORM }
     try {
       await insertEntry(db, row)
     } catch (error) {
       log.warn({ err: error, entry: row }, 'a change could not be stored in the audit log; it is tried again')
-      if (waiting.length < MOST_WAITING) waiting.push(row)
+      if (waiting.length < MAX_WAITING) waiting.push(row)
     }
   }
 
@@ -75,17 +75,17 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     { cursor, limit }: { cursor?: string; limit: number },
     view: (row: AuditRow) => View,
   ): Promise<Page<View>> {
-    const { rows, downTo } = await look(filter, readIdCursor('aud', cursor), limit + 1)
+    const { rows, downTo } = await scan(filter, readIdCursor('aud', cursor), limit + 1)
     return pageOf(rows, limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function look(filter: AuditFilter, before: AuditId | null, limit: number) {
+  async function scan(filter: AuditFilter, before: AuditId | null, limit: number) {
     if (filter.action === null && filter.actorId === null) {
       return { rows: await listEntries(db, filter, before, limit), downTo: null }
     }
     return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfAuditLook(db, filter, below)
+      const downTo = await findAuditScanEnd(db, filter, below)
       return { rows: await listEntries(db, filter, below, left, downTo), downTo }
     })
   }

@@ -10,11 +10,11 @@ import {
   toUuid,
 } from '../../lib/ids.ts'
 import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
-import type { AuditNote } from './note.ts'
+import type { NewAuditEntry } from './entry.ts'
 
 export type AuditId = Id<'aud'>
 
-export type AuditRow = Omit<AuditNote, 'accountId'> & {
+export type AuditRow = Omit<NewAuditEntry, 'accountId'> & {
   id: AuditId
   /** `PLATFORM` for the platform's own. */
   accountId: AccountId
@@ -73,14 +73,14 @@ export async function listEntries(
   downTo: AuditId | null = null,
 ): Promise<AuditRow[]> {
   const { rows } = await db.query<Stored>({
-    name: `audit_list_${wayTo(filter)}`,
+    name: `audit_list_${scopeOf(filter)}`,
     text: `select * from audit_log
-      where ${WAYS[wayTo(filter)]} and id >= $5
+      where ${SCOPES[scopeOf(filter)]} and id >= $5
         and ($6::text is null or action = $6 or starts_with(action, $6 || '.'))
         and ($7::uuid is null or actor_id = $7)
       order by id desc limit $8`,
     values: [
-      ...placeOf(filter, before),
+      ...rangeValues(filter, before),
       downTo === null ? FIRST_UUID : toUuid(downTo),
       filter.action,
       filter.actorId && toUuid(filter.actorId),
@@ -91,31 +91,31 @@ export async function listEntries(
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfAuditLook(
+export async function findAuditScanEnd(
   db: Db,
   filter: AuditFilter,
   before: AuditId | null,
 ): Promise<AuditId | null> {
   const { rows } = await db.query<{ id: string }>({
-    name: `audit_end_${wayTo(filter)}`,
-    text: `select id from audit_log where ${WAYS[wayTo(filter)]}
+    name: `audit_end_${scopeOf(filter)}`,
+    text: `select id from audit_log where ${SCOPES[scopeOf(filter)]}
       order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
-    values: placeOf(filter, before),
+    values: rangeValues(filter, before),
   })
   return rows.length === 2 ? fromUuid('aud', rows[0]!.id) : null
 }
 
 /** Conditions for the entries of one account, or of all accounts; each uses an index of its own. */
-const WAYS = {
+const SCOPES = {
   account: 'account_id = $1 and id >= $2 and id < $3 and id < $4',
   all: '$1::uuid is null and id >= $2 and id < $3 and id < $4',
 } as const
 
-function wayTo({ accountId }: AuditFilter): keyof typeof WAYS {
+function scopeOf({ accountId }: AuditFilter): keyof typeof SCOPES {
   return accountId === null ? 'all' : 'account'
 }
 
-function placeOf({ accountId, fromMs, toMs }: AuditFilter, before: AuditId | null): unknown[] {
+function rangeValues({ accountId, fromMs, toMs }: AuditFilter, before: AuditId | null): unknown[] {
   return [
     accountId && toUuid(accountId),
     fromMs === null ? FIRST_UUID : firstUuidAt(fromMs),

@@ -17,7 +17,7 @@ export type Ledger = {
 }
 
 /** Where a page starts: at this usage, whose `left` oldest entries are still to be shown; 0 for all of them. */
-type Place = { uuid: string | null; left: number }
+type LedgerPosition = { uuid: string | null; left: number }
 
 /** Messages that one page looks at, so that it costs the same on any history. */
 const MAX_SCANNED = 5_000
@@ -29,14 +29,14 @@ export function createLedger({ db }: { db: Db }): Ledger {
     query: LedgerQuery,
   ): Promise<Page<LedgerEntry>> {
     const { limit, cursor } = query
-    const place = cursor === undefined ? { uuid: null, left: 0 } : readPlace(cursor)
+    const place = cursor === undefined ? { uuid: null, left: 0 } : readPosition(cursor)
     const { usages, horizon } = await read(account.id, spanOf(query, place.uuid), limit + 1)
-    const entries = usages.flatMap(usage => leftOf(expand(usage, account.currency), place))
+    const entries = usages.flatMap(usage => remainingEntries(expand(usage, account.currency), place))
     const data = entries.slice(0, limit)
     return {
       success: true,
       data: data.map(each => each.entry),
-      nextCursor: placeOf(entries[limit]) ?? (horizon && writeCursor(horizon, '0')),
+      nextCursor: nextCursorOf(entries[limit]) ?? (horizon && writeCursor(horizon, '0')),
     }
   }
 
@@ -63,7 +63,7 @@ function spanOf({ source, createdAfter, createdBefore }: LedgerQuery, upTo: stri
   }
 }
 
-type Expanded = { entry: LedgerEntry; place: Place }
+type Expanded = { entry: LedgerEntry; place: LedgerPosition }
 
 /** The movements of one usage, the latest first. */
 function expand(usage: Usage, currency: string): Expanded[] {
@@ -81,7 +81,7 @@ function expand(usage: Usage, currency: string): Expanded[] {
 }
 
 /** Counted from the oldest, so that a movement that is added between two pages does not make an entry appear twice. */
-function leftOf(entries: Expanded[], { uuid, left }: Place): Expanded[] {
+function remainingEntries(entries: Expanded[], { uuid, left }: LedgerPosition): Expanded[] {
   return left > 0 && entries[0]?.place.uuid === uuid ? entries.slice(-left) : entries
 }
 
@@ -115,11 +115,11 @@ function outcomeOf({ money, amount, moneyAtMs, sentAtMs }: Usage): Movement[] {
       ]
 }
 
-function placeOf(next: Expanded | undefined): string | null {
+function nextCursorOf(next: Expanded | undefined): string | null {
   return next ? writeCursor(next.place.uuid!, String(next.place.left)) : null
 }
 
-function readPlace(cursor: string): Place {
+function readPosition(cursor: string): LedgerPosition {
   const fits = ([uuid, left, ...rest]: string[]) =>
     UUID.test(uuid ?? '') && /^[0-9]{1,3}$/.test(left ?? '') && rest.length === 0
   const [uuid, left] = readCursor(cursor, fits)

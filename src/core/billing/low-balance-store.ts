@@ -3,7 +3,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
 /** Sets the threshold, in micros; 0 removes it. After each change of it, a low balance is reported again. */
-export async function putThreshold(db: Db, accountId: AccountId, threshold: number): Promise<void> {
+export async function setThreshold(db: Db, accountId: AccountId, threshold: number): Promise<void> {
   if (threshold === 0) {
     await db.query({
       name: 'low_balance_remove',
@@ -26,7 +26,7 @@ export async function putThreshold(db: Db, accountId: AccountId, threshold: numb
  * reports a change, and no noted change goes unreported. It reads only accounts with
  * a threshold, and so costs sending nothing.
  */
-export async function tellLowBalances(db: Db, nowMs: number): Promise<void> {
+export async function storeLowBalanceEvents(db: Db, nowMs: number): Promise<void> {
   await db.query({
     name: 'low_balances_tell',
     text: `with crossed as (

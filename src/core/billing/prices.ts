@@ -34,17 +34,17 @@ export type PricesDeps = {
 }
 
 const ANY = '*'
-const ONLY = 'all'
+const CACHE_KEY = 'all'
 const TABLE = 'prices'
 /** While notifications of changes fail, the list is read again this often rather than for every message. */
 const REREAD_MS = 500
 
 export function createPrices({ db, clock, changes }: PricesDeps): Prices {
-  const cache = createFreshCache<typeof ONLY, PriceTable>({
+  const cache = createFreshCache<typeof CACHE_KEY, PriceTable>({
     clock,
     fresh: changes.fresh,
     load: async () => createPriceTable(await allPrices(db)),
-    ownerOf: () => ONLY,
+    ownerOf: () => CACHE_KEY,
     maxEntries: 1,
     rereadMs: REREAD_MS,
   })
@@ -69,7 +69,7 @@ export function createPrices({ db, clock, changes }: PricesDeps): Prices {
 
   return {
     // The list is never null, only empty.
-    table: () => cache.get(ONLY) as PriceTable | Promise<PriceTable>,
+    table: () => cache.get(CACHE_KEY) as PriceTable | Promise<PriceTable>,
     list,
     async replace(input) {
       const prices = await db.transaction(tx => replaceIn(tx, input))

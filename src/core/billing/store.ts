@@ -40,7 +40,7 @@ export type Credit = {
 /**
  * Adds the ledger row and credits the wallet in one statement, so that both happen or
  * neither. Null if there is no such wallet, or its total credits would exceed `mostMicros`;
- * rejects with an error that `isKeyTaken` recognizes if the key was used before. Locks the account's row,
+ * rejects with an error that `isCreditKeyTaken` recognizes if the key was used before. Locks the account's row,
  * since its currency may change until the first credit.
  */
 export async function creditWallet(db: Db, credit: Credit, mostMicros: number): Promise<Wallet | null> {
@@ -64,7 +64,7 @@ export async function creditWallet(db: Db, credit: Credit, mostMicros: number): 
 }
 
 /** Whether an earlier credit has the idempotency key; the failed one stored nothing. */
-export function isKeyTaken(error: unknown): boolean {
+export function isCreditKeyTaken(error: unknown): boolean {
   return (error as { constraint?: unknown }).constraint === 'ledger_key'
 }
 

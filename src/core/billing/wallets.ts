@@ -9,12 +9,12 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import { fromMicros, MAX_MICROS } from '../../lib/money.ts'
 import { readAccountId } from '../accounts/admin.ts'
-import { putThreshold } from './low-balance-store.ts'
+import { setThreshold } from './low-balance-store.ts'
 import {
   type Credit,
   creditWallet,
   insertWallet,
-  isKeyTaken,
+  isCreditKeyTaken,
   selectCredit,
   selectWallet,
   type Wallet,
@@ -22,7 +22,7 @@ import {
 
 export type Credited = WalletView & { entry: LedgerEntry }
 /** `replayed`: an earlier request with the key made the credit; nothing was credited now. */
-export type CreditAnswer = { credited: Credited; replayed: boolean }
+export type CreditResult = { credited: Credited; replayed: boolean }
 
 export type Wallets = {
   read(accountId: AccountId): Promise<WalletWithThreshold>
@@ -32,7 +32,7 @@ export type Wallets = {
    * Credits the wallet, once per idempotency key if there is one. NOT_FOUND if there is no such account,
    * VALIDATION_ERROR for the amount or the key, IDEMPOTENCY_KEY_CONFLICT if the key was used for another credit.
    */
-  credit(accountId: string, input: CreditCreate, key?: string): Promise<CreditAnswer>
+  credit(accountId: string, input: CreditCreate, key?: string): Promise<CreditResult>
   /** Opens the wallet of a new account, within the caller's transaction. */
   open(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
 }
@@ -50,11 +50,11 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     const threshold = lowBalance === undefined ? null : readAmount(lowBalance, 'lowBalance', 0, faults)
     faults.check()
     await read(accountId)
-    if (threshold !== null) await putThreshold(db, accountId, threshold)
+    if (threshold !== null) await setThreshold(db, accountId, threshold)
     return read(accountId)
   }
 
-  async function credit(id: string, input: CreditCreate, key?: string): Promise<CreditAnswer> {
+  async function credit(id: string, input: CreditCreate, key?: string): Promise<CreditResult> {
     const accountId = readAccountId(id)
     const faults = createFaults()
     const amount = readAmount(input.amount, 'amount', 1, faults)
@@ -64,13 +64,13 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     return (await replay(row)) ?? (await creditOnce(row))
   }
 
-  async function creditOnce(row: Credit): Promise<CreditAnswer> {
+  async function creditOnce(row: Credit): Promise<CreditResult> {
     try {
       const wallet = await creditWallet(db, row, MAX_MICROS)
       if (wallet) return { credited: viewCredited(wallet, row), replayed: false }
     } catch (error) {
-      const told = isKeyTaken(error) ? await replay(row) : null
-      if (told) return told
+      const replayed = isCreditKeyTaken(error) ? await replay(row) : null
+      if (replayed) return replayed
       throw error
     }
     await read(row.accountId)
@@ -78,7 +78,7 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
   }
 
   /** The credit that was made with the key before, and the wallet as it is now; null if there is none. */
-  async function replay({ accountId, key, amount, note }: Credit): Promise<CreditAnswer | null> {
+  async function replay({ accountId, key, amount, note }: Credit): Promise<CreditResult | null> {
     const before = key === null ? null : await selectCredit(db, accountId, key)
     if (!before) return null
     if (before.amount !== amount || before.note !== note) throw new Problem('IDEMPOTENCY_KEY_CONFLICT')

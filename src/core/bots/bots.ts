@@ -15,7 +15,7 @@ import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
-import { requireReach } from '../accounts/holding.ts'
+import { requireLiveAccess } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
 import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
@@ -156,7 +156,7 @@ export function createBots(deps: BotsDeps): Bots {
       const { account } = caller
       const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
       if (!bot) return unknownBot()
-      requireReach(caller, { live: !bot.sandbox })
+      requireLiveAccess(caller, { live: !bot.sandbox })
       const removeWebhook = await updateModes.prepareRemoval(bot)
       if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
       deps.changed(account.id)

@@ -5,7 +5,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId } from '../../lib/ids.ts'
-import { requireReach } from '../accounts/holding.ts'
+import { requireLiveAccess } from '../accounts/rights.ts'
 import type { Job, JobRef } from './job.ts'
 import { listRows, type RowOutcome } from './row-store.ts'
 import {
@@ -60,7 +60,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
     verb: string,
   ): Promise<Job> {
     const before = await read(caller, id)
-    requireReach(caller, before)
+    requireLiveAccess(caller, before)
     const job = await how(before)
     if (job) return job
     const { status } = await read(caller, id)

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
-import { requireReach } from '../accounts/holding.ts'
+import { requireLiveAccess } from '../accounts/rights.ts'
 import { readFilter } from './filter.ts'
 import { MAX_CLOCK_SKEW_MS, findSearchEnd, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
@@ -108,7 +108,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     read,
     async cancel(caller, messageId) {
       let row = await find(caller, messageId)
-      requireReach(caller, row)
+      requireLiveAccess(caller, row)
       for (let tries = 0; tries < MOST_TRIES; tries++) {
         if (await cancelMessage(db, clock.now(), caller.account.id, row.id)) return read(caller, messageId)
         row = await find(caller, messageId)

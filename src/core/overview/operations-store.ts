@@ -6,7 +6,7 @@ import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } f
 import { LEASE_IS_VALID } from '../outbox/node-store.ts'
 
 /** Counts stop here, so that reading a huge backlog stays cheap. */
-export const MOST_COUNTED = 10_000
+export const MAX_COUNTED = 10_000
 
 export type NodeRow = {
   id: number
@@ -30,7 +30,7 @@ export async function listNodes(db: Db): Promise<NodeRow[]> {
         coalesce((select json_agg(json_build_object('account', l.account_id, 'name', a.name, 'fence', l.fence) order by a.name, a.id)
                     from bulk_lanes l join accounts a on a.id = l.account_id where l.node = n.id), '[]') as lanes
       from nodes n order by n.id`,
-    values: [MOST_COUNTED],
+    values: [MAX_COUNTED],
   })
   return rows.map(({ lanes, ...rest }) => ({
     ...rest,
@@ -76,7 +76,7 @@ export async function listQueues(db: Db, nowMs: number): Promise<QueueRow[]> {
         coalesce(greatest(0, floor(extract(epoch from $1::timestamptz - (
           select min(o.due_at) from outbox o where o.connection_id = c.id and ${waits})) * 1000)), 0)::bigint as "lagMs"
       from every c left join connections k on k.id = c.id order by k.priority_order nulls last, c.id`,
-    values: [toIso(nowMs), MOST_COUNTED],
+    values: [toIso(nowMs), MAX_COUNTED],
   })
   return rows.map(({ uuid, ...rest }) => ({ connectionId: fromUuid('cnn', uuid), ...rest }))
 }
@@ -90,7 +90,7 @@ export type OtherQueues = {
   validating: number
 }
 
-export async function countOthers(db: Db): Promise<OtherQueues> {
+export async function countOtherQueues(db: Db): Promise<OtherQueues> {
   const jobs = (status: string) =>
     `(select count(*) from bulk_jobs where status = '${status}' and ended_at is null)::integer as ${status}`
   const { rows } = await db.query<OtherQueues>({
@@ -100,7 +100,7 @@ export async function countOthers(db: Db): Promise<OtherQueues> {
           as "deliveriesDue",
         (select count(*) from (select 1 from parked_receipts limit $1) p)::integer as "parkedReceipts",
         ${['running', 'queued', 'paused', 'validating'].map(jobs).join(', ')}`,
-    values: [MOST_COUNTED],
+    values: [MAX_COUNTED],
   })
   return rows[0]!
 }

@@ -23,7 +23,7 @@ import { fromMicros } from '../../lib/money.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ProviderFacts, ProviderFactsByKey } from '../connections/config.ts'
 import { type ConnectionRow, selectAllConnections } from '../connections/store.ts'
-import { countOthers, listNodes, listQueues, listUnknown, type UnknownRow } from './operations-store.ts'
+import { countOtherQueues, listNodes, listQueues, listUnknown, type UnknownRow } from './operations-store.ts'
 
 /** The state of nodes, queues and links for the operator: read from small tables and this node's memory. */
 export type Operations = {
@@ -85,7 +85,7 @@ export function createOperations(deps: OperationsDeps): Operations {
     },
 
     async queues() {
-      const [connections, others] = await Promise.all([listQueues(db, clock.now()), countOthers(db)])
+      const [connections, others] = await Promise.all([listQueues(db, clock.now()), countOtherQueues(db)])
       const { deliveriesDue, parkedReceipts, ...bulk } = others
       return { connections, deliveries: { waiting: deliveriesDue }, bulk, parkedReceipts }
     },

@@ -17,7 +17,7 @@ export type Counts = {
 /** Counts of one hour or day; `channel` is null for the sum of all channels. */
 export type TotalRow = Counts & { atMs: number; channel: Channel | null }
 
-export type TotalsOf = {
+export type TotalsQuery = {
   accountId: AccountId
   live: boolean
   fromMs: number
@@ -28,7 +28,7 @@ export type TotalsOf = {
 }
 
 /** Counts by time, the earliest first. Includes deltas that are not folded into the totals yet. */
-export async function sumTotals(db: Db, of: TotalsOf): Promise<TotalRow[]> {
+export async function sumTotals(db: Db, of: TotalsQuery): Promise<TotalRow[]> {
   const counts = ['sent', 'delivered', 'undelivered', 'failed', 'unknown', 'cancelled', 'cost']
   const { rows } = await db.query<TotalRow>({
     name: `message_totals_${of.interval}${of.byChannel ? '_channel' : ''}`,
@@ -68,7 +68,7 @@ export async function countWaiting(
   accountId: AccountId,
   live: boolean,
   most: number,
-  lookedAt: number,
+  maxScanned: number,
 ): Promise<Waiting> {
   const count = (found: string) =>
     `(select count(*) from (
@@ -83,19 +83,19 @@ export async function countWaiting(
   // Unknown messages of all accounts are few and have an index; there is none for those of one account.
   const everyUnknown =
     'select account_id, message_id from outbox where owner is null and begun order by message_id desc'
-  const unknown = `select u.account_id, u.message_id from (${everyUnknown} limit ${MOST_UNKNOWN}) u
+  const unknown = `select u.account_id, u.message_id from (${everyUnknown} limit ${MAX_UNKNOWN_SCANNED}) u
                     where u.account_id = $1`
   const { rows } = await db.query<Waiting>({
     name: 'account_waiting',
     text: `select least(c.waiting, $3) as waiting,
         c.waiting > $3 or ${isMore(waiting, '$4')} as "waitingMore",
         least(c.unknown, $3) as unknown,
-        c.unknown > $3 or ${isMore(unknown, '$4')} or ${isMore(everyUnknown, MOST_UNKNOWN)} as "unknownMore"
+        c.unknown > $3 or ${isMore(unknown, '$4')} or ${isMore(everyUnknown, MAX_UNKNOWN_SCANNED)} as "unknownMore"
       from (select ${count(waiting)} as waiting, ${count(unknown)} as unknown offset 0) c`,
-    values: [toUuid(accountId), live, most, lookedAt],
+    values: [toUuid(accountId), live, most, maxScanned],
   })
   return rows[0]!
 }
 
 /** Unknown messages of all accounts that are looked at: about 50 ms. */
-const MOST_UNKNOWN = 100_000
+const MAX_UNKNOWN_SCANNED = 100_000

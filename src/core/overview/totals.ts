@@ -17,22 +17,22 @@ export type MessageTotals = {
 }
 
 /** Keeps an answer below about 5,000 rows with six channels. */
-const MOST_DAYS = { hour: 31, day: 731 } as const
+const MAX_DAYS = { hour: 31, day: 731 } as const
 /** Beyond these, rounding could give a year outside 1 to 9999. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T00:00:00.000Z')
 const FOLD_PAGE = 5_000
-const MOST_PAGES = 10
-const MOST_COUNTED = 10_000
+const MAX_PAGES = 10
+const MAX_COUNTED = 10_000
 /** Each costs a look-up of its message, about 5 µs. */
-const MOST_LOOKED_AT = 20_000
+const MAX_SCANNED = 20_000
 const NAMES = ['sent', 'delivered', 'undelivered', 'failed', 'unknown', 'cancelled', 'cost'] as const
 
 export function createMessageTotals({ db, clock }: { db: Db; clock: Clock }): MessageTotals {
   return {
     async fold() {
       let folded = 0
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         const some = await foldDeltas(db, FOLD_PAGE)
         folded += some
         if (some < FOLD_PAGE) break
@@ -48,7 +48,7 @@ export function createMessageTotals({ db, clock }: { db: Db; clock: Clock }): Me
       const of = { accountId: account.id, live, fromMs, toMs, interval }
       const [rows, now] = await Promise.all([
         sumTotals(db, { ...of, byChannel: groupBy === 'channel' }),
-        countWaiting(db, account.id, live, MOST_COUNTED, MOST_LOOKED_AT),
+        countWaiting(db, account.id, live, MAX_COUNTED, MAX_SCANNED),
       ])
       return {
         from: toIso(fromMs),
@@ -75,7 +75,7 @@ function readRange(
   const beginMs = Math.max(from === undefined ? toMs - DAY_MS : readTime(from, 'from'), EARLIEST_MS)
   const fromMs = Math.floor(beginMs / stepMs) * stepMs
   if (fromMs >= toMs) throw invalid('from', 'must be before to')
-  const most = MOST_DAYS[interval]
+  const most = MAX_DAYS[interval]
   if (toMs - fromMs > (most + 1) * DAY_MS) {
     throw invalid('from', `must be at most ${most} days before to with interval ${interval}`)
   }

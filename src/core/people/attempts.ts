@@ -10,15 +10,15 @@ import { createTokenBuckets, type TokenBuckets } from '../../lib/token-bucket.ts
  */
 export type Attempts = {
   /** Takes one from each bucket; throws RATE_LIMITED where one is empty. */
-  take(...chances: Chance[]): void
+  take(...chances: AttemptBucket[]): void
   /** Gives them back: the attempt was no wrong guess. */
-  back(...chances: Chance[]): void
+  release(...chances: AttemptBucket[]): void
 }
 
 /** A bucket that a guess is taken from. */
-export type Chance = readonly [kind: ChanceKind, key: string]
+export type AttemptBucket = readonly [kind: AttemptKind, key: string]
 
-type ChanceKind = keyof typeof RATES
+type AttemptKind = keyof typeof RATES
 
 const RATES = {
   // By IP address: a whole office may share one.
@@ -38,16 +38,16 @@ const RATES = {
   code: { burst: 10, perSecond: 1 / 600 },
 } as const
 /** Buckets kept per kind. Kinds have separate stores: many addresses, which are cheap, must not evict the buckets of codes. */
-const MOST_KEPT = 20_000
+const MAX_BUCKETS_PER_KIND = 20_000
 
 export function createAttempts({ clock }: { clock: Clock }): Attempts {
   const buckets = Object.fromEntries(
-    Object.keys(RATES).map(kind => [kind, createTokenBuckets(MOST_KEPT)]),
-  ) as Record<ChanceKind, TokenBuckets>
+    Object.keys(RATES).map(kind => [kind, createTokenBuckets(MAX_BUCKETS_PER_KIND)]),
+  ) as Record<AttemptKind, TokenBuckets>
 
-  function take(kind: ChanceKind, key: string): void {
+  function take(kind: AttemptKind, key: string): void {
     const { burst, perSecond } = RATES[kind]
-    const verdict = buckets[kind].take(bucketOf(key), perSecond, burst, clock.monotonic())
+    const verdict = buckets[kind].take(hashBucketKey(key), perSecond, burst, clock.monotonic())
     if (verdict.allowed) return
     throw new Problem('RATE_LIMITED', 'Too many attempts.', {
       retryAfterSeconds: verdict.retryAfterMs / 1000,
@@ -58,29 +58,29 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
     take(...chances) {
       for (const [kind, key] of chances) take(kind, key)
     },
-    back(...chances) {
-      for (const [kind, key] of chances) buckets[kind].back(bucketOf(key), RATES[kind].perSecond)
+    release(...chances) {
+      for (const [kind, key] of chances) buckets[kind].back(hashBucketKey(key), RATES[kind].perSecond)
     },
   }
 }
 
-export function fromAddress(ip: string): Chance {
-  return ['address', networkOf(ip)]
+export function addressBucket(ip: string): AttemptBucket {
+  return ['address', clientNetwork(ip)]
 }
 
 /** The bucket of requests with an operator token. */
-export function asOperator(ip: string): Chance {
-  return ['operator', networkOf(ip)]
+export function operatorBucket(ip: string): AttemptBucket {
+  return ['operator', clientNetwork(ip)]
 }
 
 /** The buckets of an attempt at this login; `browser`: the known browser, if it is one. */
-export function asLogin(emailKey: string, ip: string, browser: string | null): Chance[] {
+export function loginBuckets(emailKey: string, ip: string, browser: string | null): AttemptBucket[] {
   if (browser !== null) return [['known', `${emailKey} ${browser}`]]
-  return [fromAddress(ip), ['login', `${emailKey} ${networkOf(ip)}`], ['anywhere', emailKey]]
+  return [addressBucket(ip), ['login', `${emailKey} ${clientNetwork(ip)}`], ['anywhere', emailKey]]
 }
 
 /** A hash, so that a long e-mail address takes no more memory than a short one. */
-function bucketOf(key: string): string {
+function hashBucketKey(key: string): string {
   return hash('sha256', key, 'base64')
 }
 
@@ -90,10 +90,10 @@ const IPV6_NETWORK_GROUPS = 4
 /** `198.51.100.7:50123`, `[2001:db8::1]` and `[2001:db8::1]:50123`: forms that some proxies send. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
 
-function networkOf(told: string): string {
+function clientNetwork(clientAddress: string): string {
   // Without the port, which differs for every connection.
-  const [, bracketed, plain] = WITH_PORT.exec(told) ?? []
-  const ip = bracketed ?? plain ?? told
+  const [, bracketed, plain] = WITH_PORT.exec(clientAddress) ?? []
+  const ip = bracketed ?? plain ?? clientAddress
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()

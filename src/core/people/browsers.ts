@@ -5,14 +5,14 @@ import { emailKey } from './email.ts'
 import { newToken } from './tokens.ts'
 
 /**
- * Device cookies: a browser in which somebody has signed in keeps a mark, signed by this server, for that
+ * Device cookies: a browser in which somebody has signed in stores a token, signed by this server, for that
  * login. Guesses from other places then do not lock the person out in that browser (OWASP: Slow Down
- * Online Guessing Attacks with Device Cookies). The mark alone grants nothing, and is not stored here.
+ * Online Guessing Attacks with Device Cookies). The token alone grants nothing, and is not stored here.
  */
 export type Browsers = {
-  /** The mark for a browser in which this login has just signed in: the present one if it is valid, else a new one. */
-  mark(email: string, given: string | null): string
-  /** The browser's id if the mark is valid for this login; else null. */
+  /** The token for a browser in which this login has just signed in: the present one if it is valid, else a new one. */
+  issueToken(email: string, given: string | null): string
+  /** The browser's id if the token is valid for this login; else null. */
   recognize(email: string, given: string | null): string | null
 }
 
@@ -28,7 +28,7 @@ export function createBrowsers({ random, seal }: BrowsersDeps): Browsers {
   }
 
   return {
-    mark(email, given) {
+    issueToken(email, given) {
       if (given !== null && recognize(email, given) !== null) return given
       const name = newToken(random)
       return `${name}.${sign(email, name)}`

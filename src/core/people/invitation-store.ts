@@ -41,7 +41,7 @@ const COLUMNS = `i.id as uuid, i.account_id as "accountUuid",
  * Whether the actor may still invite: an operator, an owner of the account, or an owner's key of it. Locks the
  * actor's row until the transaction ends: a concurrent removal of the actor either comes first, or finds and deletes the invitation.
  */
-export async function holdInviter(db: Db, accountId: AccountId, { type, id }: Actor): Promise<boolean> {
+export async function lockInviter(db: Db, accountId: AccountId, { type, id }: Actor): Promise<boolean> {
   if (id === null) return true
   const values = [toUuid(accountId), toUuid(id)]
   if (type === 'api_key') {
@@ -68,7 +68,7 @@ export async function holdInviter(db: Db, accountId: AccountId, { type, id }: Ac
 }
 
 /** Stores an invitation; replaces an open one of the same kind, account and address. */
-export async function putInvitation(
+export async function upsertInvitation(
   db: Db,
   invitation: Omit<InvitationRow, 'accountName' | 'acceptedAtMs' | 'invitedBy'> & {
     emailKey: string
@@ -118,7 +118,7 @@ export async function selectOpenInvitation(
 }
 
 /** Marks it as used; false when it was used, deleted or has expired meanwhile. */
-export async function spendInvitation(db: Db, row: InvitationRow, nowMs: number): Promise<boolean> {
+export async function markInvitationAccepted(db: Db, row: InvitationRow, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'invitation_use',
     text: `update invitations set accepted_at = $3
@@ -161,7 +161,7 @@ export async function deleteInvitation(
 }
 
 /** Deletes the open invitations of a person to an account, or to the platform, that they were removed from. */
-export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
+export async function deleteInvitationsToAccount(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
   await db.query({
     name: 'invitations_delete_of',
     text: `delete from invitations i using users u
@@ -173,9 +173,9 @@ export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: 
 
 /**
  * Deletes the invitations that a person made and may no longer make, after they lost the operator's or an owner's
- * role. Call it after that change in the same transaction: see `holdInviter`.
+ * role. Call it after that change in the same transaction: see `lockInviter`.
  */
-export async function deleteInvitationsBy(db: Db, userId: UserId): Promise<void> {
+export async function deleteInvitationsByInviter(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'invitations_delete_by',
     text: `delete from invitations i
@@ -188,7 +188,7 @@ export async function deleteInvitationsBy(db: Db, userId: UserId): Promise<void>
 }
 
 /** Deletes a person's open resets, once their password was changed. */
-export async function deleteResetsOf(db: Db, userId: UserId): Promise<void> {
+export async function deleteResetsForUser(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'resets_delete_of',
     text: `delete from invitations i using users u
@@ -199,7 +199,7 @@ export async function deleteResetsOf(db: Db, userId: UserId): Promise<void> {
 }
 
 /** Deletes the open invitations for an address, whose login was removed. */
-export async function deleteInvitationsFor(db: Db, emailKey: string): Promise<void> {
+export async function deleteInvitationsByEmail(db: Db, emailKey: string): Promise<void> {
   await db.query({
     name: 'invitations_delete_for',
     text: 'delete from invitations where email_key = $1 and accepted_at is null',

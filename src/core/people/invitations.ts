@@ -9,20 +9,20 @@ import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { type Attempts, fromAddress } from './attempts.ts'
+import { type Attempts, addressBucket } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
-  deleteResetsOf,
-  holdInviter,
+  deleteResetsForUser,
+  lockInviter,
   type InvitationRow,
-  putInvitation,
+  upsertInvitation,
   selectOpenInvitation,
-  spendInvitation,
+  markInvitationAccepted,
 } from './invitation-store.ts'
 import { insertMembership } from './membership-store.ts'
 import type { Passwords } from './passwords.ts'
-import type { Proof } from './proof.ts'
-import type { Entered, Proven, Sessions } from './sessions.ts'
+import type { Authentication } from './authentication.ts'
+import type { SignInResult, VerifiedUser, Sessions } from './sessions.ts'
 import { hashToken, newToken } from './tokens.ts'
 import {
   clearTotp,
@@ -38,17 +38,17 @@ import type { Visit } from './visit.ts'
 /** Invitations and password resets: links that are made, previewed and accepted. */
 export type Invitations = {
   /** Only this answer has the link: the store has its hash. FORBIDDEN where the inviter may no longer invite. */
-  make(invite: Invite): Promise<{ invitation: InvitationRow; link: string }>
+  create(invite: NewInvitation): Promise<{ invitation: InvitationRow; link: string }>
   /** NOT_FOUND for a link that is not valid, or no longer. */
   preview(token: string, visit: Visit): Promise<InvitationPreview>
   /**
    * Accepts an invitation, once, and signs the person in. A person with a login proves it by their password,
    * as at a login; others get a new login. A link of the kind `reset` sets the password of its login.
    */
-  accept(body: InvitationAccept, visit: Visit): Promise<Entered & { joined: AccountId | null }>
+  accept(body: InvitationAccept, visit: Visit): Promise<SignInResult & { joined: AccountId | null }>
 }
 
-export type Invite = {
+export type NewInvitation = {
   kind: 'invitation' | 'reset'
   /** `PLATFORM` for operators and resets. */
   accountId: AccountId
@@ -70,7 +70,7 @@ export type InvitationsDeps = {
   random: Random
   attempts: Attempts
   passwords: Passwords
-  proof: Proof
+  proof: Authentication
   sessions: Sessions
 }
 
@@ -80,15 +80,15 @@ const RESET_MS = DAY_MS
 export function createInvitations(deps: InvitationsDeps): Invitations {
   const { db, clock, ids, random, attempts, passwords, proof, sessions } = deps
 
-  async function make({ origin, ...invite }: Invite) {
+  async function make({ origin, ...invite }: NewInvitation) {
     const email = readEmail(invite.email)
     const token = newToken(random)
     const lastsMs = invite.kind === 'reset' ? RESET_MS : INVITATION_MS
     const id = ids.next('inv')
     const row = { ...invite, id, email, emailKey: emailKey(email), expiresAtMs: clock.now() + lastsMs }
     const invitation = await db.transaction(async tx => {
-      if (!(await holdInviter(tx, row.accountId, row.inviter))) throw new Problem('FORBIDDEN')
-      await putInvitation(tx, row, hashToken(token))
+      if (!(await lockInviter(tx, row.accountId, row.inviter))) throw new Problem('FORBIDDEN')
+      await upsertInvitation(tx, row, hashToken(token))
       return (await selectOpenInvitation(tx, hashToken(token), clock.now()))!
     })
     // In the fragment, which browsers do not send: so it is in no log on the way.
@@ -96,10 +96,10 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   async function find(token: string, { ip }: Visit): Promise<InvitationRow> {
-    attempts.take(fromAddress(ip))
+    attempts.take(addressBucket(ip))
     const row = await selectOpenInvitation(db, hashToken(token), clock.now())
-    if (!row) throw gone()
-    attempts.back(fromAddress(ip))
+    if (!row) throw invalidLink()
+    attempts.release(addressBucket(ip))
     return row
   }
 
@@ -122,25 +122,25 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
       ? resetPassword(row, known, body)
       : known
         ? joinWithLogin(row, known, body, visit)
-        : joinAnew(row, body))
+        : joinWithNewLogin(row, body))
     sessions.forget(user.id)
     const joined = row.accountId === PLATFORM ? null : row.accountId
-    return { ...(await sessions.enter(user, visit)), joined }
+    return { ...(await sessions.begin(user, visit)), joined }
   }
 
   async function resetPassword(
     row: InvitationRow,
     known: UserRow | null,
     { password }: InvitationAccept,
-  ): Promise<Proven> {
-    if (!known || known.id !== row.userId) throw gone()
-    const hash = await hashNew(password, row.email)
+  ): Promise<VerifiedUser> {
+    if (!known || known.id !== row.userId) throw invalidLink()
+    const hash = await hashNewPassword(password, row.email)
     await db.transaction(async tx => {
-      await useUp(tx, row)
+      await markAccepted(tx, row)
       await setPassword(tx, known.id, hash)
-      await deleteResetsOf(tx, known.id)
+      await deleteResetsForUser(tx, known.id)
       await clearTotp(tx, known.id)
-      await sessions.endAllIn(tx, known.id)
+      await sessions.endAll(tx, known.id)
     })
     return { id: known.id, password: hash, totpSecret: null }
   }
@@ -150,32 +150,32 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     known: UserRow,
     body: InvitationAccept,
     visit: Visit,
-  ): Promise<Proven> {
+  ): Promise<VerifiedUser> {
     const { password, totp } = body
-    const user = await proof.byLogin({ email: known.email, password, totp }, visit)
+    const user = await proof.verifyLogin({ email: known.email, password, totp }, visit)
     await db.transaction(async tx => {
-      await useUp(tx, row)
-      await grant(tx, row, user.id)
+      await markAccepted(tx, row)
+      await grantRole(tx, row, user.id)
     })
     return user
   }
 
-  async function joinAnew(row: InvitationRow, { name, password }: InvitationAccept): Promise<Proven> {
+  async function joinWithNewLogin(row: InvitationRow, { name, password }: InvitationAccept): Promise<VerifiedUser> {
     if (name === undefined) throw invalid('name', 'is required for a new login')
-    const hash = await hashNew(password, row.email)
+    const hash = await hashNewPassword(password, row.email)
     const userId = ids.next('usr')
     await db.transaction(async tx => {
-      await useUp(tx, row)
+      await markAccepted(tx, row)
       const key = emailKey(row.email)
       const user = { id: userId, email: row.email, emailKey: key, name, password: hash, operator: false }
       if (!(await insertUser(tx, user)))
         throw new Problem('CONFLICT', 'A login with this e-mail address exists already.')
-      await grant(tx, row, userId)
+      await grantRole(tx, row, userId)
     })
     return { id: userId, password: hash, totpSecret: null }
   }
 
-  function hashNew(password: string, email: string): Promise<string> {
+  function hashNewPassword(password: string, email: string): Promise<string> {
     if (password.length < LEAST_PASSWORD) {
       throw invalid('password', `must have at least ${LEAST_PASSWORD} characters`)
     }
@@ -184,11 +184,11 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   /** Throws for the second of two concurrent uses of a link. */
-  async function useUp(tx: Db, row: InvitationRow): Promise<void> {
-    if (!(await spendInvitation(tx, row, clock.now()))) throw gone()
+  async function markAccepted(tx: Db, row: InvitationRow): Promise<void> {
+    if (!(await markInvitationAccepted(tx, row, clock.now()))) throw invalidLink()
   }
 
-  async function grant(
+  async function grantRole(
     tx: Db,
     { role, accountId, permissions }: InvitationRow,
     userId: UserId,
@@ -197,9 +197,9 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     else await insertMembership(tx, { accountId, userId, role: role!, permissions }, clock.now())
   }
 
-  return { make, preview, accept }
+  return { create: make, preview, accept }
 }
 
-function gone(): Problem {
+function invalidLink(): Problem {
   return new Problem('NOT_FOUND', 'The link is not valid: it was used, has expired, or was withdrawn.')
 }

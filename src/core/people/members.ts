@@ -25,14 +25,14 @@ import {
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
-import { heldAs, requireHoldingAs } from '../accounts/holding.ts'
+import { permissionsOfRole, requireRoleRights } from '../accounts/rights.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
-  deleteInvitationsBy,
-  deleteInvitationsOf,
+  deleteInvitationsByInviter,
+  deleteInvitationsToAccount,
   type InvitationRow,
   listInvitations,
 } from './invitation-store.ts'
@@ -59,7 +59,7 @@ export type Members = {
   /** Deletes their open invitations as well; the API keys that they made stay valid, and are listed in the answer. */
   remove(caller: Caller, id: string): Promise<MemberRemoved>
   /** Within a transaction: CONFLICT where the account would have no owner left. */
-  removeIn(tx: Db, accountId: AccountId, id: UserId, mayTouch?: (member: MemberRow) => void): Promise<void>
+  removeIn(tx: Db, accountId: AccountId, id: UserId, checkMayChange?: (member: MemberRow) => void): Promise<void>
   listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
   /** `origin`: the console's origin, as the caller reached it. */
   invite(caller: Caller, input: InvitationCreate, origin: string): Promise<InvitationMade>
@@ -89,11 +89,11 @@ export function createMembers(deps: MembersDeps): Members {
       await lockAccount(tx, accountId)
       const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
       const role = input.role ?? before.role
-      const permissions = permissionsOf(role, input.permissions ?? kept(before, role))
-      for (const each of [before, { role, permissions }]) requireHoldingAs(caller, each)
-      if (role !== 'owner') await keepAnOwner(tx, accountId, before)
+      const permissions = permissionsOf(role, input.permissions ?? permissionsToKeep(before, role))
+      for (const each of [before, { role, permissions }]) requireRoleRights(caller, each)
+      if (role !== 'owner') await requireOtherOwner(tx, accountId, before)
       await updateMembership(tx, { accountId, userId, role, permissions })
-      await deleteInvitationsBy(tx, userId)
+      await deleteInvitationsByInviter(tx, userId)
       return { ...before, role, permissions }
     })
     sessions.forget(userId)
@@ -104,26 +104,26 @@ export function createMembers(deps: MembersDeps): Members {
     tx: Db,
     accountId: AccountId,
     userId: UserId,
-    mayTouch: (member: MemberRow) => void = () => {},
+    checkMayChange: (member: MemberRow) => void = () => {},
   ): Promise<void> {
     await lockAccount(tx, accountId)
     const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
-    mayTouch(before)
-    await keepAnOwner(tx, accountId, before)
+    checkMayChange(before)
+    await requireOtherOwner(tx, accountId, before)
     await deleteMembership(tx, accountId, userId)
-    await deleteInvitationsOf(tx, accountId, userId)
-    await deleteInvitationsBy(tx, userId)
+    await deleteInvitationsToAccount(tx, accountId, userId)
+    await deleteInvitationsByInviter(tx, userId)
   }
 
   async function invite(caller: Caller, input: InvitationCreate, origin: string) {
     const { account } = caller
     const email = readEmail(input.email)
     const permissions = permissionsOf(input.role, input.permissions)
-    requireHoldingAs(caller, { role: input.role, permissions })
+    requireRoleRights(caller, { role: input.role, permissions })
     if (await isMemberByEmail(db, account.id, emailKey(email))) {
       throw new Problem('CONFLICT', 'This address is a member already.')
     }
-    const made = await deps.invitations.make({
+    const made = await deps.invitations.create({
       kind: 'invitation',
       accountId: account.id,
       email,
@@ -133,7 +133,7 @@ export function createMembers(deps: MembersDeps): Members {
       userId: null,
       origin: deps.publicUrl ?? origin,
     })
-    const mail = input.mail === false ? 'not_asked' : await deps.mail(caller, letterOf(caller, made, email))
+    const mail = input.mail === false ? 'not_asked' : await deps.mail(caller, renderInvitationMail(caller, made, email))
     return { invitation: viewInvitation(made.invitation, clock.now()), link: made.link, mail }
   }
 
@@ -146,11 +146,11 @@ export function createMembers(deps: MembersDeps): Members {
     async remove(caller, id) {
       const userId = readUserId(id)
       await db.transaction(tx =>
-        removeIn(tx, caller.account.id, userId, member => requireHoldingAs(caller, member)),
+        removeIn(tx, caller.account.id, userId, member => requireRoleRights(caller, member)),
       )
       sessions.forget(userId)
       const left = await listKeysMadeBy(db, userId, caller.account.id, clock.now())
-      return { id, deleted: true, apiKeys: left.map(viewMadeKey) }
+      return { id, deleted: true, apiKeys: left.map(viewRemainingKey) }
     },
     removeIn,
     async listInvitations(caller, { limit = DEFAULT_LIMIT, cursor }) {
@@ -166,7 +166,7 @@ export function createMembers(deps: MembersDeps): Members {
     invite,
     async withdraw(caller, id) {
       // Not with a test key: members act on live data.
-      requireHoldingAs(caller, { role: 'member', permissions: [] })
+      requireRoleRights(caller, { role: 'member', permissions: [] })
       if (!isId('inv', id) || !(await deleteInvitation(db, caller.account.id, id))) throw unknownInvitation()
       return { id, deleted: true }
     },
@@ -174,7 +174,7 @@ export function createMembers(deps: MembersDeps): Members {
 }
 
 /** CONFLICT where this member is the last owner. The caller has locked the account, so its members cannot change meanwhile. */
-export async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
+export async function requireOtherOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
   if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
   throw new Problem('CONFLICT', 'An account needs at least one owner: make another member an owner first.')
 }
@@ -185,11 +185,11 @@ export function permissionsOf(role: KeyRole, given: readonly Permission[] | unde
 }
 
 /** The permissions to keep where no new ones are given: none after a change of the role, since an owner has no list. */
-function kept(before: MemberRow, role: KeyRole): Permission[] | undefined {
+function permissionsToKeep(before: MemberRow, role: KeyRole): Permission[] | undefined {
   return role === before.role ? before.permissions : undefined
 }
 
-function letterOf(
+function renderInvitationMail(
   { account, keyName }: Caller,
   { link }: { link: string },
   to: string,
@@ -218,7 +218,7 @@ export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
 }
 
 /** A key that stays valid although its maker was removed. */
-export function viewMadeKey({ id, accountId, name, mode, role }: KeyRow): MadeKey {
+export function viewRemainingKey({ id, accountId, name, mode, role }: KeyRow): MadeKey {
   return { id, accountId, name, mode, role }
 }
 
@@ -228,7 +228,7 @@ function viewMember(row: MemberRow): Member {
     email: row.email,
     name: row.name,
     role: row.role,
-    permissions: heldAs(row),
+    permissions: permissionsOfRole(row),
     totp: row.totp,
     lastSeenAt: isoOrNull(row.lastSeenAtMs),
     joinedAt: toIso(row.joinedAtMs),

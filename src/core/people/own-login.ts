@@ -7,11 +7,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Attempts } from './attempts.ts'
 import { checkNewPassword } from './email.ts'
-import { deleteResetsOf } from './invitation-store.ts'
+import { deleteResetsForUser } from './invitation-store.ts'
 import type { Passwords } from './passwords.ts'
-import { type Proof, totpContext } from './proof.ts'
+import { type Authentication, totpContext } from './authentication.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
-import type { Entered, Sessions } from './sessions.ts'
+import type { SignInResult, Sessions } from './sessions.ts'
 import { describeTotp, newTotpSecret, stepOfCode } from './totp.ts'
 import {
   clearTotp,
@@ -26,15 +26,15 @@ import type { Visit } from './visit.ts'
 /** Changes of one's own login. A change of password or second factor ends all sessions and begins a new one. */
 export type OwnLogin = {
   update(who: SignedIn, input: UserUpdate): Promise<SessionView>
-  changePassword(who: SignedIn, input: PasswordChange, visit: Visit): Promise<Entered>
+  changePassword(who: SignedIn, input: PasswordChange, visit: Visit): Promise<SignInResult>
   /** Makes a secret that is not used until a code of it was entered. CONFLICT where the second factor is on already. */
   startTotp(who: SignedIn, password: string): Promise<TotpStart>
   confirmTotp(
     who: SignedIn,
     code: string,
     visit: Visit,
-  ): Promise<{ recoveryCodes: string[]; entered: Entered }>
-  endTotp(who: SignedIn, password: string, visit: Visit): Promise<Entered>
+  ): Promise<{ recoveryCodes: string[]; entered: SignInResult }>
+  disableTotp(who: SignedIn, password: string, visit: Visit): Promise<SignInResult>
 }
 
 export type OwnLoginDeps = {
@@ -44,7 +44,7 @@ export type OwnLoginDeps = {
   seal: Seal
   attempts: Attempts
   passwords: Passwords
-  proof: Proof
+  proof: Authentication
   sessions: Sessions
 }
 
@@ -52,35 +52,35 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
   const { db, clock, random, seal, attempts, passwords, proof, sessions } = deps
 
   /** Makes the change, ends all sessions, and begins a new one. */
-  async function comeInAnew(
+  async function changeAndSignInAgain(
     who: SignedIn,
     visit: Visit,
     change: (tx: Db) => Promise<void>,
-  ): Promise<Entered> {
+  ): Promise<SignInResult> {
     const user = await db.transaction(async tx => {
       await change(tx)
-      await sessions.endAllIn(tx, who.userId)
+      await sessions.endAll(tx, who.userId)
       return selectUser(tx, who.userId)
     })
     sessions.forget(who.userId)
     if (!user) throw new Problem('UNAUTHORIZED', 'This login was removed.')
-    return sessions.enter(user, visit)
+    return sessions.begin(user, visit)
   }
 
   async function changePassword(
     who: SignedIn,
     { currentPassword, newPassword }: PasswordChange,
     visit: Visit,
-  ): Promise<Entered> {
+  ): Promise<SignInResult> {
     checkNewPassword('newPassword', newPassword, who.email)
-    const before = await proof.byPassword(who.userId, 'currentPassword', currentPassword)
+    const before = await proof.verifyPassword(who.userId, 'currentPassword', currentPassword)
     const password = await passwords.hash(newPassword)
-    return comeInAnew(who, visit, async tx => {
+    return changeAndSignInAgain(who, visit, async tx => {
       // If a reset changed the password meanwhile, the password that was entered is no longer valid.
       if (!(await replacePassword(tx, who.userId, before.password, password))) {
         throw invalid('currentPassword', 'is not your password')
       }
-      await deleteResetsOf(tx, who.userId)
+      await deleteResetsForUser(tx, who.userId)
     })
   }
 
@@ -94,11 +94,11 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
       )
     const step = await stepOfCode(seal.open(pending, totpContext(who.userId)), code, clock.now())
     if (step === null) throw invalid('code', 'is not the code that the authenticator shows now')
-    attempts.back(['login', who.userId])
+    attempts.release(['login', who.userId])
     const recoveryCodes = newRecoveryCodes(random)
     const hashes = recoveryCodes.map(each => hashRecoveryCode(seal, who.userId, each))
-    const entered = await comeInAnew(who, visit, async tx => {
-      if (!(await confirmPendingTotp(tx, who.userId, pending, step, hashes))) throw isOn()
+    const entered = await changeAndSignInAgain(who, visit, async tx => {
+      if (!(await confirmPendingTotp(tx, who.userId, pending, step, hashes))) throw totpAlreadyOn()
     })
     return { recoveryCodes, entered }
   }
@@ -113,20 +113,20 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
     },
     changePassword,
     async startTotp(who, password) {
-      const user = await proof.byPassword(who.userId, 'password', password)
-      if (user.totpSecret !== null) throw isOn()
+      const user = await proof.verifyPassword(who.userId, 'password', password)
+      if (user.totpSecret !== null) throw totpAlreadyOn()
       const secret = newTotpSecret(random)
       await setPendingTotp(db, who.userId, seal.seal(secret, totpContext(who.userId)))
       return describeTotp(secret, user.email)
     },
     confirmTotp,
-    async endTotp(who, password, visit) {
-      await proof.byPassword(who.userId, 'password', password)
-      return comeInAnew(who, visit, tx => clearTotp(tx, who.userId))
+    async disableTotp(who, password, visit) {
+      await proof.verifyPassword(who.userId, 'password', password)
+      return changeAndSignInAgain(who, visit, tx => clearTotp(tx, who.userId))
     },
   }
 }
 
-function isOn(): Problem {
+function totpAlreadyOn(): Problem {
   return new Problem('CONFLICT', 'The second factor is on already: turn it off first.')
 }

@@ -22,26 +22,26 @@ const LANES = 1
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 /** Hashes computed at once: each takes MEMORY_KIB and a thread of libuv's pool. */
-const AT_ONCE = 2
+const MAX_CONCURRENT = 2
 /** Longest queue: at some 100 ms each, the last one waits 1.5 s. */
-const MOST_WAITING = 30
+const MAX_WAITING = 30
 
 const derive = promisify(argon2)
-const STORED = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+const PHC_FORMAT = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
 export function createPasswords({ random }: { random: Random }): Passwords {
-  const inTurn = createTurns()
+  const runQueued = createQueue()
   /** A random hash that no password matches, to verify against where there is no login. */
-  const nobody = write(PARAMETERS, random.bytes(SALT_BYTES), random.bytes(HASH_BYTES))
+  const dummyHash = formatHash(PARAMETERS, random.bytes(SALT_BYTES), random.bytes(HASH_BYTES))
 
   return {
     async hash(password) {
       const salt = random.bytes(SALT_BYTES)
-      return write(PARAMETERS, salt, await inTurn(true, () => run(password, salt, PARAMETERS)))
+      return formatHash(PARAMETERS, salt, await runQueued(true, () => deriveHash(password, salt, PARAMETERS)))
     },
     async verify(password, stored, known = false) {
-      const { salt, parameters, hash } = read(stored ?? nobody)
-      const given = await inTurn(known, () => run(password, salt, parameters))
+      const { salt, parameters, hash } = parseHash(stored ?? dummyHash)
+      const given = await runQueued(known, () => deriveHash(password, salt, parameters))
       return timingSafeEqual(given, hash) && stored !== null
     },
   }
@@ -52,19 +52,19 @@ type Parameters = { memory: number; passes: number; parallelism: number }
 const PARAMETERS: Parameters = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }
 
 /** Unicode-normalises the password first, so that different encodings of the same letters are equal. */
-function run(password: string, nonce: Buffer, parameters: Parameters): Promise<Buffer> {
+function deriveHash(password: string, nonce: Buffer, parameters: Parameters): Promise<Buffer> {
   const message = password.normalize('NFKC')
   return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters })
 }
 
-function write({ memory, passes, parallelism }: Parameters, salt: Buffer, hash: Buffer): string {
+function formatHash({ memory, passes, parallelism }: Parameters, salt: Buffer, hash: Buffer): string {
   const [s, h] = [salt, hash].map(bytes => bytes.toString('base64').replace(/=+$/, ''))
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${s}$${h}`
 }
 
 /** A stored hash and its own parameters, which may be older than the present ones. */
-function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
-  const parts = STORED.exec(stored)
+function parseHash(stored: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+  const parts = PHC_FORMAT.exec(stored)
   if (!parts) throw new Error('a stored password hash is not in the expected format')
   const [memory, passes, parallelism] = parts.slice(1, 4).map(Number) as [number, number, number]
   return {
@@ -74,24 +74,24 @@ function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buf
   }
 }
 
-/** Runs AT_ONCE at a time; up to MOST_WAITING wait in each of two queues, others are refused. */
-function createTurns(): <T>(known: boolean, work: () => Promise<T>) => Promise<T> {
-  const knownLine: (() => void)[] = []
-  const line: (() => void)[] = []
+/** Runs MAX_CONCURRENT at a time; up to MAX_WAITING wait in each of two queues, others are refused. */
+function createQueue(): <T>(known: boolean, work: () => Promise<T>) => Promise<T> {
+  const knownQueue: (() => void)[] = []
+  const queue: (() => void)[] = []
   let running = 0
 
   async function wait(waiting: (() => void)[]): Promise<void> {
-    if (waiting.length >= MOST_WAITING) throw new Problem('RATE_LIMITED')
+    if (waiting.length >= MAX_WAITING) throw new Problem('RATE_LIMITED')
     await new Promise<void>(resolve => waiting.push(resolve))
   }
 
   return async (known, work) => {
-    if (running >= AT_ONCE) await wait(known ? knownLine : line)
+    if (running >= MAX_CONCURRENT) await wait(known ? knownQueue : queue)
     else running++
     try {
       return await work()
     } finally {
-      const next = knownLine.shift() ?? line.shift()
+      const next = knownQueue.shift() ?? queue.shift()
       if (next) next()
       else running--
     }

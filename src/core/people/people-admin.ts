@@ -22,27 +22,27 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
-import { heldAs } from '../accounts/holding.ts'
+import { permissionsOfRole } from '../accounts/rights.ts'
 import { listKeysMadeBy } from '../accounts/key-store.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { accountExists, lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
-  deleteInvitationsBy,
-  deleteInvitationsFor,
-  deleteInvitationsOf,
+  deleteInvitationsByInviter,
+  deleteInvitationsByEmail,
+  deleteInvitationsToAccount,
   type InvitationRow,
   listInvitations,
 } from './invitation-store.ts'
 import type { Invitations } from './invitations.ts'
 import {
-  keepAnOwner,
+  requireOtherOwner,
   type Members,
   permissionsOf,
   unknownInvitation,
   viewInvitation,
-  viewMadeKey,
+  viewRemainingKey,
 } from './members.ts'
 import {
   insertMembership,
@@ -69,11 +69,11 @@ export type PeopleAdmin = {
   list(query: PageQuery & { accountId?: string; q?: string }): Promise<Page<Person>>
   read(id: string): Promise<Person>
   /** Makes a person who has a login a member of an account, or changes the membership. */
-  join(input: MembershipCreate): Promise<Person>
+  setMembership(input: MembershipCreate): Promise<Person>
   update(id: string, input: PersonUpdate): Promise<Person>
   /** Removes the whole login, or only its membership of one account. */
   remove(id: string, accountId?: string): Promise<MemberRemoved>
-  reset(id: string, origin: string, by: Actor): Promise<ResetMade>
+  createResetLink(id: string, origin: string, by: Actor): Promise<ResetMade>
   listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
   invite(input: AdminInvitationCreate, origin: string, by: Actor): Promise<AdminInvitationMade>
   withdraw(id: string): Promise<{ id: string; deleted: true }>
@@ -113,9 +113,9 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       await lockAccount(tx, accountId)
       if (await insertMembership(tx, membership, clock.now())) return
       const before = await selectMember(tx, accountId, user.id)
-      if (before && role !== 'owner') await keepAnOwner(tx, accountId, before)
+      if (before && role !== 'owner') await requireOtherOwner(tx, accountId, before)
       await updateMembership(tx, membership)
-      await deleteInvitationsBy(tx, user.id)
+      await deleteInvitationsByInviter(tx, user.id)
     })
     sessions.forget(user.id)
     return read(user.id)
@@ -127,11 +127,11 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       await db.transaction(async tx => {
         await lockPeople(tx)
         if (!operator) {
-          await keepAnOperator(tx, user.id)
-          await deleteInvitationsOf(tx, PLATFORM, user.id)
+          await requireOtherOperator(tx, user.id)
+          await deleteInvitationsToAccount(tx, PLATFORM, user.id)
         }
         await setOperator(tx, user.id, operator)
-        await deleteInvitationsBy(tx, user.id)
+        await deleteInvitationsByInviter(tx, user.id)
       })
       sessions.forget(user.id)
     }
@@ -146,23 +146,23 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       : db.transaction(tx => deps.members.removeIn(tx, accountId, user.id)))
     sessions.forget(user.id)
     const left = await listKeysMadeBy(db, user.id, accountId, clock.now())
-    return { id, deleted: true, apiKeys: left.map(viewMadeKey) }
+    return { id, deleted: true, apiKeys: left.map(viewRemainingKey) }
   }
 
   function removeLogin(user: UserRow): Promise<void> {
     return db.transaction(async tx => {
       await lockPeople(tx)
-      await keepAnOperator(tx, user.id)
+      await requireOtherOperator(tx, user.id)
       // The same order of locks as when an invitation is accepted.
-      await deleteInvitationsFor(tx, emailKey(user.email))
+      await deleteInvitationsByEmail(tx, emailKey(user.email))
       await deleteUser(tx, user.id)
-      await deleteInvitationsBy(tx, user.id)
+      await deleteInvitationsByInviter(tx, user.id)
     })
   }
 
   async function reset(id: string, origin: string, inviter: Actor): Promise<ResetMade> {
     const { id: userId, email } = await find(id)
-    const { invitation, link } = await invitations.make({
+    const { invitation, link } = await invitations.create({
       kind: 'reset',
       accountId: PLATFORM,
       email,
@@ -186,7 +186,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     if (role === 'operator' && (await selectUserByEmail(db, emailKey(email)))?.operator) {
       throw new Problem('CONFLICT', 'This address is an operator already.')
     }
-    const { invitation, link } = await invitations.make({
+    const { invitation, link } = await invitations.create({
       kind: 'invitation',
       accountId,
       email,
@@ -211,10 +211,10 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       return pageOf(rows, limit, viewPerson, row => writeCursor(row.id))
     },
     read,
-    join,
+    setMembership: join,
     update,
     remove,
-    reset,
+    createResetLink: reset,
     async listInvitations({ limit = DEFAULT_LIMIT, cursor }) {
       const rows = await listInvitations(db, null, readIdCursor('inv', cursor), limit + 1)
       return pageOf(
@@ -243,7 +243,7 @@ function viewPerson(row: PersonRow): Person {
       accountId: fromUuid('acc', membership.accountUuid),
       accountName: membership.accountName,
       role: membership.role,
-      permissions: heldAs(membership),
+      permissions: permissionsOfRole(membership),
     })),
     lastSeenAt: isoOrNull(row.lastSeenAtMs),
     createdAt: toIso(timeOf(row.id)),
@@ -263,7 +263,7 @@ function unknownPerson(): never {
 }
 
 /** Reads the person again under the lock: what was read before may have changed. */
-async function keepAnOperator(tx: Db, id: UserId): Promise<void> {
+async function requireOtherOperator(tx: Db, id: UserId): Promise<void> {
   if (!(await selectUser(tx, id))?.operator || (await countOtherOperators(tx, id)) > 0) return
   throw new Problem('CONFLICT', 'At least one operator is needed: make another person an operator first.')
 }

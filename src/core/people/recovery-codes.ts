@@ -4,19 +4,19 @@ import type { Random } from '../../lib/random.ts'
 
 /** Recovery codes replace a lost authenticator; each works once. */
 
-const HOW_MANY = 10
+const CODE_COUNT = 10
 /** 12 letters of an alphabet of 32: 60 bits. */
-const LETTERS = 12
-const GROUP = 4
+const CODE_LETTERS = 12
+const GROUP_LETTERS = 4
 /** Crockford's base 32, without letters that look alike. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** In the form in which they are shown: `abcd-efgh-jkmn`. */
 export function newRecoveryCodes(random: Random): string[] {
-  return Array.from({ length: HOW_MANY }, () => {
-    const letters = [...random.bytes(LETTERS)].map(byte => ALPHABET[byte & 31]!)
-    return Array.from({ length: LETTERS / GROUP }, (_, at) =>
-      letters.slice(at * GROUP, (at + 1) * GROUP).join(''),
+  return Array.from({ length: CODE_COUNT }, () => {
+    const letters = [...random.bytes(CODE_LETTERS)].map(byte => ALPHABET[byte & 31]!)
+    return Array.from({ length: CODE_LETTERS / GROUP_LETTERS }, (_, at) =>
+      letters.slice(at * GROUP_LETTERS, (at + 1) * GROUP_LETTERS).join(''),
     ).join('-')
   })
 }

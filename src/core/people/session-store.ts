@@ -119,7 +119,7 @@ export async function deleteSession(db: Db, userId: UserId, id: SessionId): Prom
 export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'sessions_delete_all',
-    // Locks in the order of ids, as `markSeen` does.
+    // Locks in the order of ids, as `updateLastSeen` does.
     text: `delete from console_sessions where id = any (array(
         select s.id from console_sessions s where s.user_id = $1 order by s.id for update))`,
     values: [toUuid(userId)],
@@ -127,7 +127,7 @@ export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
 }
 
 /** Never sets a time back. Locks in the order of ids, so that two nodes do not deadlock. */
-export async function markSeen(db: Db, seen: readonly { id: SessionId; atMs: number }[]): Promise<void> {
+export async function updateLastSeen(db: Db, seen: readonly { id: SessionId; atMs: number }[]): Promise<void> {
   await db.query({
     name: 'sessions_seen',
     text: `with seen as (

@@ -10,7 +10,7 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
-import { heldAs } from '../accounts/holding.ts'
+import { permissionsOfRole } from '../accounts/rights.ts'
 import type { AccountSnapshots } from '../accounts/snapshots.ts'
 import type { Browsers } from './browsers.ts'
 import { listAccountsOf } from './membership-store.ts'
@@ -19,7 +19,7 @@ import {
   deleteSessionsOf,
   insertSession,
   listSessions,
-  markSeen,
+  updateLastSeen,
   type SessionId,
   type SessionRow,
   type SessionWithUser,
@@ -31,30 +31,30 @@ import { selectUser, type UserId, type UserRow } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
 /** A new login: the session's cookie, the browser's mark, the person, and the answer's body. */
-export type Entered = { token: string; browser: string; signedIn: SignedIn; view: SessionView }
+export type SignInResult = { token: string; browser: string; signedIn: SignedIn; view: SessionView }
 
 /** The person and the credentials that were proved. */
-export type Proven = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
+export type VerifiedUser = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
 
 /** Console sessions. A session that was ended on any node is refused within a second, an expired one at once. */
 export type Sessions = {
   /** Synchronous when cached. Null for an unknown or ended session. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The same, but does not count as a use: event streams of an untouched page must not keep a session alive. */
-  glance(token: string): SignedIn | null | Promise<SignedIn | null>
+  peek(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The caller that the person is for an account; null where they are not a member. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
   /**
    * Begins a session, always with a new cookie, which nobody can have known before. UNAUTHORIZED where the login was
    * changed or removed while its password was being verified.
    */
-  enter(user: Proven, visit: Visit): Promise<Entered>
+  begin(user: VerifiedUser, visit: Visit): Promise<SignInResult>
   view(who: SignedIn): Promise<SessionView>
   list(who: SignedIn): Promise<SessionListed[]>
   /** NOT_FOUND for a session of another person. */
   end(who: SignedIn, id: string): Promise<void>
   /** Ends all sessions of a person, within a transaction. */
-  endAllIn(tx: Db, userId: UserId): Promise<void>
+  endAll(tx: Db, userId: UserId): Promise<void>
   /** Drops a person from this node's cache, after a change. */
   forget(userId: UserId): void
   /** Writes the times at which sessions were last used since the last call; called by a chore and at the stop. */
@@ -71,29 +71,29 @@ export type SessionsDeps = {
   seal: Pick<Seal, 'hashSecret'>
   changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'>
   accounts: AccountSnapshots
-  browsers: Pick<Browsers, 'mark'>
+  browsers: Pick<Browsers, 'issueToken'>
 }
 
 /** A session expires when it was not used for so long. */
-export const IDLE_MS = 12 * HOUR_MS
+export const IDLE_TIMEOUT_MS = 12 * HOUR_MS
 /** A session expires after this, however much it is used. */
-export const LONGEST_MS = 30 * 24 * HOUR_MS
-const MOST_HELD = 5_000
+export const MAX_AGE_MS = 30 * 24 * HOUR_MS
+const MAX_CACHED_SESSIONS = 5_000
 /** Tables whose changes drop a person from the cache. */
 const TABLES = new Set(['users', 'memberships', 'console_sessions'])
 
-type Held = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
+type CachedSession = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
 /** Whether the look-up counts as a use of the session. */
-type Use = (held: Held, nowMs: number) => SignedIn
+type Use = (held: CachedSession, nowMs: number) => SignedIn
 
 export function createSessions(deps: SessionsDeps): Sessions {
   const { db, clock, ids, random, seal, changes } = deps
-  let seen = new Map<SessionId, Held>()
+  let seen = new Map<SessionId, CachedSession>()
 
-  const cache = createFreshCache<string, Held>({
+  const cache = createFreshCache<string, CachedSession>({
     clock,
     fresh: changes.fresh,
-    maxEntries: MOST_HELD,
+    maxEntries: MAX_CACHED_SESSIONS,
     ownerOf: (_, held) => held.userId,
     load: read,
   })
@@ -105,12 +105,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
     reset: cache.clear,
   })
 
-  async function read(hash: string): Promise<Held | null> {
+  async function read(hash: string): Promise<CachedSession | null> {
     const row = await selectSession(db, hash)
-    return row && hold(row)
+    return row && toCachedSession(row)
   }
 
-  function hold(row: SessionWithUser): Held {
+  function toCachedSession(row: SessionWithUser): CachedSession {
     return {
       signedIn: signedInOf(row),
       userId: row.userId,
@@ -132,14 +132,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
       memberships: new Map(
         memberships.map(({ accountId, role, permissions }) => [
           accountId,
-          { role, permissions: new Set(heldAs({ role, permissions })) },
+          { role, permissions: new Set(permissionsOfRole({ role, permissions })) },
         ]),
       ),
     }
   }
 
   function lookup(token: string): SignedIn | null | Promise<SignedIn | null> {
-    return find(token, note)
+    return find(token, recordUse)
   }
 
   function glance(token: string): SignedIn | null | Promise<SignedIn | null> {
@@ -149,28 +149,28 @@ export function createSessions(deps: SessionsDeps): Sessions {
   function find(token: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
     const hash = hashToken(token).toString('hex')
     const held = cache.get(hash)
-    return held instanceof Promise ? held.then(found => admit(found, hash, use)) : admit(held, hash, use)
+    return held instanceof Promise ? held.then(found => checkSession(found, hash, use)) : checkSession(held, hash, use)
   }
 
-  function admit(held: Held | null, hash: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
+  function checkSession(held: CachedSession | null, hash: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
     if (!held) return null
     const nowMs = clock.now()
-    if (nowMs - held.createdAtMs >= LONGEST_MS) return null
+    if (nowMs - held.createdAtMs >= MAX_AGE_MS) return null
     // Another node may have noted a later use since this one read the session.
-    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found, held, use))
+    if (nowMs - held.seenAtMs >= IDLE_TIMEOUT_MS) return read(hash).then(found => checkReadSession(found, held, use))
     return use(held, nowMs)
   }
 
-  function admitRead(found: Held | null, held: Held, use: Use): SignedIn | null {
+  function checkReadSession(found: CachedSession | null, held: CachedSession, use: Use): SignedIn | null {
     const nowMs = clock.now()
-    if (!found || nowMs - found.seenAtMs >= IDLE_MS) return null
+    if (!found || nowMs - found.seenAtMs >= IDLE_TIMEOUT_MS) return null
     const signedIn = use(found, nowMs)
     // Otherwise each later look-up would read the store again.
     held.seenAtMs = found.seenAtMs
     return signedIn
   }
 
-  function note(held: Held, nowMs: number): SignedIn {
+  function recordUse(held: CachedSession, nowMs: number): SignedIn {
     held.seenAtMs = nowMs
     seen.set(held.id, held)
     return held.signedIn
@@ -198,7 +198,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return account instanceof Promise ? account.then(make) : make(account)
   }
 
-  async function enter(user: Proven, { ip, userAgent, browser }: Visit): Promise<Entered> {
+  async function enter(user: VerifiedUser, { ip, userAgent, browser }: Visit): Promise<SignInResult> {
     const token = newToken(random)
     const nowMs = clock.now()
     const session: SessionRow = {
@@ -213,7 +213,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const row = entered && (await selectSession(db, hashToken(token).toString('hex')))
     if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed during the sign-in.')
     const signedIn = signedInOf(row)
-    const mark = deps.browsers.mark(signedIn.email, browser)
+    const mark = deps.browsers.issueToken(signedIn.email, browser)
     return { token, browser: mark, signedIn, view: await view(signedIn) }
   }
 
@@ -234,13 +234,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       memberships: accounts.map(({ role, permissions, ...account }) => ({
         account,
         role,
-        permissions: heldAs({ role, permissions }),
+        permissions: permissionsOfRole({ role, permissions }),
       })),
       csrfToken: who.csrfToken,
       session: {
         id: who.sessionId,
         createdAt: toIso(createdAtMs),
-        expiresAt: toIso(createdAtMs + LONGEST_MS),
+        expiresAt: toIso(createdAtMs + MAX_AGE_MS),
       },
     }
   }
@@ -272,7 +272,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const batch = seen
     seen = new Map()
     try {
-      await markSeen(
+      await updateLastSeen(
         db,
         [...batch.values()].map(({ id, seenAtMs }) => ({ id, atMs: seenAtMs })),
       )
@@ -285,9 +285,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     lookup,
-    glance,
+    peek: glance,
     callerFor,
-    enter,
+    begin: enter,
     view,
     list,
     async end(who, id) {
@@ -295,13 +295,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
       forget(who.userId)
       if (!ended) throw new Problem('NOT_FOUND', 'Session not found')
     },
-    endAllIn: deleteSessionsOf,
+    endAll: deleteSessionsOf,
     forget,
     flushSeen,
-    sweep: () => sweepSessions(db, clock.now() - IDLE_MS, clock.now() - LONGEST_MS),
+    sweep: () => sweepSessions(db, clock.now() - IDLE_TIMEOUT_MS, clock.now() - MAX_AGE_MS),
   }
 }
 
 function isAlive({ createdAtMs, lastSeenAtMs }: SessionRow, nowMs: number): boolean {
-  return nowMs - createdAtMs < LONGEST_MS && nowMs - lastSeenAtMs < IDLE_MS
+  return nowMs - createdAtMs < MAX_AGE_MS && nowMs - lastSeenAtMs < IDLE_TIMEOUT_MS
 }

@@ -15,19 +15,19 @@ export function newTotpSecret(random: Random): Buffer {
 
 /** For setting up an authenticator: the `otpauth://totp/…` URI, and the secret in base 32. */
 export async function describeTotp(secret: Buffer, label: string): Promise<{ uri: string; secret: string }> {
-  const totp = await open(secret, label)
+  const totp = await createTotp(secret, label)
   return { uri: totp.toString(), secret: totp.secret.base32 }
 }
 
 /** The 30-second step (since 1970) of a code; null for a code that is not valid now. */
 export async function stepOfCode(secret: Buffer, code: string, nowMs: number): Promise<number | null> {
-  const totp = await open(secret, '')
+  const totp = await createTotp(secret, '')
   const delta = totp.validate({ token: code, timestamp: nowMs, window: WINDOW_STEPS })
   return delta === null ? null : Math.floor(nowMs / 1000 / PERIOD_SECONDS) + delta
 }
 
 /** Loads the library at first use: most servers run for weeks without it. */
-async function open(secret: Buffer, label: string): Promise<TOTP> {
+async function createTotp(secret: Buffer, label: string): Promise<TOTP> {
   const { Secret, TOTP } = await import('otpauth')
   const bytes = new Uint8Array(secret)
   return new TOTP({

@@ -149,7 +149,7 @@ export async function clearTotp(db: Db, id: UserId): Promise<void> {
 }
 
 /** Marks the code of this step as used; false when it, or the code of a later step, was used before. */
-export async function spendTotpStep(db: Db, id: UserId, step: number): Promise<boolean> {
+export async function consumeTotpStep(db: Db, id: UserId, step: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'user_totp_use',
     text: 'update users set totp_step = $2 where id = $1 and totp_step < $2',
@@ -159,7 +159,7 @@ export async function spendTotpStep(db: Db, id: UserId, step: number): Promise<b
 }
 
 /** Marks a recovery code as used; false when it is not the person's, or was used before. */
-export async function spendRecoveryCode(db: Db, id: UserId, code: Buffer): Promise<boolean> {
+export async function consumeRecoveryCode(db: Db, id: UserId, code: Buffer): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'user_recovery_use',
     text: `update users set recovery_codes = array_remove(recovery_codes, $2)

@@ -4,7 +4,7 @@ import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
-export type InboxPage = {
+export type InboxQuery = {
   accountId: AccountId
   /** Exact recipient; null for all. */
   to: string | null
@@ -20,7 +20,7 @@ const PAGE_BYTES = 4_000_000
  * The newest first. After the first message, a page ends at `PAGE_BYTES` of content (`cut`: more rows were found). Two
  * statements rather than one with an OR, so that each uses its own index.
  */
-export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: SandboxMessage[]; cut: boolean }> {
+export async function readInbox(db: Db, page: InboxQuery): Promise<{ rows: SandboxMessage[]; truncated: boolean }> {
   const { rows } = await db.query<MessageRow>({
     name: page.to === null ? 'sandbox_messages' : 'sandbox_messages_to',
     text: `
@@ -43,7 +43,7 @@ export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: Sandbo
       ...(page.to === null ? [] : [page.to]),
     ],
   })
-  return { rows: rows.map(messageOf), cut: (rows[0]?.found ?? 0) > rows.length }
+  return { rows: rows.map(messageOf), truncated: (rows[0]?.found ?? 0) > rows.length }
 }
 
 type MessageRow = {

@@ -29,14 +29,14 @@ export function createSandboxMessages(options: { db: Db; phones: Phones }): Sand
   return {
     async list(caller, query) {
       if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key can read the sandbox.')
-      const { rows, cut } = await readInbox(db, {
+      const { rows, truncated } = await readInbox(db, {
         accountId: caller.account.id,
         to: query.to === undefined ? null : asStored(query.to, phones),
         before: query.cursor === undefined ? null : readTimeCursor(query.cursor),
         limit: query.limit + 1,
       })
       const page = pageOf(rows, query.limit, row => row, cursorAfter)
-      return cut ? { ...page, nextCursor: cursorAfter(rows.at(-1)!) } : page
+      return truncated ? { ...page, nextCursor: cursorAfter(rows.at(-1)!) } : page
     },
 
     async sweep(nowMs) {

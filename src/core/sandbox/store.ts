@@ -11,24 +11,24 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
-import { createTemplateMemory } from './templates-store.ts'
+import { createTemplateStore } from './templates-store.ts'
 
 /** The state of the sandbox provider, in the database. */
 export function createSandboxInbox(options: { db: Db }): SandboxInbox {
   const { db } = options
-  const takes = createBatcher<TakenMessage, undefined>({
-    flush: messages => insertTaken(db, messages),
+  const inserts = createBatcher<TakenMessage, undefined>({
+    flush: messages => insertMessages(db, messages),
     // One statement cannot upsert the same row twice.
     conflict: message => message.messageId,
   })
 
   return {
-    take: message => takes.add(message),
+    take: message => inserts.add(message),
     restUntil: wish => restUntil(db, wish),
     nextReceiptAt: (connectionId, nowMs) => nextReceiptAt(db, connectionId, nowMs),
     claimReceipts: claim => claimReceipts(db, claim),
-    finishReceipts: told => finishReceipts(db, told),
-    ...createTemplateMemory(db),
+    finishReceipts: reported => finishReceipts(db, reported),
+    ...createTemplateStore(db),
   }
 }
 
@@ -36,7 +36,7 @@ export function createSandboxInbox(options: { db: Db }): SandboxInbox {
  * Stores messages and their receipts in one statement, so all or none. Ordered, so
  * that two nodes that repeat the same messages cannot deadlock.
  */
-async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
+async function insertMessages(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
   const receipts = messages.flatMap(({ connectionId, receipts }) =>
     receipts.map(receipt => ({ ...receipt, connectionId })),
   )
@@ -143,7 +143,7 @@ function oldestFirst(a: ClaimedReceipt, b: ClaimedReceipt): number {
   return a.dueAtMs - b.dueAtMs || a.id - b.id
 }
 
-async function finishReceipts(db: Db, told: readonly ClaimedReceipt[]): Promise<void> {
+async function finishReceipts(db: Db, reported: readonly ClaimedReceipt[]): Promise<void> {
   await db.query({
     name: 'sandbox_finish_receipts',
     text: `
@@ -151,8 +151,8 @@ async function finishReceipts(db: Db, told: readonly ClaimedReceipt[]): Promise<
       using unnest($1::bigint[], $2::timestamptz[]) as told (id, claimed_until)
       where receipt.id = told.id and receipt.claimed_until = told.claimed_until`,
     values: [
-      bareArray(told.map(({ id }) => id)),
-      timeArray(told.map(({ claimedUntilMs }) => claimedUntilMs)),
+      bareArray(reported.map(({ id }) => id)),
+      timeArray(reported.map(({ claimedUntilMs }) => claimedUntilMs)),
     ],
   })
 }

@@ -10,7 +10,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
 /** The sandbox's templates, in the database: shared by all nodes, and kept through a crash. */
-export function createTemplateMemory(db: Db): SandboxTemplates {
+export function createTemplateStore(db: Db): SandboxTemplates {
   return {
     plantTemplate: template => plantTemplate(db, template),
     findTemplate: key => findTemplate(db, key),
@@ -23,7 +23,7 @@ export function createTemplateMemory(db: Db): SandboxTemplates {
 
 type Row = { id: number; name: string; language: string; decided_at: Date }
 
-function plantedOf({ id, name, language, decided_at }: Row): PlantedTemplate {
+function templateOf({ id, name, language, decided_at }: Row): PlantedTemplate {
   return { id, name, language, decidedAtMs: decided_at.getTime() }
 }
 
@@ -44,7 +44,7 @@ async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate |
       where connection_id = $1 and name = $2 and language = $3 order by id limit 1`,
     values: [toUuid(key.connectionId), key.name, key.language],
   })
-  return rows[0] ? plantedOf(rows[0]) : null
+  return rows[0] ? templateOf(rows[0]) : null
 }
 
 /** Removes one template of this name; there may be several. Prefers one whose verdict was reported already. */
@@ -85,7 +85,7 @@ async function claimVerdicts(db: Db, claim: ReceiptClaim): Promise<PlantedTempla
       returning template.id, template.name, template.language, template.decided_at`,
     values: [toUuid(claim.connectionId), toIso(claim.nowMs), toIso(claim.claimedUntilMs), claim.limit],
   })
-  return rows.map(plantedOf).sort((a, b) => a.decidedAtMs - b.decidedAtMs || a.id - b.id)
+  return rows.map(templateOf).sort((a, b) => a.decidedAtMs - b.decidedAtMs || a.id - b.id)
 }
 
 async function finishVerdicts(db: Db, ids: readonly number[]): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import type { PlatformTemplateCreate, TemplateCreate } from '../../contract/template-create.ts'
 import type { Database } from '../../infra/db.ts'
 import { type AccountId, type ConnectionId, isId } from '../../lib/ids.ts'
-import { requireReach } from '../accounts/holding.ts'
+import { requireLiveAccess } from '../accounts/rights.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
@@ -183,7 +183,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     read: async (accountId, id) => view(accountId, await find(accountId, id)),
     async remove(caller, id) {
       const row = await findOwn(caller.account.id, id)
-      requireReach(caller, { live: await isLive(row) })
+      requireLiveAccess(caller, { live: await isLive(row) })
       return removeRow(row)
     },
     removePlatform: async id => removeRow(await findOwn(PLATFORM, id)),

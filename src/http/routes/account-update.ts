@@ -1,6 +1,6 @@
 import { AccountView, OwnAccountUpdate } from '../../contract/account.ts'
 import { success } from '../../contract/envelope.ts'
-import type { OwnAccount } from '../../core/accounts/own.ts'
+import type { OwnAccount } from '../../core/accounts/own-account.ts'
 import type { AccountReader } from '../../core/accounts/reader.ts'
 import { defineRoute } from '../route.ts'
 

@@ -20,7 +20,7 @@ export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
       response: { 201: success(Type.Object({ member: Person })) },
     },
     handler: async (request, reply) => {
-      const member = await deps.peopleAdmin.join(request.body)
+      const member = await deps.peopleAdmin.setMembership(request.body)
       reply.code(201)
       return { success: true, data: { member } }
     },

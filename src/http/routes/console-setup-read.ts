@@ -1,11 +1,11 @@
 import { SetupState } from '../../contract/console.ts'
 import { success } from '../../contract/envelope.ts'
-import type { WayIn } from '../../core/people/way-in.ts'
+import type { SignIn } from '../../core/people/sign-in.ts'
 import { defineRoute } from '../route.ts'
 import { visitOf } from '../visit.ts'
 
 /** `GET /api/console/setup`: whether anybody has a login yet */
-export const consoleSetupRead = (deps: { wayIn: WayIn }) =>
+export const consoleSetupRead = (deps: { wayIn: SignIn }) =>
   defineRoute({
     method: 'GET',
     url: '/api/console/setup',

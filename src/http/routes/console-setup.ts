@@ -1,12 +1,12 @@
 import { SessionView, SetupBody } from '../../contract/console.ts'
 import { success } from '../../contract/envelope.ts'
-import type { WayIn } from '../../core/people/way-in.ts'
+import type { SignIn } from '../../core/people/sign-in.ts'
 import { defineRoute } from '../route.ts'
 import type { SessionCookies } from '../session-cookies.ts'
 import { visitOf } from '../visit.ts'
 
 /** `POST /api/console/setup`: the operator’s login, on a store that has none */
-export const consoleSetup = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
+export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =>
   defineRoute({
     method: 'POST',
     url: '/api/console/setup',

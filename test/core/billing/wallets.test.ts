@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { selectAccount, updateAccount } from '../../../src/core/accounts/store.ts'
-import type { CreditAnswer } from '../../../src/core/billing/wallets.ts'
+import type { CreditResult } from '../../../src/core/billing/wallets.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { lookUntil } from '../../support/look-until.ts'
@@ -56,7 +56,7 @@ describe('a credit', () => {
   test('that waits for a change of the currency is told in the new one', async () => {
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
     const id = account.id as AccountId
-    let answer: Promise<CreditAnswer> | undefined
+    let answer: Promise<CreditResult> | undefined
     await database.db.transaction(async tx => {
       const before = (await selectAccount(tx, id, true))!
       await updateAccount(tx, id, { ...before, currency: 'EUR' })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessage } from '../../../src/channels/provider.ts'
-import { type ConsentRooms, giveUpParts } from '../../../src/compose/consent.ts'
+import { type ConsentRooms, createIncompletePartsChore } from '../../../src/compose/consent.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
@@ -144,7 +144,7 @@ describe('parts', () => {
     const many = Array.from({ length: MOST_GIVEN_UP + 1 }, (_, at) => part(at, 1, 'a', 3))
     await node.take(connection, many)
     await clock.advance(11 * 60_000)
-    await giveUpParts(node as unknown as ConsentRooms).run()
+    await createIncompletePartsChore(node as unknown as ConsentRooms).run()
     expect(await node.giveUpParts()).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asLogin, asOperator, type Chance, createAttempts } from '../../../src/core/people/attempts.ts'
+import { loginBuckets, operatorBucket, type AttemptBucket, createAttempts } from '../../../src/core/people/attempts.ts'
 import { createBrowsers } from '../../../src/core/people/browsers.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -17,7 +17,7 @@ const passes = (take: () => void): boolean => {
 
 describe('guesses from everywhere', () => {
   /** One place for each guess, as who owns many machines has them. */
-  const fromAll = (email: string, at: number) => asLogin(email, `203.0.${at >> 8}.${at & 255}`, null)
+  const fromAll = (email: string, at: number) => loginBuckets(email, `203.0.${at >> 8}.${at & 255}`, null)
 
   test('shut an owner out of no browser in which they have come in before', () => {
     const attempts = createAttempts({ clock: createFakeClock() })
@@ -26,7 +26,7 @@ describe('guesses from everywhere', () => {
     ).filter(passed => passed)
     expect(guesses).toHaveLength(100)
     const own = (browser: string | null) =>
-      passes(() => attempts.take(...asLogin(EMAIL, '192.0.2.1', browser)))
+      passes(() => attempts.take(...loginBuckets(EMAIL, '192.0.2.1', browser)))
     expect([own(null), own('laptop')]).toEqual([false, true])
     // A known browser has its own end, and takes from no other.
     const mistakes = Array.from({ length: 20 }, () => own('laptop')).filter(passed => passed)
@@ -36,7 +36,7 @@ describe('guesses from everywhere', () => {
 
   test('push no counted code out of memory', () => {
     const attempts = createAttempts({ clock: createFakeClock() })
-    const code: Chance = ['code', 'usr_1']
+    const code: AttemptBucket = ['code', 'usr_1']
     while (passes(() => attempts.take(code)));
     for (let at = 0; at < 45_000; at++) passes(() => attempts.take(...fromAll(`nobody${at}`, at)))
     expect(passes(() => attempts.take(code))).toBe(false)
@@ -51,10 +51,10 @@ describe('one place', () => {
       ['2001:db8::1', '2001:db8::2:3', '[2001:db8::4]', '[2001:db8::5]:4711', '2001:DB8:0:0:9::'],
     ],
   ])('is %s, however a proxy spells it', (_, spellings) => {
-    const places = spellings.map(ip => asOperator(ip)[1])
+    const places = spellings.map(ip => operatorBucket(ip)[1])
     expect(new Set(places).size).toBe(1)
-    expect(asOperator('203.0.113.9:4711')[1]).not.toBe(places[0])
-    expect(asOperator('[2001:db8:0:1::1]:4711')[1]).not.toBe(places[0])
+    expect(operatorBucket('203.0.113.9:4711')[1]).not.toBe(places[0])
+    expect(operatorBucket('[2001:db8:0:1::1]:4711')[1]).not.toBe(places[0])
   })
 })
 
@@ -63,10 +63,10 @@ describe('the mark of a browser', () => {
   const browsers = createBrowsers({ random: createRandom(), seal })
 
   test('is one login’s, stays, and cannot be made up', () => {
-    const mark = browsers.mark(EMAIL, null)
+    const mark = browsers.issueToken(EMAIL, null)
     expect(browsers.recognize(' OWNER@example.com', mark)).toBe(mark.split('.')[0])
-    expect(browsers.mark(EMAIL, mark)).toBe(mark)
-    expect(browsers.mark('other@example.com', mark)).not.toBe(mark)
+    expect(browsers.issueToken(EMAIL, mark)).toBe(mark)
+    expect(browsers.issueToken('other@example.com', mark)).not.toBe(mark)
     const [name, proof] = mark.split('.') as [string, string]
     const other = createBrowsers({
       random: createRandom(),
@@ -79,7 +79,7 @@ describe('the mark of a browser', () => {
       [EMAIL, name],
       [EMAIL, `${name}x.${proof}`],
       [EMAIL, `${name}.${proof.slice(1)}`],
-      [EMAIL, other.mark(EMAIL, null)],
+      [EMAIL, other.issueToken(EMAIL, null)],
     ] as const) {
       expect(browsers.recognize(email, given), String(given)).toBeNull()
     }

@@ -3,7 +3,7 @@ import { createAttempts } from '../../../src/core/people/attempts.ts'
 import { createBrowsers } from '../../../src/core/people/browsers.ts'
 import { createOwnLogin } from '../../../src/core/people/own-login.ts'
 import { createPasswords } from '../../../src/core/people/passwords.ts'
-import { createProof } from '../../../src/core/people/proof.ts'
+import { createAuthentication } from '../../../src/core/people/authentication.ts'
 import { createSessions } from '../../../src/core/people/sessions.ts'
 import { insertUser, selectUser } from '../../../src/core/people/user-store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
@@ -28,14 +28,14 @@ test('a name is the new one for whoever changed it, as soon as they are told so'
   const sessions = createSessions({ db, clock, ids, random, seal, changes, accounts, browsers })
   const attempts = createAttempts({ clock })
   const passwords = createPasswords({ random })
-  const proof = createProof({ db, clock, seal, attempts, passwords, browsers })
+  const proof = createAuthentication({ db, clock, seal, attempts, passwords, browsers })
   const ownLogin = createOwnLogin({ db, clock, random, seal, attempts, passwords, proof, sessions })
 
   const id = ids.next('usr')
   const email = 'ann@example.com'
   await insertUser(db, { id, email, emailKey: email, name: 'Ann', password: 'none', operator: false })
   const visit = { ip: '127.0.0.1', userAgent: null, browser: null, host: 'localhost', forwarded: false }
-  const { token } = await sessions.enter((await selectUser(db, id))!, visit)
+  const { token } = await sessions.begin((await selectUser(db, id))!, visit)
   const ann = (await sessions.lookup(token))!
   await ownLogin.update(ann, { name: 'Ann Other' })
   expect(await sessions.lookup(token)).toMatchObject({ name: 'Ann Other' })

@@ -3,41 +3,41 @@ import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { type Attempts, fromAddress } from './attempts.ts'
+import { type Attempts, addressBucket } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import { insertMembership, selectOnlyAccount } from './membership-store.ts'
 import type { Passwords } from './passwords.ts'
-import type { Proof } from './proof.ts'
-import type { Entered, Sessions } from './sessions.ts'
+import type { Authentication } from './authentication.ts'
+import type { SignInResult, Sessions } from './sessions.ts'
 import { hasUsers, insertUser, lockPeople } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
 /** First setup and login of the console. */
-export type WayIn = {
+export type SignIn = {
   setupState(visit: Visit): Promise<SetupState>
   /**
    * Makes the first login of a store without logins: an operator, who also owns the account of the
    * first start. Of several concurrent calls one succeeds; CONFLICT for the others. UNAUTHORIZED without
    * the operator token, unless only this machine can reach the server.
    */
-  setUp(body: SetupBody, visit: Visit): Promise<Entered>
-  logIn(body: LoginBody, visit: Visit): Promise<Entered>
+  setUp(body: SetupBody, visit: Visit): Promise<SignInResult>
+  logIn(body: LoginBody, visit: Visit): Promise<SignInResult>
 }
 
-export type WayInDeps = {
+export type SignInDeps = {
   db: Database
   clock: Clock
   ids: Ids
   attempts: Attempts
   passwords: Passwords
-  proof: Proof
+  proof: Authentication
   sessions: Sessions
   /** By its configuration, only this machine can reach the server. */
   localOnly: boolean
   isOperatorToken(token: string): boolean
 }
 
-export function createWayIn(deps: WayInDeps): WayIn {
+export function createSignIn(deps: SignInDeps): SignIn {
   const { db, clock, ids, attempts, passwords, sessions } = deps
 
   /** No token is needed where only a person at this machine can be the first visitor; elsewhere anybody could be. */
@@ -47,9 +47,9 @@ export function createWayIn(deps: WayInDeps): WayIn {
   }
 
   async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
-    attempts.take(fromAddress(visit.ip))
+    attempts.take(addressBucket(visit.ip))
     // Before the token is checked: otherwise this would be one more place to guess it.
-    if (await hasUsers(db)) throw alreadyDone()
+    if (await hasUsers(db)) throw alreadySetUp()
     if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
       throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
         details: [{ path: 'operatorToken', message: 'must be the operator token of this server' }],
@@ -67,7 +67,7 @@ export function createWayIn(deps: WayInDeps): WayIn {
     }
     await db.transaction(async tx => {
       await lockPeople(tx)
-      if (await hasUsers(tx)) throw alreadyDone()
+      if (await hasUsers(tx)) throw alreadySetUp()
       await insertUser(tx, user)
       const accountId = await selectOnlyAccount(tx)
       if (accountId) {
@@ -78,22 +78,22 @@ export function createWayIn(deps: WayInDeps): WayIn {
         )
       }
     })
-    attempts.back(fromAddress(visit.ip))
-    return sessions.enter({ ...user, totpSecret: null }, visit)
+    attempts.release(addressBucket(visit.ip))
+    return sessions.begin({ ...user, totpSecret: null }, visit)
   }
 
   return {
     setupState: async visit => ({ needed: !(await hasUsers(db)), operatorToken: needsToken(visit) }),
     setUp,
     async logIn(body, visit) {
-      const user = await deps.proof.byLogin(body, visit)
+      const user = await deps.proof.verifyLogin(body, visit)
       attempts.take(['entry', user.id])
-      return sessions.enter(user, visit)
+      return sessions.begin(user, visit)
     },
   }
 }
 
-function alreadyDone(): Problem {
+function alreadySetUp(): Problem {
   return new Problem(
     'CONFLICT',
     'The first login exists already: sign in, or ask an operator for an invitation.',

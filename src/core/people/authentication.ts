@@ -2,7 +2,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Attempts, asLogin, type Chance } from './attempts.ts'
+import { type Attempts, loginBuckets, type AttemptBucket } from './attempts.ts'
 import type { Browsers } from './browsers.ts'
 import { emailKey } from './email.ts'
 import type { Passwords } from './passwords.ts'
@@ -11,29 +11,29 @@ import { stepOfCode } from './totp.ts'
 import {
   selectUser,
   selectUserByEmail,
-  spendRecoveryCode,
-  spendTotpStep,
+  consumeRecoveryCode,
+  consumeTotpStep,
   type UserId,
   type UserRow,
 } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
 /** Authentication of people. */
-export type Proof = {
+export type Authentication = {
   /**
    * By address, password and, where it is on, a code of the second factor. Throws
    * UNAUTHORIZED, the same whatever was wrong; TOTP_REQUIRED where only the code is missing;
    * RATE_LIMITED after too many wrong attempts for this login, from this IP address, or in this known browser.
    */
-  byLogin(
+  verifyLogin(
     given: { email: string; password: string; totp?: string | undefined },
     visit: Visit,
   ): Promise<UserRow>
   /** Checks the password of a person who is signed in. VALIDATION_ERROR at `path` for a wrong one. */
-  byPassword(userId: UserId, path: string, password: string): Promise<UserRow>
+  verifyPassword(userId: UserId, path: string, password: string): Promise<UserRow>
 }
 
-export type ProofDeps = {
+export type AuthenticationDeps = {
   db: Db
   clock: Clock
   seal: Pick<Seal, 'open' | 'hashSecret'>
@@ -42,62 +42,62 @@ export type ProofDeps = {
   browsers: Pick<Browsers, 'recognize'>
 }
 
-export function createProof({ db, clock, seal, attempts, passwords, browsers }: ProofDeps): Proof {
+export function createAuthentication({ db, clock, seal, attempts, passwords, browsers }: AuthenticationDeps): Authentication {
   /** Each code works once, also for concurrent attempts: one conditional UPDATE decides. */
-  async function isSecondFactor(user: UserRow, given: string): Promise<boolean> {
+  async function verifySecondFactorCode(user: UserRow, given: string): Promise<boolean> {
     const code = given.replace(/\s/g, '')
-    if (!/^\d{6}$/.test(code)) return spendRecoveryCode(db, user.id, hashRecoveryCode(seal, user.id, code))
+    if (!/^\d{6}$/.test(code)) return consumeRecoveryCode(db, user.id, hashRecoveryCode(seal, user.id, code))
     const secret = seal.open(user.totpSecret!, totpContext(user.id))
     const step = await stepOfCode(secret, code, clock.now())
-    return step !== null && spendTotpStep(db, user.id, step)
+    return step !== null && consumeTotpStep(db, user.id, step)
   }
 
   /** Counts an attempt unless `look` finds the person, or throws: a database that is away, or a full queue, is no wrong guess. */
-  async function guess(
-    chances: readonly Chance[],
-    look: () => Promise<UserRow | null>,
+  async function countingAttempt(
+    chances: readonly AttemptBucket[],
+    findUser: () => Promise<UserRow | null>,
   ): Promise<UserRow | null> {
     attempts.take(...chances)
-    let mistaken = false
+    let isWrong = false
     try {
-      const found = await look()
-      mistaken = found === null
+      const found = await findUser()
+      isWrong = found === null
       return found
     } finally {
-      if (!mistaken) attempts.back(...chances)
+      if (!isWrong) attempts.release(...chances)
     }
   }
 
   /** True also where the second factor is off, or where its code has still to be asked for. */
-  async function holdsSecondFactor(
+  async function passesSecondFactor(
     user: UserRow,
     given: string | undefined,
     browser: string | null,
   ): Promise<boolean> {
     if (user.totpSecret === null || given === undefined) return true
-    const chance: Chance = ['code', browser === null ? user.id : `${user.id} ${browser}`]
+    const chance: AttemptBucket = ['code', browser === null ? user.id : `${user.id} ${browser}`]
     attempts.take(chance)
-    const holds = await isSecondFactor(user, given)
-    if (holds) attempts.back(chance)
+    const holds = await verifySecondFactorCode(user, given)
+    if (holds) attempts.release(chance)
     return holds
   }
 
   return {
-    async byLogin({ email, password, totp }, visit) {
+    async verifyLogin({ email, password, totp }, visit) {
       const key = emailKey(email)
       const browser = browsers.recognize(key, visit.browser)
-      const user = await guess(asLogin(key, visit.ip, browser), async () => {
+      const user = await countingAttempt(loginBuckets(key, visit.ip, browser), async () => {
         const found = await selectUserByEmail(db, key)
         const right = await passwords.verify(password, found?.password ?? null, browser !== null)
-        return found && right && (await holdsSecondFactor(found, totp, browser)) ? found : null
+        return found && right && (await passesSecondFactor(found, totp, browser)) ? found : null
       })
-      if (!user) throw refused()
+      if (!user) throw wrongCredentials()
       if (user.totpSecret !== null && totp === undefined) throw new Problem('TOTP_REQUIRED')
       return user
     },
 
-    async byPassword(userId, path, password) {
-      const user = await guess([['login', userId]], async () => {
+    async verifyPassword(userId, path, password) {
+      const user = await countingAttempt([['login', userId]], async () => {
         const found = await selectUser(db, userId)
         return (await passwords.verify(password, found?.password ?? null, true)) ? found : null
       })
@@ -107,7 +107,7 @@ export function createProof({ db, clock, seal, attempts, passwords, browsers }: 
   }
 }
 
-function refused(): Problem {
+function wrongCredentials(): Problem {
   return new Problem('UNAUTHORIZED', 'The e-mail address, the password or the code is not right.')
 }
 

@@ -8,23 +8,23 @@ import type { KeyRow } from './key-store.ts'
  * A caller cannot grant rights that it lacks: throws FORBIDDEN if the key could do more than the
  * caller. A person acts in live and test mode, a test key in test mode only.
  */
-export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
+export function requireKeyRights(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
   const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
-  if (lacks !== undefined) throw beyond(`the permission ${lacks}`)
-  if (key.role === 'owner' && caller.role !== 'owner') throw beyond('the role owner')
-  if (key.mode === 'live' && isTestKey(caller)) throw beyond('the mode live')
+  if (lacks !== undefined) throw missingRight(`the permission ${lacks}`)
+  if (key.role === 'owner' && caller.role !== 'owner') throw missingRight('the role owner')
+  if (key.mode === 'live' && isTestKey(caller)) throw missingRight('the mode live')
 }
 
-/** `requireHolding` for a person with a role. */
-export function requireHoldingAs(
+/** `requireKeyRights` for a person with a role. */
+export function requireRoleRights(
   caller: Caller,
   { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
 ): void {
-  requireHolding(caller, { mode: 'live', role, permissions: heldAs({ role, permissions }) })
+  requireKeyRights(caller, { mode: 'live', role, permissions: permissionsOfRole({ role, permissions }) })
 }
 
 /** A key cannot make one that outlives it: throws FORBIDDEN if the new key would expire later, or never. */
-export function requireLife(
+export function requireExpiryWithin(
   { keyExpiresAtMs }: Pick<Caller, 'keyExpiresAtMs'>,
   { expiresAtMs }: Pick<KeyRow, 'expiresAtMs'>,
 ): void {
@@ -34,12 +34,12 @@ export function requireLife(
 }
 
 /** The permissions of a person: the listed ones for a member, all for an owner, who has no list. */
-export function heldAs({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
+export function permissionsOfRole({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
   return role === 'owner' ? [...PERMISSIONS] : permissions
 }
 
 /** Throws FORBIDDEN where a test key would act on something live. */
-export function requireReach(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
+export function requireLiveAccess(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
   if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key cannot act on live data.')
 }
 
@@ -47,6 +47,6 @@ function isTestKey({ mode, keyPrefix }: Pick<Caller, 'mode' | 'keyPrefix'>): boo
   return mode === 'test' && keyPrefix !== ''
 }
 
-function beyond(what: string): Problem {
+function missingRight(what: string): Problem {
   return new Problem('FORBIDDEN', `This needs ${what}, which you do not have.`)
 }

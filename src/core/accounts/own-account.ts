@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { quietFields, verificationField } from './fields.ts'
+import { parseQuietHours, mergeVerificationSettings } from './fields.ts'
 import { selectAccount, updateAccount } from './store.ts'
 
 /** The settings that an account changes itself; the operator changes the others. */
@@ -24,14 +24,14 @@ export type OwnAccountDeps = {
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
 /** The template that is set now is accepted even if it was deleted, so that it can be sent along with other settings. */
-export async function checkTemplate(
+export async function checkVerificationTemplate(
   accountId: AccountId,
   templateId: string | null | undefined,
-  standing: string | null,
+  currentTemplateId: string | null,
   isCodeTemplate: IsCodeTemplate,
   faults: Faults,
 ): Promise<void> {
-  if (!templateId || templateId === standing || (await isCodeTemplate(accountId, templateId))) return
+  if (!templateId || templateId === currentTemplateId || (await isCodeTemplate(accountId, templateId))) return
   faults.add(
     'verification.templateId',
     'must be a template of subType otp whose only placeholder is the code',
@@ -44,13 +44,13 @@ export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps
       if (quietHours === undefined && verification === undefined) return
       const { id, verification: standing } = caller.account
       const faults = createFaults()
-      const quiet = quietHours === undefined ? {} : quietFields(quietHours, faults)
-      await checkTemplate(id, verification?.templateId, standing.templateId, isCodeTemplate, faults)
+      const quiet = quietHours === undefined ? {} : parseQuietHours(quietHours, faults)
+      await checkVerificationTemplate(id, verification?.templateId, standing.templateId, isCodeTemplate, faults)
       faults.check()
       await db.transaction(async tx => {
         const before = await selectAccount(tx, id, true)
         if (!before) throw new Problem('NOT_FOUND', 'Account not found')
-        const fields = { ...quiet, verification: verificationField(before.verification, verification) }
+        const fields = { ...quiet, verification: mergeVerificationSettings(before.verification, verification) }
         await updateAccount(tx, id, { ...before, ...fields })
       })
       applied(id)

@@ -1,7 +1,7 @@
 import type { Invocation } from './client-command.ts'
 
 /** The Idempotency-Key header; undefined without the option. */
-export function onceHeaders(given: Invocation): { 'idempotency-key': string } | undefined {
+export function idempotencyHeaders(given: Invocation): { 'idempotency-key': string } | undefined {
   const key = given.text('idempotency-key')
   return key === undefined ? undefined : { 'idempotency-key': key }
 }

@@ -7,7 +7,7 @@ import type { Progress } from '../infra/progress.ts'
  * Builds the console if it is missing or older than its sources, while the server already serves. Returns at
  * once; `stop` cancels the build.
  */
-export function keepConsoleBuilt(deps: { files: ConsoleFiles; log: Logger; progress: Progress }): {
+export function buildStaleConsole(deps: { files: ConsoleFiles; log: Logger; progress: Progress }): {
   stop(): void
 } {
   if (!isConsoleStale()) return { stop() {} }
