@@ -113,7 +113,11 @@ type AnyInit = {
 }
 
 /** The error for a request without a valid response; the caller's own reason if the caller aborted it. */
-function toCallError(cause: unknown, responseStatus: number | null, signal: AbortSignal | undefined): unknown {
+function toCallError(
+  cause: unknown,
+  responseStatus: number | null,
+  signal: AbortSignal | undefined,
+): unknown {
   if (signal?.aborted || (cause instanceof Error && cause.name === 'AbortError')) return cause
   if (cause instanceof PosthornUnreachable) return cause
   if (responseStatus !== null && cause instanceof SyntaxError) return foreignResponse(responseStatus, cause)

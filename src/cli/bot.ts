@@ -1,5 +1,5 @@
 import type { BotSubscriber, BotView, SubscriberPage } from '../contract/bot.ts'
-import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { readTextFile } from './files.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'

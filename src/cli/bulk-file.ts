@@ -114,7 +114,9 @@ function toMessage(fields: ReadonlyMap<string, string>): object {
     channel: field('channel'),
     messageType: field('messageType'),
     sender: field('sender') && { name: field('sender') },
-    ...((field('text') || field('subject')) && { content: { text: field('text'), subject: field('subject') } }),
+    ...((field('text') || field('subject')) && {
+      content: { text: field('text'), subject: field('subject') },
+    }),
     ...(template && {
       template: {
         [isId('tpl', template) ? 'id' : 'key']: template,

@@ -50,7 +50,10 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
   return {
     admin(method, path, body, headers) {
       const token = options.token ?? config.operatorToken ?? readTokenFile(config.dataDir)
-      return requestJson(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}`, ...headers })
+      return requestJson(`${base}/api/admin${path}`, method, body, {
+        authorization: `Bearer ${token}`,
+        ...headers,
+      })
     },
     api(method, path, body, headers) {
       return requestJson(`${base}/api/v2${path}`, method, body, { 'x-api-key': apiKey(), ...headers })

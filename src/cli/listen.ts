@@ -2,7 +2,7 @@ import type { Message } from '../contract/message.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
 import type { ServerEvent } from './client.ts'
-import { clientCommand, type Invocation, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand, type Invocation } from './client-command.ts'
 import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
 

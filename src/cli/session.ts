@@ -1,6 +1,6 @@
 import { renderUnicodeCompact } from 'uqr'
 import type { WebSessionChat, WebSessionRow, WebSessionView } from '../contract/web-session.ts'
-import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 

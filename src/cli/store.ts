@@ -6,7 +6,7 @@ import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
 import { VERSION } from '../version.ts'
-import { needsConfigChange, databaseRefusal } from './unusable-database.ts'
+import { databaseRefusal, needsConfigChange } from './unusable-database.ts'
 
 export type StoreOptions = {
   config: Config

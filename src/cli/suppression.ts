@@ -1,5 +1,5 @@
 import type { SuppressionView } from '../contract/suppression.ts'
-import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 

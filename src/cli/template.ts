@@ -1,6 +1,6 @@
 import type { TemplateView } from '../contract/template.ts'
 import type { Body } from './client.ts'
-import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { readJsonFile } from './files.ts'
 import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'

@@ -1,5 +1,5 @@
 import type { Body } from './client.ts'
-import { clientCommand, API_KEY_HINT } from './client-command.ts'
+import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { idempotencyHeaders } from './idempotency.ts'
 import { card } from './show.ts'
 

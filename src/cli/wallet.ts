@@ -14,7 +14,12 @@ export const credit = clientCommand({
       throw misuse('AMOUNT must be a number of currency units, such as 25 or 0.5.')
     }
     const body = { amount: Number(amount), note: given.text('note') }
-    return given.client.admin('POST', `/accounts/${given.pathArgs[0]}/credits`, body, idempotencyHeaders(given))
+    return given.client.admin(
+      'POST',
+      `/accounts/${given.pathArgs[0]}/credits`,
+      body,
+      idempotencyHeaders(given),
+    )
   },
   show(answer) {
     const { balance, held, captured, credited, currency } = answer['data'] as WalletView

@@ -2,13 +2,13 @@ import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
 import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
 import { createFindConversation } from '../core/bots/conversation.ts'
-import { createBotUpdateCheck } from '../core/bots/update-check.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
 import { createBotWebhooks } from '../core/bots/receive.ts'
-import { createBotUpdateModes } from '../core/bots/update-modes.ts'
 import { sweepSubscribers } from '../core/bots/subscriber-store.ts'
 import { createBotSubscribers } from '../core/bots/subscribers.ts'
 import { createBotTokens } from '../core/bots/tokens.ts'
+import { createBotUpdateCheck } from '../core/bots/update-check.ts'
+import { createBotUpdateModes } from '../core/bots/update-modes.ts'
 import { createBotUpdates } from '../core/bots/updates.ts'
 import { selectConnectionsFor } from '../core/connections/store.ts'
 import { MINUTE_MS } from '../lib/durations.ts'
@@ -41,8 +41,25 @@ export function createBotRooms(
   const platforms = createPlatforms(base, rooms, providers, linkRoom)
   const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const acknowledge = createAcknowledge({ clock, log, platforms, tokens })
-  const updates = createBotUpdates({ db, clock, ids, log, storeInbound: keepInbound, onEventsStored: wake, acknowledge })
-  const listening = createBotUpdateCheck({ db, clock, ids, log, platforms, tokens, updateModes: settling, publicUrl })
+  const updates = createBotUpdates({
+    db,
+    clock,
+    ids,
+    log,
+    storeInbound: keepInbound,
+    onEventsStored: wake,
+    acknowledge,
+  })
+  const listening = createBotUpdateCheck({
+    db,
+    clock,
+    ids,
+    log,
+    platforms,
+    tokens,
+    updateModes: settling,
+    publicUrl,
+  })
   return {
     bots: createBots({
       db,
@@ -102,7 +119,12 @@ function createPlatforms(
       }
     },
     async createConnection(tx, accountId) {
-      const input = { accountId, provider: DEFAULT_PROVIDER, name: 'Telegram', channels: ['botapp_bot' as const] }
+      const input = {
+        accountId,
+        provider: DEFAULT_PROVIDER,
+        name: 'Telegram',
+        channels: ['botapp_bot' as const],
+      }
       return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
     },
     async openConnection(accountId) {

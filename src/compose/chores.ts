@@ -59,7 +59,11 @@ export function listMessageChores(
       run: () => sweepAll(() => closeUnknown(db, clock.now(), SMALL_PAGE), SMALL_PAGE),
     },
     { name: 'look up unknown messages', everyMs: SECOND_MS, run: messages.reconciler.round },
-    { name: 'report low balances', everyMs: 2 * SECOND_MS, run: () => storeLowBalanceEvents(db, clock.now()) },
+    {
+      name: 'report low balances',
+      everyMs: 2 * SECOND_MS,
+      run: () => storeLowBalanceEvents(db, clock.now()),
+    },
     { name: 'store key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     {
       name: 'fail stranded messages',
@@ -88,7 +92,8 @@ export function listMessageChores(
       name: 'sweep inbound ids',
       byAge: true,
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
+      run: () =>
+        sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep conversation windows',

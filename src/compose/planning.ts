@@ -43,7 +43,8 @@ export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDep
         body,
       ),
     checksRecipient: (planned: Planned) =>
-      RECIPIENT_CHECKED_CHANNELS.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+      RECIPIENT_CHECKED_CHANNELS.has(planned.channel) &&
+      links.get(planned.connectionId)?.link.reaches !== undefined,
     reaches: (planned: Planned) => reaches(base, links, planned),
     phones: base.phones,
     checkUrl: base.guarded.check,

@@ -1,12 +1,16 @@
 import type { Media } from '../core/media/media.ts'
 import { createTemplateStates } from '../core/templates/apply-state.ts'
-import { NAME_CLAIM_MS, createCreateTemplate } from '../core/templates/create.ts'
+import { createCreateTemplate, NAME_CLAIM_MS } from '../core/templates/create.ts'
 import { createTemplateEventPublisher } from '../core/templates/events.ts'
 import type { TemplateMedia } from '../core/templates/header-file.ts'
-import { chooseOfficialConnection, findOfficialConnection, type OfficialSenders } from '../core/templates/official-connection.ts'
-import { createProviderTemplates } from '../core/templates/provider-templates.ts'
+import {
+  chooseOfficialConnection,
+  findOfficialConnection,
+  type OfficialSenders,
+} from '../core/templates/official-connection.ts'
 import { sweepNameClaims } from '../core/templates/official-store.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
+import { createProviderTemplates } from '../core/templates/provider-templates.ts'
 import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
 import { createTemplates } from '../core/templates/templates.ts'
 import { HOUR_MS } from '../lib/durations.ts'
@@ -42,7 +46,14 @@ export function createTemplateRooms(
     async connectionFor({ accountId, mode }, asked) {
       const connections = await rooms.connections.forAccount(accountId)
       const { chosen } = await senders.forAccount(accountId)
-      return chooseOfficialConnection({ accountId, mode, requestedSender: asked, connections, chosen, sandboxForLive: config.sandbox })
+      return chooseOfficialConnection({
+        accountId,
+        mode,
+        requestedSender: asked,
+        connections,
+        chosen,
+        sandboxForLive: config.sandbox,
+      })
     },
   })
   return {
@@ -53,7 +64,8 @@ export function createTemplateRooms(
       senders,
       media,
       applied,
-      findConnection: async (accountId, id) => findOfficialConnection(await rooms.connections.forAccount(accountId), id),
+      findConnection: async (accountId, id) =>
+        findOfficialConnection(await rooms.connections.forAccount(accountId), id),
     }),
     templateSnapshots: createTemplateSnapshots({ db, clock, changes }),
     templateStates: states,

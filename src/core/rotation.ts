@@ -127,8 +127,12 @@ const COLUMNS: readonly ResealedColumn[] = [
     renew: (body, [, id], reseal) =>
       changeSealed(body, sealed => reseal(sealed, rowContext(fromUuid('job', id!)))),
   },
-  singleValueColumn('texts and codes of unsent messages', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
-    secretContext(fromUuid('msg', id!)),
+  singleValueColumn(
+    'texts and codes of unsent messages',
+    'outbox',
+    'secret',
+    ['account_id', 'message_id'],
+    ([, id]) => secretContext(fromUuid('msg', id!)),
   ),
   singleValueColumn('keys of the database itself', 'store_facts', 'value', ['name'], ([name]) => name!),
 ]

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../contract/errors.ts'
-import { IntakeCut } from '../core/bulk/intake.ts'
 import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/body-reader.ts'
+import { IntakeCut } from '../core/bulk/intake.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
 import { pathBelow } from '../lib/json-path.ts'
@@ -45,7 +45,11 @@ export async function* readBulkBody(
 }
 
 /** The chunks of a request; an IntakeCut where it breaks off, comes too slowly, or takes too long. */
-async function* readInTime(request: IncomingMessage, timeoutMs: number, clock: Clock): AsyncGenerator<Buffer> {
+async function* readInTime(
+  request: IncomingMessage,
+  timeoutMs: number,
+  clock: Clock,
+): AsyncGenerator<Buffer> {
   // Left early, the request goes on: its answer must still reach the sender.
   const chunks = request.iterator({ destroyOnReturn: false })
   const watch = createReadTimer(timeoutMs, clock)

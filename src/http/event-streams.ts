@@ -50,7 +50,12 @@ export function sayListNews<Item>(news: ListNews<Item>): string {
 
 export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
   /** Calls `end` when the caller has lost access; stops checking when `gone` aborts. */
-  function watchAccess(request: FastifyRequest, permission: Permission, gone: AbortSignal, end: () => void): void {
+  function watchAccess(
+    request: FastifyRequest,
+    permission: Permission,
+    gone: AbortSignal,
+    end: () => void,
+  ): void {
     const scheduleCheck = () => {
       const cancel = clock.after(ACCESS_CHECK_INTERVAL_MS, async () => {
         gone.removeEventListener('abort', cancel)

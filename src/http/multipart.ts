@@ -177,7 +177,8 @@ function createFields(fileFields: readonly string[]) {
       if (truncated || bytes > MOST_TEXT_BYTES)
         throw tooLarge(name, 'must not exceed 1 MB together with the other text fields')
       if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
-      if (value.includes(REPLACEMENT_CHARACTER) || !value.isWellFormed()) throw invalid(name, 'must be text in UTF-8')
+      if (value.includes(REPLACEMENT_CHARACTER) || !value.isWellFormed())
+        throw invalid(name, 'must be text in UTF-8')
       all.set(name, value)
     },
   }

@@ -137,9 +137,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   function queryClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
-    return withTimeout(timeoutMs ?? queryTimeoutMs, callback =>
-      client.query({ ...query, callback } as never),
-    )
+    return withTimeout(timeoutMs ?? queryTimeoutMs, callback => client.query({ ...query, callback } as never))
   }
 
   async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {

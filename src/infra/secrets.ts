@@ -53,7 +53,13 @@ function createToken(random: Random): string {
   return token
 }
 
-function loadOrCreate(dataDir: string, name: string, shape: RegExp, random: Random, create: () => string): string {
+function loadOrCreate(
+  dataDir: string,
+  name: string,
+  shape: RegExp,
+  random: Random,
+  create: () => string,
+): string {
   const file = join(dataDir, name)
   const kept = readSecretFile(file) ?? writeSecretFile(file, create(), random)
   if (shape.test(kept)) return kept

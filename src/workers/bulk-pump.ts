@@ -6,9 +6,9 @@ import {
   type FailedRow,
   failRows,
   listSending,
-  storeTurns,
   pauseBySystem,
   releaseLanes,
+  storeTurns,
 } from '../core/bulk/lane-store.ts'
 import { type RowRequest, readPendingRows, type StoredRow } from '../core/bulk/row-store.ts'
 import { createBatcher } from '../infra/batch.ts'

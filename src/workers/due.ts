@@ -1,4 +1,4 @@
-import { endMessages, type EndReason } from '../core/messages/withdraw-store.ts'
+import { type EndReason, endMessages } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'

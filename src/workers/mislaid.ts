@@ -1,4 +1,4 @@
-import { releaseRows, listOwned, type OwnedRow } from '../core/outbox/store.ts'
+import { listOwned, type OwnedRow, releaseRows } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'

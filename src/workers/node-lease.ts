@@ -1,10 +1,10 @@
 import {
-  sendHeartbeat,
-  removeExpiredNodes,
   countNodes,
   NODE_LEASE_MS,
   registerNode,
+  removeExpiredNodes,
   removeNode,
+  sendHeartbeat,
 } from '../core/outbox/node-store.ts'
 import { reclaimFromDead } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'

@@ -1,9 +1,9 @@
 import {
   claimSessions,
   deleteSession,
-  type SessionClaim,
   listHeldSessions,
   releaseSessions,
+  type SessionClaim,
   type SessionRow,
 } from '../core/sessions/store.ts'
 import type { Database } from '../infra/db.ts'

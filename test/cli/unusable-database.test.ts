@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { needsConfigChange, databaseRefusal } from '../../src/cli/unusable-database.ts'
+import { databaseRefusal, needsConfigChange } from '../../src/cli/unusable-database.ts'
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields)
 
@@ -36,5 +36,7 @@ test('each address that was tried is told of, and how to start Node.js is not', 
     'The database of DATABASE_URL cannot be used: refused by ::1, refused by 127.0.0.1.',
   )
   const unknown = failure('unable to verify; if the root CA is installed locally, try running Node.js with x')
-  expect(databaseRefusal(unknown).message).toBe('The database of DATABASE_URL cannot be used: unable to verify.')
+  expect(databaseRefusal(unknown).message).toBe(
+    'The database of DATABASE_URL cannot be used: unable to verify.',
+  )
 })

@@ -12,7 +12,7 @@ import {
 import { cancelMessage, withdrawUnconfirmed } from '../../src/core/messages/withdraw-store.ts'
 import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { applyParked, closeUnknown } from '../../src/core/outbox/reconcile-store.ts'
-import { claimDue, releaseRows, reclaimFromDead } from '../../src/core/outbox/store.ts'
+import { claimDue, reclaimFromDead, releaseRows } from '../../src/core/outbox/store.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'

@@ -40,7 +40,11 @@ function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () =>
     tokens: { find: () => ({ token: '1:token' }) },
     updates: { store: take },
     doubt: async () => {},
-    listening: { onWebhookConflict: async () => {}, onPollConflict: async () => {}, onRecovered: async () => {} },
+    listening: {
+      onWebhookConflict: async () => {},
+      onPollConflict: async () => {},
+      onRecovered: async () => {},
+    },
     lost() {},
   } as unknown as BotPollerDeps
   return { clock, deps, questions: () => questions }

@@ -28,7 +28,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
 import type { Phones } from '../../lib/phone.ts'
-import { assignPools, updatedAccountFields, newAccountFields } from './fields.ts'
+import { assignPools, newAccountFields, updatedAccountFields } from './fields.ts'
 import { listKeys, revokeKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { checkVerificationTemplate, type IsCodeTemplate } from './own-account.ts'
@@ -156,7 +156,13 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       const faults = createFaults()
       const after = updatedAccountFields(before, input, plan, phones, faults)
       const currentTemplateId = before.verification?.templateId ?? null
-      await checkVerificationTemplate(accountId, input.verification?.templateId, currentTemplateId, deps.isCodeTemplate, faults)
+      await checkVerificationTemplate(
+        accountId,
+        input.verification?.templateId,
+        currentTemplateId,
+        deps.isCodeTemplate,
+        faults,
+      )
       faults.check()
       rejectCurrencyChange(before, after.currency)
       await updateAccount(tx, accountId, after)

@@ -6,7 +6,7 @@ import type { Faults } from '../../contract/faults.ts'
 import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { parseMinute } from '../../lib/quiet-hours.ts'
-import { type AccountFields, type PlanRow, DEFAULT_VERIFICATION } from './store.ts'
+import { type AccountFields, DEFAULT_VERIFICATION, type PlanRow } from './store.ts'
 
 /** The row of a new account: the input, with the plan's values where the input has none. */
 export function newAccountFields(

@@ -3,7 +3,7 @@ import type { Permission } from '../../contract/enums.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
 import { createLru } from '../../lib/lru.ts'
 import { hashApiKey, isApiKey } from './api-key.ts'
-import { type KeyId, type KeyRow, type KeyUse, updateLastUsed, selectKeyByHash } from './key-store.ts'
+import { type KeyId, type KeyRow, type KeyUse, selectKeyByHash, updateLastUsed } from './key-store.ts'
 import type { AccountSnapshots, SnapshotDeps } from './snapshots.ts'
 
 export type Keys = {

@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { parseQuietHours, mergeVerificationSettings } from './fields.ts'
+import { mergeVerificationSettings, parseQuietHours } from './fields.ts'
 import { selectAccount, updateAccount } from './store.ts'
 
 /** The settings that an account changes itself; the operator changes the others. */
@@ -45,12 +45,21 @@ export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps
       const { id, verification: standing } = caller.account
       const faults = createFaults()
       const quiet = quietHours === undefined ? {} : parseQuietHours(quietHours, faults)
-      await checkVerificationTemplate(id, verification?.templateId, standing.templateId, isCodeTemplate, faults)
+      await checkVerificationTemplate(
+        id,
+        verification?.templateId,
+        standing.templateId,
+        isCodeTemplate,
+        faults,
+      )
       faults.check()
       await db.transaction(async tx => {
         const before = await selectAccount(tx, id, true)
         if (!before) throw new Problem('NOT_FOUND', 'Account not found')
-        const fields = { ...quiet, verification: mergeVerificationSettings(before.verification, verification) }
+        const fields = {
+          ...quiet,
+          verification: mergeVerificationSettings(before.verification, verification),
+        }
         await updateAccount(tx, id, { ...before, ...fields })
       })
       applied(id)

@@ -13,9 +13,9 @@ import type { Changes } from '../../infra/changes.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
-import { requireKeyRights, requireExpiryWithin } from './rights.ts'
 import { pageKeys, revokeKey, selectKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
+import { requireExpiryWithin, requireKeyRights } from './rights.ts'
 import { viewKey } from './views.ts'
 
 /**

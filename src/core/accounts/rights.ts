@@ -39,7 +39,10 @@ export function permissionsOfRole({ role, permissions }: Pick<KeyRow, 'role' | '
 }
 
 /** Throws FORBIDDEN where a test key would act on something live. */
-export function requireLiveAccess(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
+export function requireLiveAccess(
+  caller: Pick<Caller, 'mode' | 'keyPrefix'>,
+  { live }: { live: boolean },
+): void {
   if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key cannot act on live data.')
 }
 

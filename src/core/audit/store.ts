@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -9,7 +10,6 @@ import {
   LAST_UUID,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { NewAuditEntry } from './entry.ts'
 
 export type AuditId = Id<'aud'>

@@ -29,7 +29,9 @@ export function createAcknowledge({ clock, log, platforms, tokens }: Acknowledge
     const bot = await tokens.find(botId)
     const platform = platforms.get(connectionId)
     if (!bot || !platform) return
-    const answer = await within(clock, TIMEOUT_MS, signal => platform.bots.acknowledge(bot.token, press, signal))
+    const answer = await within(clock, TIMEOUT_MS, signal =>
+      platform.bots.acknowledge(bot.token, press, signal),
+    )
     if (answer.kind !== 'answer') log.debug({ botId, answer }, 'a button press was not acknowledged')
   }
 

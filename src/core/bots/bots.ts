@@ -19,7 +19,6 @@ import { requireLiveAccess } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
 import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
-import type { BotUpdateModes } from './update-modes.ts'
 import {
   type BotRow,
   countSandboxBots,
@@ -31,6 +30,7 @@ import {
   selectBot,
 } from './store.ts'
 import { tokenContext } from './tokens.ts'
+import type { BotUpdateModes } from './update-modes.ts'
 import { viewBot } from './view.ts'
 
 /** The bots of an account. NOT_FOUND for an unknown one, or one of another account. */
@@ -70,7 +70,8 @@ export function createBots(deps: BotsDeps): Bots {
 
   async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
     if (!TOKEN.test(token)) throw invalid('token', 'must have the format of the bot platform’s tokens')
-    const id = mode === 'test' ? await storeSandboxBot(account.id, token) : await storeLiveBot(account.id, token)
+    const id =
+      mode === 'test' ? await storeSandboxBot(account.id, token) : await storeLiveBot(account.id, token)
     deps.changed(account.id)
     if (mode === 'live') await updateModes.setUp({ id })
     return viewBot((await selectBot(db, account.id, id)) ?? unknownBot())
@@ -121,7 +122,9 @@ export function createBots(deps: BotsDeps): Bots {
     const known = await findByPlatformId(tx, { accountId, sandbox: false, platformId })
     if (known && (known.accountId !== accountId || isInUse(known, token))) throw alreadyRegistered()
     const connectionId =
-      chosen ?? (await platforms.chooseConnection(tx, accountId)) ?? (await platforms.createConnection(tx, accountId))
+      chosen ??
+      (await platforms.chooseConnection(tx, accountId)) ??
+      (await platforms.createConnection(tx, accountId))
     const id = known?.id ?? ids.next('bot')
     const facts = { accountId, id, connectionId, username, name, token: seal.seal(token, tokenContext(id)) }
     if (known) await replaceToken(tx, facts)

@@ -3,8 +3,14 @@ import type { BotChat, BotUpdate } from '../../contract/bot-platform.ts'
 import type { Db } from '../../infra/db.ts'
 import type { AccountId, BotId } from '../../lib/ids.ts'
 import type { FeedChange } from './feed-store.ts'
-import { applyUpdate, isSubscriber, moveSubscriber, type Subscriber, type SubscriberEvent } from './subscriber.ts'
-import { type ChatRef, upsertChats, type SubscriberRow, selectChats } from './subscriber-store.ts'
+import {
+  applyUpdate,
+  isSubscriber,
+  moveSubscriber,
+  type Subscriber,
+  type SubscriberEvent,
+} from './subscriber.ts'
+import { type ChatRef, type SubscriberRow, selectChats, upsertChats } from './subscriber-store.ts'
 
 type Bot = { accountId: AccountId; botId: BotId }
 type ChatEvent = Bot & { type: SubscriberEvent; chat: Subscriber }

@@ -5,13 +5,16 @@ import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
-import { type ChatRef, type BotConversation, findConversations } from './subscriber-store.ts'
+import { type BotConversation, type ChatRef, findConversations } from './subscriber-store.ts'
 
 /** A bot and a chat, as in a conversationContext. */
 export type ConversationRef = { accountId: string; chatId: string }
 
 /** Looks up the bot and the chat that a send names; concurrent look-ups share a query. */
-export type FindConversation = (accountId: AccountId, named: ConversationRef) => Promise<BotConversation | null>
+export type FindConversation = (
+  accountId: AccountId,
+  named: ConversationRef,
+) => Promise<BotConversation | null>
 
 export function createFindConversation({ db }: { db: Db }): FindConversation {
   const batcher = createBatcher<ChatRef, BotConversation | null>({

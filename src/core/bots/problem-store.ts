@@ -53,7 +53,11 @@ export async function claimBotChecks(
 }
 
 /** One bot; null if it was removed, its token is invalid, or its mode is not settled. */
-export async function selectWatchedBot(db: Db, accountId: AccountId, botId: BotId): Promise<WatchedBot | null> {
+export async function selectWatchedBot(
+  db: Db,
+  accountId: AccountId,
+  botId: BotId,
+): Promise<WatchedBot | null> {
   const { rows } = await db.query<Raw>({
     name: 'bot_watched',
     text: `select ${COLUMNS} from bot_feeds f join bots b on b.account_id = f.account_id and b.id = f.bot_id

@@ -2,8 +2,8 @@ import { Problem } from '../../contract/errors.ts'
 import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/constant-time-equal.ts'
 import type { Platforms } from './platforms.ts'
-import type { BotUpdateModes } from './update-modes.ts'
 import type { BotTokens } from './tokens.ts'
+import type { BotUpdateModes } from './update-modes.ts'
 import type { BotUpdates } from './updates.ts'
 
 export type BotWebhooks = {

@@ -135,7 +135,10 @@ export type BotConversation = {
 }
 
 /** One per ref, in their order; null if the account has no such bot. One query by primary keys for all. */
-export async function findConversations(db: Db, refs: readonly ChatRef[]): Promise<(BotConversation | null)[]> {
+export async function findConversations(
+  db: Db,
+  refs: readonly ChatRef[],
+): Promise<(BotConversation | null)[]> {
   const { rows } = await db.query<{
     n: number
     sandbox: boolean

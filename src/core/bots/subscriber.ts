@@ -30,11 +30,17 @@ export type SubscriberChange = { after: Subscriber | null; events: readonly Subs
  * nothing else; a block ends the subscription, and any later message ends the block. Webhook calls
  * may overtake each other: an older update only adds a missing start payload.
  */
-export function applyUpdate(before: Subscriber | null, update: BotUpdate & { chat: BotChat }, nowMs: number): SubscriberChange {
+export function applyUpdate(
+  before: Subscriber | null,
+  update: BotUpdate & { chat: BotChat },
+  nowMs: number,
+): SubscriberChange {
   const { what } = update
   const atMs = updateTime(update.atMs, nowMs)
   if (before === null)
-    return isStart(what) ? { after: newSubscriber(update, atMs), events: ['started'] } : { after: null, events: [] }
+    return isStart(what)
+      ? { after: newSubscriber(update, atMs), events: ['started'] }
+      : { after: null, events: [] }
   const start = what?.kind === 'message' ? what.start : null
   if (isOlder(atMs, update.id, before)) return { after: withPayload(before, start), events: [] }
   const seen = { ...before, lastSeenAtMs: Math.max(atMs, before.lastSeenAtMs), lastUpdateId: update.id }

@@ -30,8 +30,7 @@ const MAX_ACCOUNT_SEARCHES = 20
 
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   const searches = createBatcher<Search, Awaited<ReturnType<typeof searchSubscribers>>>({
-    flush: items =>
-      Promise.all(items.map(({ bot, text, range }) => searchSubscribers(db, bot, text, range))),
+    flush: items => Promise.all(items.map(({ bot, text, range }) => searchSubscribers(db, bot, text, range))),
     maxItems: 1,
     maxFlights: MAX_SEARCHES,
   })

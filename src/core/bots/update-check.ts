@@ -11,8 +11,8 @@ import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { FeedRef } from './feed-store.ts'
 import type { Platforms } from './platforms.ts'
 import { claimBotChecks, selectWatchedBot, type WatchedBot, writeProblem } from './problem-store.ts'
-import type { BotUpdateModes } from './update-modes.ts'
 import type { BotTokens, BotWithToken } from './tokens.ts'
+import type { BotUpdateModes } from './update-modes.ts'
 
 /** Checks whether bots' updates come to us, and repairs or reports where they do not. */
 export type BotUpdateCheck = {
@@ -70,7 +70,9 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
     const bot = await deps.tokens.find(watched.botId)
     const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
     if (!bot || !platform) return
-    const answer = await within(clock, REQUEST_TIMEOUT_MS, signal => platform.bots.listener(bot.token, signal))
+    const answer = await within(clock, REQUEST_TIMEOUT_MS, signal =>
+      platform.bots.listener(bot.token, signal),
+    )
     // Verified by another method: a proxy in between may not know this one.
     if (answer.kind === 'unauthorized') return updateModes.verifyToken(watched.botId)
     if (answer.kind !== 'answer') return
@@ -89,11 +91,16 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
     if (watched.mode === 'webhook') await recordProblem(watched, failureOf(found, clock.now()))
   }
 
-  async function handleForeignWebhook(watched: WatchedBot, bot: BotWithToken, { url }: BotListener): Promise<void> {
+  async function handleForeignWebhook(
+    watched: WatchedBot,
+    bot: BotWithToken,
+    { url }: BotListener,
+  ): Promise<void> {
     const nowMs = clock.now()
     const { takenBackAtMs } = watched
     const isTakenAgain = takenBackAtMs !== null && nowMs - takenBackAtMs < TAKE_BACK_INTERVAL_MS
-    if (isTakenAgain || (url !== null && watched.problem === 'taken')) return recordProblem(watched, takenAgain(url))
+    if (isTakenAgain || (url !== null && watched.problem === 'taken'))
+      return recordProblem(watched, takenAgain(url))
     const answer = await updateModes.reclaim(bot, watched.mode)
     if (answer.kind !== 'answer') return
     log.warn(

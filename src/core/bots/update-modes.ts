@@ -131,7 +131,9 @@ export function createBotUpdateModes(deps: BotUpdateModesDeps): BotUpdateModes {
       const bot = await tokens.find(id)
       const platform = bot?.state === 'active' && platforms.get(bot.connectionId)
       if (!bot || !platform) return
-      const answer = await within(clock, REQUEST_TIMEOUT_MS, signal => platform.bots.identify(bot.token, signal))
+      const answer = await within(clock, REQUEST_TIMEOUT_MS, signal =>
+        platform.bots.identify(bot.token, signal),
+      )
       if (answer.kind === 'unauthorized') await endUnauthorized(bot)
     },
     async round() {

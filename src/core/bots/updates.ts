@@ -109,7 +109,11 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
     return events + (await storeInbound(tx, items.flatMap(toMessage)))
   }
 
-  function insertEvents(tx: Db, events: ReturnType<Awaited<ReturnType<typeof loadChats>>['events']>, atMs: number) {
+  function insertEvents(
+    tx: Db,
+    events: ReturnType<Awaited<ReturnType<typeof loadChats>>['events']>,
+    atMs: number,
+  ) {
     return insertHeardEvents(
       tx,
       events.map(({ accountId, botId, type, chat }) => ({

@@ -5,21 +5,21 @@ import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
+import { type BodyReader, type BulkPiece, createBodyReader, type StorableMessage } from './body-reader.ts'
 import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import { createIdentity } from './identity.ts'
+import { createIntakeLimiter } from './intake-limiter.ts'
 import {
   dropAccepting,
   findAccepting,
   findByKey,
   finishIntake,
   insertAccepting,
-  storeProgress,
   rejectAbandoned,
   rejectIncomplete,
+  storeProgress,
 } from './intake-store.ts'
 import type { Job, JobId, JobRef } from './job.ts'
-import { createIntakeLimiter } from './intake-limiter.ts'
-import { type BulkPiece, createBodyReader, type StorableMessage, type BodyReader } from './body-reader.ts'
 import { carriesCode, sealRow } from './secret-row.ts'
 
 /** The body was cut: the sender has gone, or the body is not JSON from some point on. */

@@ -18,9 +18,9 @@ import {
   claimValidations,
   endValidation,
   type InvalidRow,
-  storePage,
   sealRows,
   selectCheapest,
+  storePage,
 } from './validate-store.ts'
 
 export type BulkValidator = {

@@ -18,9 +18,9 @@ import {
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,

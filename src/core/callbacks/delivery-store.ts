@@ -1,10 +1,10 @@
 import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { DeliveryId, EventId, WebhookId } from './store.ts'
 
 /** A delivery as its endpoint's list shows it; times in ms since the epoch. */

@@ -2,6 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -12,7 +13,6 @@ import {
   LAST_UUID,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 
 export type BlockRow = {
   accountId: AccountId

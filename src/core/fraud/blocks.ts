@@ -5,10 +5,10 @@ import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import {

@@ -7,9 +7,9 @@ import type {
   InboundMessageView,
 } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { readFilter } from './filter.ts'

@@ -3,9 +3,9 @@ import type { Channel } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import type { Keyword } from '../consent/keywords.ts'
 
 export type InboundId = Id<'inb'>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { chooseFormat, type Format, MAX_BYTES } from './formats.ts'
-import { createTextReader, HEAD_BYTES, archiveHasFolder, detectType, TAIL_BYTES } from './sniff.ts'
+import { archiveHasFolder, createTextReader, detectType, HEAD_BYTES, TAIL_BYTES } from './sniff.ts'
 
 /** The result of an inspection. */
 export type InspectionResult = { format: Format; size: number; sha256: Buffer }

@@ -9,6 +9,7 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Asset, fileKey } from './asset.ts'
+import { exactLength } from './exact-length.ts'
 import { nameInUrl } from './file-name.ts'
 import { MAX_BYTES } from './formats.ts'
 import { createIntake, type IncomingFile } from './intake.ts'
@@ -18,14 +19,13 @@ import {
   type AssetUser,
   deleteAsset,
   deleteUses,
+  hideUnneeded,
+  hideUnused,
   insertUse,
   lockAsset,
-  hideUnused,
-  hideUnneeded,
-  selectAssets,
   lockAssetShared,
+  selectAssets,
 } from './store.ts'
-import { exactLength } from './exact-length.ts'
 
 /** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
 export type Media = {
@@ -119,7 +119,10 @@ export function createMedia(deps: MediaDeps): Media {
   }
 
   /** Hides the asset, then deletes its bytes, then its row: the next sweep finds what a crash leaves. */
-  async function hideAndDelete(ref: AssetRef, hide: typeof hideUnused): Promise<'gone' | 'needed' | 'unknown'> {
+  async function hideAndDelete(
+    ref: AssetRef,
+    hide: typeof hideUnused,
+  ): Promise<'gone' | 'needed' | 'unknown'> {
     const result = await db.transaction(async tx => {
       if (!(await lockAsset(tx, ref))) return 'unknown'
       return (await hide(tx, ref)) ? 'gone' : 'needed'

@@ -3,7 +3,7 @@ import type { FileStore } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { deleteHidden } from './media.ts'
-import { abandonUploads, lockAsset, hideUnused, selectIdle, selectHidden, sweepUses } from './store.ts'
+import { abandonUploads, hideUnused, lockAsset, selectHidden, selectIdle, sweepUses } from './store.ts'
 
 /** No upload takes longer: a request has five minutes, a download one. */
 const LONGEST_UPLOAD_MS = HOUR_MS

@@ -3,7 +3,12 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, type StoredContext, sealSecret, withoutSecret } from '../outbox/stored-content.ts'
+import {
+  type StoredContent,
+  type StoredContext,
+  sealSecret,
+  withoutSecret,
+} from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
 import { assetNotFound, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'

@@ -2,10 +2,16 @@ import { SANDBOX } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
-import { usesProvider, claimBatchKey, finishBatch, someNodeStillRuns, claimUnfinishedBatch } from './batch-store.ts'
+import {
+  claimBatchKey,
+  claimUnfinishedBatch,
+  finishBatch,
+  someNodeStillRuns,
+  usesProvider,
+} from './batch-store.ts'
+import { type ConfirmedMessage, confirmMessages } from './confirm-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
-import { type ConfirmedMessage, confirmMessages } from './confirm-store.ts'
 
 /** The state of the messages of a batch that an earlier request left unfinished. */
 export type UnfinishedBatch = {

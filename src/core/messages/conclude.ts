@@ -11,7 +11,7 @@ import type { Failover, FailoverResult } from './failover.ts'
 import type { MessageParts } from './parts.ts'
 import { storableOutcome } from './provider-text.ts'
 import type { Settle } from './settle.ts'
-import { settleNotMade, type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
+import { type Settlement, type SettlePolicy, settleNotMade, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
 
 /** The state of a message after an attempt. */
@@ -60,7 +60,8 @@ export function createConclude(deps: ConcludeDeps): Conclude {
 
   async function attempt(item: OutboxItem, attempt: number, reported: Outcome): Promise<Conclusion> {
     const outcome = storableOutcome(reported)
-    if (outcome.kind === 'rejected' && outcome.optedOut) await recordOptOut(item, outcome.providerCode ?? null)
+    if (outcome.kind === 'rejected' && outcome.optedOut)
+      await recordOptOut(item, outcome.providerCode ?? null)
     if ('pieces' in outcome && outcome.pieces) await recordParts(item, outcome.pieces)
     const failover = await tryFailover(item, attempt, outcome)
     if (failover.kind === 'moved') return failover
@@ -86,7 +87,11 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   }
 
   /** Fails a message over to another connection, at once and on this node, if its own did not take it. */
-  function tryFailover(item: OutboxItem, attempt: number, outcome: Outcome): FailoverResult | Promise<FailoverResult> {
+  function tryFailover(
+    item: OutboxItem,
+    attempt: number,
+    outcome: Outcome,
+  ): FailoverResult | Promise<FailoverResult> {
     const stays: FailoverResult = { kind: 'stays', tries: attempt }
     if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
     return deps.failover.after(item, attempt, outcome).catch(error => {
@@ -102,7 +107,11 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     return settleOutcome(outcome, tries, deps.policyOf(connectionId), clock.now(), deps.random)
   }
 
-  async function storeSettlement(place: MessageRef, attempt: number, settlement: Settlement): Promise<Conclusion> {
+  async function storeSettlement(
+    place: MessageRef,
+    attempt: number,
+    settlement: Settlement,
+  ): Promise<Conclusion> {
     const { accountId, id, connectionId } = place
     const waiting = waiters.claimOf(id)
     const applied = await settle.attempt({
@@ -141,6 +150,9 @@ function hasContent(place: MessageRef): place is OutboxItem {
 }
 
 /** For the request that waits; null if it has to read the outcome from the database. */
-function toFirstOutcome({ channel, connectionId }: MessageRef, { answer, errorCode, errorDetail }: Settlement) {
+function toFirstOutcome(
+  { channel, connectionId }: MessageRef,
+  { answer, errorCode, errorDetail }: Settlement,
+) {
   return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
 }

@@ -13,12 +13,12 @@ import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
 import { renderedToStore } from './accept-message.ts'
-import { type Destination, failOver, type PreviousAttempt, type NewContent } from './failover-store.ts'
+import { type Destination, failOver, type NewContent, type PreviousAttempt } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import { isPooled, needsWindow, type Planned, priceSend, type World } from './prepare.ts'
+import { renderMessage } from './render-message.ts'
 import { type ResolveDeps, vetSend } from './resolve.ts'
 import { findSuppression } from './suppression.ts'
-import { renderMessage } from './render-message.ts'
 
 /** The outcome of an attempt that the provider provably did not take. */
 export type NotTakenOutcome = Extract<Outcome, { kind: 'rejected' | 'retry' }>
@@ -91,7 +91,9 @@ export function createFailover(deps: FailoverDeps): Failover {
   ): Carrier[] {
     if (isBoundToConnection(row, item)) return []
     const previous = previousConnections(row)
-    const unreachable = previous.filter(each => each.code === 'CHATAPP_NOT_REGISTERED').map(each => each.channel)
+    const unreachable = previous
+      .filter(each => each.code === 'CHATAPP_NOT_REGISTERED')
+      .map(each => each.channel)
     const carriers = failoverCarriers({
       mode: row.live ? 'live' : 'test',
       messageType: row.messageType,
@@ -248,7 +250,10 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
  * Whether the message may not change its connection: it is from a session, a bot, or an official number that the
  * request named, or uses an official template; or its text was erased, because it was unknown whether it was sent.
  */
-function isBoundToConnection({ channel, sender, senderSource }: MessageRow, { content }: OutboxItem): boolean {
+function isBoundToConnection(
+  { channel, sender, senderSource }: MessageRow,
+  { content }: OutboxItem,
+): boolean {
   if (content.text === null || usesNamedOfficialTemplate(content)) return true
   if (senderSource === 'session' || senderSource === 'bot') return sender !== null
   return channel === 'official_chatapp' && senderSource === 'request'
@@ -268,11 +273,18 @@ function usesNamedOfficialTemplate({ template, code }: StoredContent): boolean {
   return template != null && code === undefined
 }
 
-function itemAfterMove({ connectionId, channel, sender, newContent }: Destination, item: OutboxItem): OutboxItem {
+function itemAfterMove(
+  { connectionId, channel, sender, newContent }: Destination,
+  item: OutboxItem,
+): OutboxItem {
   return { ...item, connectionId, channel, sender, content: newContent?.content ?? item.content }
 }
 
-function toPreviousAttempt({ accountId, id }: OutboxItem, attempt: number, outcome: NotTakenOutcome): PreviousAttempt {
+function toPreviousAttempt(
+  { accountId, id }: OutboxItem,
+  attempt: number,
+  outcome: NotTakenOutcome,
+): PreviousAttempt {
   return {
     accountId,
     id,

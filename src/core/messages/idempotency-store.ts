@@ -94,7 +94,12 @@ export async function dropExpiredKey(
 }
 
 /** Frees a key if it belongs to this message. */
-export async function dropMessageKey(db: Db, accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void> {
+export async function dropMessageKey(
+  db: Db,
+  accountId: AccountId,
+  claim: KeyClaim,
+  id: MessageId,
+): Promise<void> {
   await db.query({
     name: 'drop_key_of',
     text: 'delete from idempotency where account_id = $1 and operation = $2 and key = $3 and message_id = $4',

@@ -7,17 +7,17 @@ import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Answer, insufficientAnswer } from './answers.ts'
+import { confirmMessages } from './confirm-store.ts'
 import { fixFirstAnswer, renderFirstAnswer } from './first-answer.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
 import {
-  isAnswerPending,
   claimKeyForRefusal,
   dropExpiredKey,
   dropMessageKey,
+  isAnswerPending,
   readKey,
   type StoredKey,
 } from './idempotency-store.ts'
-import { confirmMessages } from './confirm-store.ts'
 
 export type Idempotency = {
   /**

@@ -2,6 +2,7 @@ import type { Channel, MessageStatus, MessageType } from '../../contract/enums.t
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
+import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -13,7 +14,6 @@ import {
   timeOf,
   toUuid,
 } from '../../lib/ids.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
 import { type MessageRow, type RawMessage, toRow } from './message-store.ts'
 
 export type MessageFilter = {

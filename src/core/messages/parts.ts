@@ -4,7 +4,7 @@ import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { joinParts, storeParts, type PartRef, type SplitMessage } from '../outbox/parts-store.ts'
+import { joinParts, type PartRef, type SplitMessage, storeParts } from '../outbox/parts-store.ts'
 
 /**
  * Messages that the provider splits into parts: receipts come for each part, on any node and in any order, and are

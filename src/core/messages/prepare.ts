@@ -23,6 +23,7 @@ import type { NamedAssets } from './assets.ts'
 import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
 import { checkContent, readMessageType } from './content.ts'
 import { type Context, readContext } from './context.ts'
+import { type RenderedMessage, renderMessage } from './render-message.ts'
 import { readSchedule } from './schedule.ts'
 import {
   channelByTemplate,
@@ -31,7 +32,6 @@ import {
   type NamedTemplate,
   typeByTemplate,
 } from './template-find.ts'
-import { renderMessage, type RenderedMessage } from './render-message.ts'
 
 /** The data for planning a send of an account; from caches, so that planning needs no query. */
 export type World = {

@@ -3,13 +3,19 @@ import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { requireLiveAccess } from '../accounts/rights.ts'
 import { readFilter } from './filter.ts'
-import { MAX_CLOCK_SKEW_MS, findSearchEnd, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
+import {
+  findSearchEnd,
+  jobEndedAt,
+  listMessages,
+  MAX_CLOCK_SKEW_MS,
+  type MessageFilter,
+} from './list-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
@@ -74,7 +80,12 @@ export function createMessages(deps: MessagesDeps): Messages {
   }
 
   /** Up to `limit` rows, and the id down to which was searched; null if that is the end. */
-  async function search(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
+  async function search(
+    accountId: AccountId,
+    filter: MessageFilter,
+    before: MessageId | null,
+    limit: number,
+  ) {
     if (!isSelective(filter)) {
       const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
       return { rows, downTo: cut ? rows.at(-1)!.id : null }

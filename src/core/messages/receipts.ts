@@ -59,7 +59,10 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
    * For receipts that changed no message, and are parked: returns which are of parts. Stores on the others
    * which attempt they name, if they do.
    */
-  async function joinParkedParts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
+  async function joinParkedParts(
+    connectionId: ConnectionId,
+    receipts: readonly Receipt[],
+  ): Promise<boolean[]> {
     const providerIds = receipts.map(({ providerId }) => providerId)
     const areParts = providerIds.length === 0 ? [] : await deps.parts.joinReceipts(connectionId, providerIds)
     await storeAttempts(

@@ -4,13 +4,13 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import type { TemplateCategory } from '../../contract/template.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
 import type { Carrier } from '../routing/route.ts'
-import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../templates/snapshot.ts'
+import type { AccountTemplatesSnapshot, TemplateSnapshot } from '../templates/snapshot.ts'
 import { isCodeOnly } from '../templates/spec.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { composeContent, ownText, type RenderedText } from './content.ts'
 import type { HeaderSources } from './template-header.ts'
-import { renderNamedTemplate, renderCode } from './template-render.ts'
+import { renderCode, renderNamedTemplate } from './template-render.ts'
 
 /** The rendered text of a message, and its template; `stored` is set if the provider fills the template in. */
 export type RenderedMessage = {

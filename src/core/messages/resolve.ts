@@ -7,7 +7,7 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import type { SuppressedOn } from '../consent/lookup.ts'
 import { notRegistered } from './answers.ts'
 import { type Planned, type PrepareDeps, type Prepared, planSend, priceSend, type World } from './prepare.ts'
-import { recipientSuppressed, findSuppression } from './suppression.ts'
+import { findSuppression, recipientSuppressed } from './suppression.ts'
 
 export type ResolveDeps = PrepareDeps & {
   clock: Clock
@@ -48,7 +48,11 @@ export type Refusal = {
  * With `channel: auto`, a channel that does not reach the recipient is skipped for the next
  * candidate.
  */
-export async function resolveSend(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
+export async function resolveSend(
+  body: SingleSendBody,
+  caller: Caller,
+  deps: ResolveDeps,
+): Promise<Resolved> {
   const world = await deps.world(caller, body)
   const excluded: Channel[] = []
   /** The first refusal, which the sender gets if no other channel carries the message. */
@@ -60,12 +64,16 @@ export async function resolveSend(body: SingleSendBody, caller: Caller, deps: Re
       const refusal = await vetSend(planned, deps)
       if (!refusal) return { kind: 'prepared', prepared: priceSend(planned, world) }
       firstRefusal ??= { ...refusal, planned }
-      if (!refusal.otherChannelAllowed || planned.candidates.length === 1) return { kind: 'refused', ...firstRefusal }
+      if (!refusal.otherChannelAllowed || planned.candidates.length === 1)
+        return { kind: 'refused', ...firstRefusal }
       excluded.push(planned.channel)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       // The fault of a second channel is not reported: the sender did not name that channel.
-      return { kind: 'refused', ...(firstRefusal ?? { problem: error, otherChannelAllowed: false, refusedBy: null, planned }) }
+      return {
+        kind: 'refused',
+        ...(firstRefusal ?? { problem: error, otherChannelAllowed: false, refusedBy: null, planned }),
+      }
     }
   }
 }

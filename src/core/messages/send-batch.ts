@@ -3,12 +3,13 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { BatchResult, SendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
-import { cutByWeight } from '../../lib/split-by-weight.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import { cutByWeight } from '../../lib/split-by-weight.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, UnfinishedBatch } from './batches.ts'
+import type { ConfirmedMessage } from './confirm-store.ts'
 import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -17,7 +18,6 @@ import type { Prepared } from './prepare.ts'
 import { refuseOnce } from './refuse.ts'
 import { type ResolveDeps, resolveSend } from './resolve.ts'
 import { readSchedule } from './schedule.ts'
-import type { ConfirmedMessage } from './confirm-store.ts'
 
 const NONE_ACCEPTED: UnfinishedBatch['accepted'] = new Map()
 
@@ -76,7 +76,13 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const accountId = request.caller.account.id
-      const refused = { problem: error, id: sameAs('msg', request.requestId), accountId, claim, refusedBy: null }
+      const refused = {
+        problem: error,
+        id: sameAs('msg', request.requestId),
+        accountId,
+        claim,
+        refusedBy: null,
+      }
       return refuseOnce(refused, idempotency, (existing, claim) => replay(request, claim, existing))
     }
   }

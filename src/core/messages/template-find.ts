@@ -9,7 +9,7 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { type Recipient, reaches, smsChannelOf } from '../routing/recipient.ts'
 import { requestedOfficialSender } from '../senders/official-route.ts'
 import { normalizeLanguage } from '../templates/draft.ts'
-import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../templates/snapshot.ts'
+import type { AccountTemplatesSnapshot, TemplateSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { unknownTemplate } from '../templates/view.ts'
 

@@ -30,7 +30,8 @@ export function renderNamedTemplate(
 /** Renders a bare code with the account's default template. */
 export function renderCode(template: TemplateSnapshot, channel: Channel, code: string): RenderedTemplate {
   const values = [code]
-  if (template.official) return { ...officialText(template, values), stored: storedOtpTemplate(template, values) }
+  if (template.official)
+    return { ...officialText(template, values), stored: storedOtpTemplate(template, values) }
   return { rendered: renderLocal({}, template, channel, values), stored: null }
 }
 

@@ -9,7 +9,7 @@ import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { matchesFilter } from './filter.ts'
 import { type MessageFilter, selectMessages } from './list-store.ts'
 import type { MessageRow } from './message-store.ts'
-import { type StreamCursor, readStreamCursor, writeStreamCursor } from './watch-cursor.ts'
+import { readStreamCursor, type StreamCursor, writeStreamCursor } from './watch-cursor.ts'
 import { deleteOldMoves, lastMoveId, type Move, selectMoves, watchAccounts } from './watch-store.ts'
 
 export type MessageNews = ListNews<Message>
@@ -112,7 +112,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     follower.tell({ kind: 'beat', mark: mark(since.afterId) })
     const moves = await selectMoves(db, [{ accountId: account.id, afterId: since.afterId }], MOST_MOVES)
     const ids = new Set(moves.flatMap(({ messageIds }) => messageIds))
-    const isSent = !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], mark(since.afterId)))
+    const isSent =
+      !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], mark(since.afterId)))
     follower.tell({ kind: isSent ? 'beat' : 'reset', mark: cursorOf(tail) })
   }
 
@@ -150,7 +151,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const fresh = moves.filter(({ id }) => !tail.seen.has(id))
     const ids = new Set(fresh.flatMap(({ messageIds }) => messageIds))
     const at = cursorOf(tail)
-    if (isTooMuch(moves, ids) || !(await sendMessages(tail.accountId, ids, all, at))) await resetToEnd(tail, all)
+    if (isTooMuch(moves, ids) || !(await sendMessages(tail.accountId, ids, all, at)))
+      await resetToEnd(tail, all)
     const nowMs = clock.monotonic()
     for (const { id } of fresh) tail.seen.set(id, nowMs)
     advance(tail, nowMs)

@@ -17,7 +17,12 @@ export function someNodeRunsSince(place: `$${number}`): string {
  * the database, as with the embedded one, so all other nodes are removed. The start is in whole
  * milliseconds, like the times that it is compared with.
  */
-export async function registerNode(db: Db, host: string, nowMs: number, isExclusive: boolean): Promise<number> {
+export async function registerNode(
+  db: Db,
+  host: string,
+  nowMs: number,
+  isExclusive: boolean,
+): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'register_node',
     text: `with dead as (delete from nodes where $3)

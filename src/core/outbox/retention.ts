@@ -29,7 +29,15 @@ export type Retention = {
 const MOST_STRAYS = 20_000
 
 /** Deletes by months, since dropping a partition is fast and leaves no dead rows. */
-export function createRetention({ db, clock, keep }: { db: Database; clock: Clock; keep: RetentionPeriods }): Retention {
+export function createRetention({
+  db,
+  clock,
+  keep,
+}: {
+  db: Database
+  clock: Clock
+  keep: RetentionPeriods
+}): Retention {
   const tables: readonly [Monthly, number | null][] = [
     ['deliveries', keep.eventsMs],
     ['events', keep.eventsMs],

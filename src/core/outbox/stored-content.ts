@@ -22,7 +22,11 @@ export type StoredContent = {
 export type RequestedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
 
 /** The sender that a request names; null if it names none. */
-export function requestedSenderOf({ sender, senderId, officialSenderId }: RequestedSender): RequestedSender | null {
+export function requestedSenderOf({
+  sender,
+  senderId,
+  officialSenderId,
+}: RequestedSender): RequestedSender | null {
   if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
   return {
     ...(sender !== undefined && { sender }),

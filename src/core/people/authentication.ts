@@ -2,17 +2,17 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Attempts, loginBuckets, type AttemptBucket } from './attempts.ts'
+import { type AttemptBucket, type Attempts, loginBuckets } from './attempts.ts'
 import type { Browsers } from './browsers.ts'
 import { emailKey } from './email.ts'
 import type { Passwords } from './passwords.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
 import { stepOfCode } from './totp.ts'
 import {
-  selectUser,
-  selectUserByEmail,
   consumeRecoveryCode,
   consumeTotpStep,
+  selectUser,
+  selectUserByEmail,
   type UserId,
   type UserRow,
 } from './user-store.ts'
@@ -42,7 +42,14 @@ export type AuthenticationDeps = {
   browsers: Pick<Browsers, 'recognize'>
 }
 
-export function createAuthentication({ db, clock, seal, attempts, passwords, browsers }: AuthenticationDeps): Authentication {
+export function createAuthentication({
+  db,
+  clock,
+  seal,
+  attempts,
+  passwords,
+  browsers,
+}: AuthenticationDeps): Authentication {
   /** Each code works once, also for concurrent attempts: one conditional UPDATE decides. */
   async function verifySecondFactorCode(user: UserRow, given: string): Promise<boolean> {
     const code = given.replace(/\s/g, '')

@@ -1,6 +1,6 @@
 import type { Seal } from '../../infra/seal.ts'
-import type { Random } from '../../lib/random.ts'
 import { sameText } from '../../lib/constant-time-equal.ts'
+import type { Random } from '../../lib/random.ts'
 import { emailKey } from './email.ts'
 import { newToken } from './tokens.ts'
 

@@ -161,7 +161,11 @@ export async function deleteInvitation(
 }
 
 /** Deletes the open invitations of a person to an account, or to the platform, that they were removed from. */
-export async function deleteInvitationsToAccount(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
+export async function deleteInvitationsToAccount(
+  db: Db,
+  accountId: AccountId,
+  userId: UserId,
+): Promise<void> {
   await db.query({
     name: 'invitations_delete_of',
     text: `delete from invitations i using users u

@@ -10,19 +10,19 @@ import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { type Attempts, addressBucket } from './attempts.ts'
+import type { Authentication } from './authentication.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
   deleteResetsForUser,
-  lockInviter,
   type InvitationRow,
-  upsertInvitation,
-  selectOpenInvitation,
+  lockInviter,
   markInvitationAccepted,
+  selectOpenInvitation,
+  upsertInvitation,
 } from './invitation-store.ts'
 import { insertMembership } from './membership-store.ts'
 import type { Passwords } from './passwords.ts'
-import type { Authentication } from './authentication.ts'
-import type { SignInResult, VerifiedUser, Sessions } from './sessions.ts'
+import type { Sessions, SignInResult, VerifiedUser } from './sessions.ts'
 import { hashToken, newToken } from './tokens.ts'
 import {
   clearTotp,
@@ -160,7 +160,10 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     return user
   }
 
-  async function joinWithNewLogin(row: InvitationRow, { name, password }: InvitationAccept): Promise<VerifiedUser> {
+  async function joinWithNewLogin(
+    row: InvitationRow,
+    { name, password }: InvitationAccept,
+  ): Promise<VerifiedUser> {
     if (name === undefined) throw invalid('name', 'is required for a new login')
     const hash = await hashNewPassword(password, row.email)
     const userId = ids.next('usr')

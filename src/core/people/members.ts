@@ -25,8 +25,8 @@ import {
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
-import { permissionsOfRole, requireRoleRights } from '../accounts/rights.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
+import { permissionsOfRole, requireRoleRights } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
@@ -59,7 +59,12 @@ export type Members = {
   /** Deletes their open invitations as well; the API keys that they made stay valid, and are listed in the answer. */
   remove(caller: Caller, id: string): Promise<MemberRemoved>
   /** Within a transaction: CONFLICT where the account would have no owner left. */
-  removeIn(tx: Db, accountId: AccountId, id: UserId, checkMayChange?: (member: MemberRow) => void): Promise<void>
+  removeIn(
+    tx: Db,
+    accountId: AccountId,
+    id: UserId,
+    checkMayChange?: (member: MemberRow) => void,
+  ): Promise<void>
   listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
   /** `origin`: the console's origin, as the caller reached it. */
   invite(caller: Caller, input: InvitationCreate, origin: string): Promise<InvitationMade>
@@ -133,7 +138,8 @@ export function createMembers(deps: MembersDeps): Members {
       userId: null,
       origin: deps.publicUrl ?? origin,
     })
-    const mail = input.mail === false ? 'not_asked' : await deps.mail(caller, renderInvitationMail(caller, made, email))
+    const mail =
+      input.mail === false ? 'not_asked' : await deps.mail(caller, renderInvitationMail(caller, made, email))
     return { invitation: viewInvitation(made.invitation, clock.now()), link: made.link, mail }
   }
 
@@ -174,7 +180,11 @@ export function createMembers(deps: MembersDeps): Members {
 }
 
 /** CONFLICT where this member is the last owner. The caller has locked the account, so its members cannot change meanwhile. */
-export async function requireOtherOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
+export async function requireOtherOwner(
+  tx: Db,
+  accountId: AccountId,
+  { id, role }: MemberRow,
+): Promise<void> {
   if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
   throw new Problem('CONFLICT', 'An account needs at least one owner: make another member an owner first.')
 }

@@ -22,24 +22,24 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
-import { permissionsOfRole } from '../accounts/rights.ts'
 import { listKeysMadeBy } from '../accounts/key-store.ts'
 import { PLATFORM } from '../accounts/platform.ts'
+import { permissionsOfRole } from '../accounts/rights.ts'
 import { accountExists, lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
-  deleteInvitationsByInviter,
   deleteInvitationsByEmail,
+  deleteInvitationsByInviter,
   deleteInvitationsToAccount,
   type InvitationRow,
   listInvitations,
 } from './invitation-store.ts'
 import type { Invitations } from './invitations.ts'
 import {
-  requireOtherOwner,
   type Members,
   permissionsOf,
+  requireOtherOwner,
   unknownInvitation,
   viewInvitation,
   viewRemainingKey,

@@ -127,7 +127,10 @@ export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
 }
 
 /** Never sets a time back. Locks in the order of ids, so that two nodes do not deadlock. */
-export async function updateLastSeen(db: Db, seen: readonly { id: SessionId; atMs: number }[]): Promise<void> {
+export async function updateLastSeen(
+  db: Db,
+  seen: readonly { id: SessionId; atMs: number }[],
+): Promise<void> {
   await db.query({
     name: 'sessions_seen',
     text: `with seen as (

@@ -19,12 +19,12 @@ import {
   deleteSessionsOf,
   insertSession,
   listSessions,
-  updateLastSeen,
   type SessionId,
   type SessionRow,
   type SessionWithUser,
   selectSession,
   sweepSessions,
+  updateLastSeen,
 } from './session-store.ts'
 import { hashToken, newToken } from './tokens.ts'
 import { selectUser, type UserId, type UserRow } from './user-store.ts'
@@ -82,7 +82,13 @@ const MAX_CACHED_SESSIONS = 5_000
 /** Tables whose changes drop a person from the cache. */
 const TABLES = new Set(['users', 'memberships', 'console_sessions'])
 
-type CachedSession = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
+type CachedSession = {
+  signedIn: SignedIn
+  userId: UserId
+  id: SessionId
+  createdAtMs: number
+  seenAtMs: number
+}
 /** Whether the look-up counts as a use of the session. */
 type Use = (held: CachedSession, nowMs: number) => SignedIn
 
@@ -149,15 +155,22 @@ export function createSessions(deps: SessionsDeps): Sessions {
   function find(token: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
     const hash = hashToken(token).toString('hex')
     const held = cache.get(hash)
-    return held instanceof Promise ? held.then(found => checkSession(found, hash, use)) : checkSession(held, hash, use)
+    return held instanceof Promise
+      ? held.then(found => checkSession(found, hash, use))
+      : checkSession(held, hash, use)
   }
 
-  function checkSession(held: CachedSession | null, hash: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
+  function checkSession(
+    held: CachedSession | null,
+    hash: string,
+    use: Use,
+  ): SignedIn | null | Promise<SignedIn | null> {
     if (!held) return null
     const nowMs = clock.now()
     if (nowMs - held.createdAtMs >= MAX_AGE_MS) return null
     // Another node may have noted a later use since this one read the session.
-    if (nowMs - held.seenAtMs >= IDLE_TIMEOUT_MS) return read(hash).then(found => checkReadSession(found, held, use))
+    if (nowMs - held.seenAtMs >= IDLE_TIMEOUT_MS)
+      return read(hash).then(found => checkReadSession(found, held, use))
     return use(held, nowMs)
   }
 

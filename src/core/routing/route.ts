@@ -84,7 +84,10 @@ function channelsForAuto(request: RouteRequest): Channel[] {
 }
 
 /** What decides which connections can send a message. */
-export type CarrierRequest = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
+export type CarrierRequest = Pick<
+  RouteRequest,
+  'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'
+>
 
 /**
  * All connections of the wanted channels: sorted by the priority of each channel's first

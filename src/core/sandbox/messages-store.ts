@@ -20,7 +20,10 @@ const PAGE_BYTES = 4_000_000
  * The newest first. After the first message, a page ends at `PAGE_BYTES` of content (`cut`: more rows were found). Two
  * statements rather than one with an OR, so that each uses its own index.
  */
-export async function readInbox(db: Db, page: InboxQuery): Promise<{ rows: SandboxMessage[]; truncated: boolean }> {
+export async function readInbox(
+  db: Db,
+  page: InboxQuery,
+): Promise<{ rows: SandboxMessage[]; truncated: boolean }> {
   const { rows } = await db.query<MessageRow>({
     name: page.to === null ? 'sandbox_messages' : 'sandbox_messages_to',
     text: `

@@ -5,7 +5,7 @@ import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { officialSource } from './official-route.ts'
-import type { SenderSnapshot, AccountSendersSnapshot } from './snapshot.ts'
+import type { AccountSendersSnapshot, SenderSnapshot } from './snapshot.ts'
 
 /** The sender of a message; `from` is null where the connection decides it. */
 export type SenderChoice = { from: string | null; source: SenderSource }
@@ -42,7 +42,11 @@ export function checkNamedSender(body: SingleSendBody, senders: AccountSendersSn
   requestedSender(body, senders)
 }
 
-function smsSender(body: SingleSendBody, accountId: AccountId, senders: AccountSendersSnapshot): SenderChoice {
+function smsSender(
+  body: SingleSendBody,
+  accountId: AccountId,
+  senders: AccountSendersSnapshot,
+): SenderChoice {
   const requested = requestedSender(body, senders)
   if (requested) return { from: requested.name, source: 'request' }
   const sender = senders.default

@@ -36,7 +36,8 @@ export function officialConnections(
   connections: readonly ConnectionSnapshot[],
 ): readonly ConnectionSnapshot[] {
   const requested = requestedConnection(request, connections)
-  if (requested === undefined && request.channel !== 'auto' && request.channel !== OFFICIAL_CHANNEL) return connections
+  if (requested === undefined && request.channel !== 'auto' && request.channel !== OFFICIAL_CHANNEL)
+    return connections
   const official = connections.filter(each => each.channels.includes(OFFICIAL_CHANNEL))
   if (requested === undefined && official.length < 2) return connections
   const allowed = requested === undefined ? official : allowedConnections(requested, request, official)

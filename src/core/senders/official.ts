@@ -72,7 +72,12 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
         ...viewStatus(each, senders.identities.get(each.id)),
       })),
       ...(platform
-        ? [{ ...viewPlatform(platform, senders), ...viewStatus(platform, senders.identities.get(platform.id)) }]
+        ? [
+            {
+              ...viewPlatform(platform, senders),
+              ...viewStatus(platform, senders.identities.get(platform.id)),
+            },
+          ]
         : []),
     ]
   }

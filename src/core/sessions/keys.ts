@@ -4,7 +4,7 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { deleteKeys, type SealedKey, selectKeys, upsertKeys } from './key-store.ts'
-import { type SessionClaim, lockClaim } from './store.ts'
+import { lockClaim, type SessionClaim } from './store.ts'
 
 /** The keys of one session, for the node that holds it. */
 export type HeldKeys = {

@@ -6,10 +6,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
-import { type ChatRow, pruneChats, upsertChats, deleteAllChats } from './chat-store.ts'
+import { type ChatRow, deleteAllChats, pruneChats, upsertChats } from './chat-store.ts'
 import { deleteAllKeys } from './key-store.ts'
 import { pairingContext } from './sessions.ts'
-import { type SessionClaim, lockClaim, type StateChange, writeState, storeLastEvent } from './store.ts'
+import { lockClaim, type SessionClaim, type StateChange, storeLastEvent, writeState } from './store.ts'
 import type { Pairing } from './view.ts'
 
 /** The state of a session, as reported by the node that holds it. */

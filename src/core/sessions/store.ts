@@ -30,7 +30,13 @@ export type SessionRow = {
 }
 
 /** A node's claim of a session, with fence and turn: writes of an earlier claim are refused. */
-export type SessionClaim = { accountId: AccountId; id: ConnectionId; node: number; fence: number; turn: number }
+export type SessionClaim = {
+  accountId: AccountId
+  id: ConnectionId
+  node: number
+  fence: number
+  turn: number
+}
 
 type Raw = Omit<SessionRow, 'accountId' | 'id' | 'pairedAtMs' | 'openedAtMs' | 'changedAtMs'> & {
   accountUuid: string

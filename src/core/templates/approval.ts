@@ -6,9 +6,9 @@ import type { AccountId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { TemplateMedia } from './header-file.ts'
 import { type OfficialConnection, providerNameOf } from './official-connection.ts'
-import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
-import { toOfficialTemplate } from './official-template.ts'
 import { selectOfficial } from './official-store.ts'
+import { toOfficialTemplate } from './official-template.ts'
+import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
 import type { TemplateDraft } from './spec.ts'
 import { subTypeAfter } from './transitions.ts'
 
@@ -26,18 +26,37 @@ type ApprovalResult = {
  * Submits an official template to its provider, or finds the existing one that it is to be bound to. Throws
  * a 400 with the provider's explanation, and PROVIDER_UNAVAILABLE.
  */
-export type Approve = (accountId: AccountId, draft: TemplateDraft, connection: OfficialConnection) => Promise<ApprovalResult>
+export type Approve = (
+  accountId: AccountId,
+  draft: TemplateDraft,
+  connection: OfficialConnection,
+) => Promise<ApprovalResult>
 
-export type ApprovalDeps = { db: Db; providerTemplates: ProviderTemplates; media: Pick<TemplateMedia, 'outgoing'> }
+export type ApprovalDeps = {
+  db: Db
+  providerTemplates: ProviderTemplates
+  media: Pick<TemplateMedia, 'outgoing'>
+}
 
 export function createApproval({ db, providerTemplates, media }: ApprovalDeps): Approve {
-  async function submit(draft: TemplateDraft, connection: OfficialConnection, providerName: string): Promise<ApprovalResult> {
-    const outcome = await providerTemplates.submit(connection.connectionId, toOfficialTemplate(draft, providerName, media.outgoing))
+  async function submit(
+    draft: TemplateDraft,
+    connection: OfficialConnection,
+    providerName: string,
+  ): Promise<ApprovalResult> {
+    const outcome = await providerTemplates.submit(
+      connection.connectionId,
+      toOfficialTemplate(draft, providerName, media.outgoing),
+    )
     return { ...readOutcome(outcome, draft), providerName }
   }
 
   /** Finds an existing template by the provider's id; its name there may differ. */
-  async function bind(accountId: AccountId, draft: TemplateDraft, connection: OfficialConnection): Promise<ApprovalResult> {
+  async function bind(
+    accountId: AccountId,
+    draft: TemplateDraft,
+    connection: OfficialConnection,
+  ): Promise<ApprovalResult> {
     const providerTemplateId = draft.providerTemplateId!
     if (connection.sandbox) {
       // The sandbox has no templates of its own, so one to bind to is created there.
@@ -76,7 +95,10 @@ function reviewStateOf(state: TemplateState, { subType }: TemplateDraft) {
   return { status: state.status, reason: state.reason, subType: subTypeAfter(subType, state) ?? subType }
 }
 
-function readOutcome(outcome: TemplateOutcome | null, draft: TemplateDraft): Omit<ApprovalResult, 'providerName'> {
+function readOutcome(
+  outcome: TemplateOutcome | null,
+  draft: TemplateDraft,
+): Omit<ApprovalResult, 'providerName'> {
   switch (outcome?.kind) {
     case 'submitted':
       return {

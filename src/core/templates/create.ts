@@ -10,15 +10,15 @@ import { draftTemplate } from './draft.ts'
 import type { PublishTemplateEvent } from './events.ts'
 import { discardDownloaded, readHeaderFile, type TemplateMedia } from './header-file.ts'
 import type { OfficialConnection, TemplateOwner } from './official-connection.ts'
-import type { ProviderTemplates } from './provider-templates.ts'
 import { claimName, releaseName } from './official-store.ts'
+import type { ProviderTemplates } from './provider-templates.ts'
 import { fileOf, isCodeOnly, type TemplateDraft, type TemplateSpec } from './spec.ts'
 import {
   insertTemplate,
+  measureTemplates,
   setDefaultTemplate,
   type TemplateRow,
   templateExists,
-  measureTemplates,
 } from './store.ts'
 import { nextCheckAt } from './transitions.ts'
 
@@ -95,7 +95,12 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   /** Keeps the header's file from being deleted until the template is stored. */
-  async function submitWithFile(owner: TemplateOwner, draft: TemplateDraft, connection: OfficialConnection, makeDefault: boolean) {
+  async function submitWithFile(
+    owner: TemplateOwner,
+    draft: TemplateDraft,
+    connection: OfficialConnection,
+    makeDefault: boolean,
+  ) {
     const file = fileOf(draft.spec.header)
     const work = () => submitAndStore(owner, draft, connection, makeDefault)
     const row = file ? await deps.media.retainDuring(owner.accountId, file, work) : await work()
@@ -103,7 +108,12 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   /** Submits the template, and stores it only if the provider accepts it for review. */
-  async function submitAndStore(owner: TemplateOwner, draft: TemplateDraft, connection: OfficialConnection, makeDefault: boolean) {
+  async function submitAndStore(
+    owner: TemplateOwner,
+    draft: TemplateDraft,
+    connection: OfficialConnection,
+    makeDefault: boolean,
+  ) {
     const { status, reason, subType, ...named } = await approve(owner.accountId, draft, connection)
     const { connectionId, onPlatformNumber } = connection
     const official = { connectionId, onPlatformNumber, ...named }
@@ -189,7 +199,11 @@ function creationInProgress({ name }: TemplateDraft): Problem {
   })
 }
 
-function alreadyExists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {
+function alreadyExists({
+  name,
+  language,
+  provider,
+}: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {
   const where = language === '' ? '' : ` in ${language}`
   return new Problem(
     'TEMPLATE_EXISTS',

@@ -64,7 +64,12 @@ export function readFooter(body: TemplateCreate, kind: TemplateKind, faults: Fau
   return body.subType === 'otp' ? null : footer
 }
 
-const MAX_BUTTONS: Record<TemplateButtonInput['type'], number> = { url: 2, phone: 1, quick_reply: 10, copy_code: 1 }
+const MAX_BUTTONS: Record<TemplateButtonInput['type'], number> = {
+  url: 2,
+  phone: 1,
+  quick_reply: 10,
+  copy_code: 1,
+}
 
 /** Reads the buttons of an official template. */
 export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateButton[] {

@@ -102,11 +102,19 @@ function compile(
 }
 
 /** The placeholders of a bound template: as many as the owner says, and as in the body if there is one. */
-function countBoundPlaceholders(body: TemplateCreate, segments: Segments, field: string, faults: Faults): number {
+function countBoundPlaceholders(
+  body: TemplateCreate,
+  segments: Segments,
+  field: string,
+  faults: Faults,
+): number {
   const counted = countPlaceholders([segments], field, faults)
   const declared = body.manualVariableCount
   if (declared !== undefined && segments.length > 0 && declared !== counted) {
-    faults.add('manualVariableCount', `is ${declared}, but the number of placeholders in ${field} is ${counted}`)
+    faults.add(
+      'manualVariableCount',
+      `is ${declared}, but the number of placeholders in ${field} is ${counted}`,
+    )
   }
   return declared ?? counted
 }

@@ -17,7 +17,13 @@ export type PublishTemplateEvent = (
   change: { from: ReviewState | null; drift: boolean },
 ) => Promise<void>
 
-export function createTemplateEventPublisher({ clock, ids }: { clock: Clock; ids: Ids }): PublishTemplateEvent {
+export function createTemplateEventPublisher({
+  clock,
+  ids,
+}: {
+  clock: Clock
+  ids: Ids
+}): PublishTemplateEvent {
   return async (tx, template, { status, reason, subType }, { from, drift }) => {
     // The platform has no webhooks, and `active` templates are not official.
     if (template.accountId === PLATFORM || status === 'active') return

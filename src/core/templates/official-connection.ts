@@ -71,7 +71,10 @@ function requestedConnection({ requestedSender }: ConnectionRequest, own: readon
 }
 
 /** The connection with this id, which may be disabled; null if it was deleted. */
-export function findOfficialConnection(connections: readonly ConnectionSnapshot[], id: ConnectionId): OfficialConnection | null {
+export function findOfficialConnection(
+  connections: readonly ConnectionSnapshot[],
+  id: ConnectionId,
+): OfficialConnection | null {
   const found = connections.find(each => each.id === id)
   return found ? toOfficialConnection(found) : null
 }

@@ -108,7 +108,12 @@ export async function finishCheck(
 export type NameClaim = { accountId: AccountId; name: string; language: string }
 
 /** Claims a name for a request; false while another request has it. Claims from before `expiredBeforeMs` have expired. */
-export async function claimName(db: Db, claim: NameClaim, nowMs: number, expiredBeforeMs: number): Promise<boolean> {
+export async function claimName(
+  db: Db,
+  claim: NameClaim,
+  nowMs: number,
+  expiredBeforeMs: number,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'template_claim',
     text: `insert into template_claims as c (account_id, name, language, claimed_at) values ($1, $2, $3, $4)

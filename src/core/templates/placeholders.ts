@@ -30,7 +30,8 @@ export function parsePlaceholders(text: string): Segments | PlaceholderFault {
   let from = 0
   for (const match of text.matchAll(PLACEHOLDER)) {
     const number = Number(match[1])
-    if (number > MAX_PLACEHOLDERS) return { at: match.index, message: `has more than ${MAX_PLACEHOLDERS} placeholders` }
+    if (number > MAX_PLACEHOLDERS)
+      return { at: match.index, message: `has more than ${MAX_PLACEHOLDERS} placeholders` }
     if (match.index > from) segments.push(text.slice(from, match.index))
     segments.push(number)
     from = match.index + match[0].length

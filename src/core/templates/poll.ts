@@ -3,8 +3,8 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { TemplateStates } from './apply-state.ts'
-import type { ProviderTemplates } from './provider-templates.ts'
 import { claimChecks, finishCheck, type OfficialRow } from './official-store.ts'
+import type { ProviderTemplates } from './provider-templates.ts'
 import { nextCheckAt, statusAfter } from './transitions.ts'
 
 export type TemplatePollDeps = {

@@ -18,7 +18,10 @@ export type ProviderTemplates = {
   /** False if it is not known whether the template was deleted. */
   remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
 }
-export type ReadOutcome = { kind: 'state'; state: TemplateState } | { kind: 'unknown' } | { kind: 'unanswered' }
+export type ReadOutcome =
+  | { kind: 'state'; state: TemplateState }
+  | { kind: 'unknown' }
+  | { kind: 'unanswered' }
 
 export type ProviderTemplatesDeps = {
   clock: Clock

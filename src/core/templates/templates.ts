@@ -14,13 +14,18 @@ import {
 import type { PlatformTemplateCreate, TemplateCreate } from '../../contract/template-create.ts'
 import type { Database } from '../../infra/db.ts'
 import { type AccountId, type ConnectionId, isId } from '../../lib/ids.ts'
-import { requireLiveAccess } from '../accounts/rights.ts'
 import { PLATFORM } from '../accounts/platform.ts'
+import { requireLiveAccess } from '../accounts/rights.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
-import type { AccountSenders, OfficialConnection, OfficialSenders, TemplateOwner } from './official-connection.ts'
-import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
+import type {
+  AccountSenders,
+  OfficialConnection,
+  OfficialSenders,
+  TemplateOwner,
+} from './official-connection.ts'
 import { previewTemplate } from './preview.ts'
+import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
 import { chosenDefaults } from './snapshot.ts'
 import { isCodeOnly } from './spec.ts'
 import {
@@ -31,9 +36,9 @@ import {
   selectDefaultsFor,
   selectTemplate,
   setDefaultTemplate,
+  setTemplateStatus,
   type TemplateFilter,
   type TemplateRow,
-  setTemplateStatus,
 } from './store.ts'
 import { isUsable } from './transitions.ts'
 import { unknownTemplate, type ViewContext, viewSmsCreated, viewTemplate } from './view.ts'
@@ -136,7 +141,11 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     return { data: await viewAll(accountId, data), nextCursor }
   }
 
-  async function setStatus(accountId: AccountId, id: string, to: 'active' | 'disabled'): Promise<TemplateView> {
+  async function setStatus(
+    accountId: AccountId,
+    id: string,
+    to: 'active' | 'disabled',
+  ): Promise<TemplateView> {
     const row = await findOwn(accountId, id)
     if (row.official) {
       throw new Problem(

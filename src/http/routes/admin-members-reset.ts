@@ -23,7 +23,11 @@ export const adminMembersReset = (deps: { peopleAdmin: PeopleAdmin }) =>
       response: { 201: success(ResetMade) },
     },
     handler: async (request, reply) => {
-      const data = await deps.peopleAdmin.createResetLink(request.params.id, originOf(request), actorOf(request))
+      const data = await deps.peopleAdmin.createResetLink(
+        request.params.id,
+        originOf(request),
+        actorOf(request),
+      )
       reply.code(201)
       return { success: true, data }
     },

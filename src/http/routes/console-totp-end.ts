@@ -20,7 +20,11 @@ export const consoleTotpEnd = (deps: { ownLogin: OwnLogin; cookies: SessionCooki
       response: { 200: success(SessionView) },
     },
     handler: async (request, reply) => {
-      const entered = await deps.ownLogin.disableTotp(request.signedIn, request.body.password, visitOf(request))
+      const entered = await deps.ownLogin.disableTotp(
+        request.signedIn,
+        request.body.password,
+        visitOf(request),
+      )
       deps.cookies.give(reply, entered)
       request.signedIn = entered.signedIn
       return { success: true, data: entered.view }

@@ -69,14 +69,18 @@ test('an update that was overtaken changes nothing but a payload that is missing
     after: { ...blocked, startPayload: 'late' },
     events: [],
   })
-  expect(applyUpdate(known({ startPayload: 'newer' }), update(1, start('late'), NOW - 5_000), NOW)).toMatchObject({
+  expect(
+    applyUpdate(known({ startPayload: 'newer' }), update(1, start('late'), NOW - 5_000), NOW),
+  ).toMatchObject({
     after: { startPayload: 'newer' },
   })
 })
 
 test('after an idle week numbers begin anew, and are heard all the same', () => {
   const later = NOW + 8 * 86_400_000
-  expect(applyUpdate(known({ lastUpdateId: 900_000 }), update(3, { kind: 'blocked' }, later), later)).toMatchObject({
+  expect(
+    applyUpdate(known({ lastUpdateId: 900_000 }), update(3, { kind: 'blocked' }, later), later),
+  ).toMatchObject({
     after: { blockedAtMs: later - 500, lastUpdateId: 3 },
     events: ['blocked'],
   })

@@ -4,9 +4,9 @@ import { telegramProvider } from '../../../src/channels/telegram.ts'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { createBots } from '../../../src/core/bots/bots.ts'
 import { claimFeeds, type FeedRef } from '../../../src/core/bots/feed-store.ts'
+import { createBotTokens } from '../../../src/core/bots/tokens.ts'
 import { createBotUpdateCheck } from '../../../src/core/bots/update-check.ts'
 import { createBotUpdateModes } from '../../../src/core/bots/update-modes.ts'
-import { createBotTokens } from '../../../src/core/bots/tokens.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { type BotId, createIds, toUuid } from '../../../src/lib/ids.ts'
@@ -66,7 +66,16 @@ function createNode(publicUrl: string | null) {
     chooseConnection: async () => connectionId,
   } as unknown as Parameters<typeof createBotUpdateModes>[0]['platforms']
   const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const listening = createBotUpdateCheck({ db, clock, ids, log, platforms, tokens, updateModes: settling, publicUrl })
+  const listening = createBotUpdateCheck({
+    db,
+    clock,
+    ids,
+    log,
+    platforms,
+    tokens,
+    updateModes: settling,
+    publicUrl,
+  })
   const caller = { account: { id: ids.next('acc') }, mode: 'live' } as Caller
   const all = createBots({ db, clock, ids, seal, platforms, updateModes: settling, changed() {} })
   const token = `${++numbers}:a`

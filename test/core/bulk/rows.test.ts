@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowStatus } from '../../../src/contract/bulk.ts'
-import { listRows, readRows, readPendingRows } from '../../../src/core/bulk/row-store.ts'
+import { listRows, readPendingRows, readRows } from '../../../src/core/bulk/row-store.ts'
 import { foldMoves, listOpenMessages, selectJob } from '../../../src/core/bulk/store.ts'
 import { viewRow } from '../../../src/core/bulk/view.ts'
 import type { Db } from '../../../src/infra/db.ts'
@@ -199,7 +199,9 @@ test('a row that is a message stands as the message does, and is counted by word
     fromUuid('msg', made[0]!),
     fromUuid('msg', made[1]!),
   ])
-  expect(await listOpenMessages(database.db, job, fromUuid('msg', made[1]!), 2)).toEqual([fromUuid('msg', made[2]!)])
+  expect(await listOpenMessages(database.db, job, fromUuid('msg', made[1]!), 2)).toEqual([
+    fromUuid('msg', made[2]!),
+  ])
 
   const word = (ns: readonly number[]) =>
     database.db.query({

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { confirmMessages } from '../../../src/core/messages/confirm-store.ts'
 import {
   type AcceptRow,
   acceptSends,
@@ -9,7 +10,6 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import { dropMessageKey, readKey } from '../../../src/core/messages/idempotency-store.ts'
-import { confirmMessages } from '../../../src/core/messages/confirm-store.ts'
 import { checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'

@@ -8,11 +8,11 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import {
-  isAnswerPending,
   claimKeyForRefusal,
   dropExpiredKey,
   dropMessageKey,
   fixAnswer,
+  isAnswerPending,
   sweepKeys,
 } from '../../../src/core/messages/idempotency-store.ts'
 import { listMessages } from '../../../src/core/messages/list-store.ts'
@@ -31,7 +31,7 @@ import {
   closeUnknown,
   storeReceiptAttempts,
 } from '../../../src/core/outbox/reconcile-store.ts'
-import { claimDue, releaseRows, listOwned, reclaimFromDead } from '../../../src/core/outbox/store.ts'
+import { claimDue, listOwned, reclaimFromDead, releaseRows } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'

@@ -12,7 +12,12 @@ import { createMessageParts } from '../../../src/core/messages/parts.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
 import { storeParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
-import { applyParked, closeUnknown, type ReceiptAttempt, storeReceiptAttempts } from '../../../src/core/outbox/reconcile-store.ts'
+import {
+  applyParked,
+  closeUnknown,
+  type ReceiptAttempt,
+  storeReceiptAttempts,
+} from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue, releaseRows } from '../../../src/core/outbox/store.ts'
 import { sweepAllProviderRefs, sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
@@ -344,7 +349,11 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
   }
 
   /** One that names our own id of the attempt. */
-  async function hear(id: MessageId, status: ReceiptRow['status'], more: Partial<ReceiptAttempt> = {}): Promise<void> {
+  async function hear(
+    id: MessageId,
+    status: ReceiptRow['status'],
+    more: Partial<ReceiptAttempt> = {},
+  ): Promise<void> {
     const echo = { connectionId, providerId: `of ${id}`, id, attempt: 1, ofPart: false, ...more }
     await settle.receipt({ ...receipt(echo.providerId), connectionId: echo.connectionId, status })
     await storeReceiptAttempts(database.db, [echo])
@@ -566,7 +575,9 @@ describe('a message that its provider has taken apart', () => {
     const [id] = await accepted(1)
     const ids = [`${id}-a`, `${id}-b`]
     for (const each of ids) await hear(at, each)
-    await storeParts(database.db, clock.now(), [{ connectionId, wholeId: ids.join(), partIds: ids, total: 2 }])
+    await storeParts(database.db, clock.now(), [
+      { connectionId, wholeId: ids.join(), partIds: ids, total: 2 },
+    ])
     await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
     expect(await shown(id!)).toMatchObject({ status: 'sent' })
     await applyParked(database.db, clock.now())

@@ -8,7 +8,7 @@ import {
   findTemplate,
 } from '../../../src/core/messages/template-find.ts'
 import type { Recipient } from '../../../src/core/routing/recipient.ts'
-import type { TemplateSnapshot, AccountTemplatesSnapshot } from '../../../src/core/templates/snapshot.ts'
+import type { AccountTemplatesSnapshot, TemplateSnapshot } from '../../../src/core/templates/snapshot.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 
 const ACCOUNT: AccountId = 'acc_1'

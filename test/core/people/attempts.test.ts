@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { loginBuckets, operatorBucket, type AttemptBucket, createAttempts } from '../../../src/core/people/attempts.ts'
+import {
+  type AttemptBucket,
+  createAttempts,
+  loginBuckets,
+  operatorBucket,
+} from '../../../src/core/people/attempts.ts'
 import { createBrowsers } from '../../../src/core/people/browsers.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { createRandom } from '../../../src/lib/random.ts'

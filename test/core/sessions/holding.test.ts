@@ -7,10 +7,10 @@ import { createSessionStates } from '../../../src/core/sessions/states.ts'
 import {
   claimSessions,
   deleteSession,
-  type SessionClaim,
   insertSession,
   lockClaim,
   restartSession,
+  type SessionClaim,
   type SessionRow,
 } from '../../../src/core/sessions/store.ts'
 import { DatabaseUnavailable } from '../../../src/infra/db.ts'
@@ -133,7 +133,9 @@ test('changes are all of them or none', async () => {
 test('what was said before a restart moves nothing behind it', async () => {
   const [hold] = await claim(nodes[0])
   await restartSession(database.db, accountId, true, 'desk', Date.now())
-  expect(await standings().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(false)
+  expect(await standings().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(
+    false,
+  )
 })
 
 test('a log-out wipes the keys with its word', async () => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
-import { chooseOfficialConnection, type ConnectionRequest } from '../../../src/core/templates/official-connection.ts'
+import {
+  type ConnectionRequest,
+  chooseOfficialConnection,
+} from '../../../src/core/templates/official-connection.ts'
 import type { AccountId, ConnectionId } from '../../../src/lib/ids.ts'
 
 const ACCOUNT: AccountId = 'acc_1'
@@ -82,6 +85,8 @@ describe('chooseLine', () => {
 
   test('puts the platform’s own before the platform’s number alone', () => {
     expect(idOf([platform, sandbox], { accountId: PLATFORM })).toBe(platform.id)
-    expect(() => choose([platform], { accountId: PLATFORM, requestedSender: platform.id as ConnectionId })).toThrow()
+    expect(() =>
+      choose([platform], { accountId: PLATFORM, requestedSender: platform.id as ConnectionId }),
+    ).toThrow()
   })
 })

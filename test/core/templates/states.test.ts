@@ -7,9 +7,9 @@ import { createCreateTemplate } from '../../../src/core/templates/create.ts'
 import { createTemplateEventPublisher } from '../../../src/core/templates/events.ts'
 import type { TemplateMedia } from '../../../src/core/templates/header-file.ts'
 import { providerNameOf } from '../../../src/core/templates/official-connection.ts'
-import { createProviderTemplates, type TemplateLink } from '../../../src/core/templates/provider-templates.ts'
 import { claimName, releaseName, sweepNameClaims } from '../../../src/core/templates/official-store.ts'
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
+import { createProviderTemplates, type TemplateLink } from '../../../src/core/templates/provider-templates.ts'
 import {
   selectDefaultsFor,
   selectTemplate,
@@ -94,7 +94,9 @@ function world(onPlatformNumber = false) {
       byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
     another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
-      states.applyReports(connectionId, [stateOf('parcel', { status, ...(reason !== undefined && { reason }) })]),
+      states.applyReports(connectionId, [
+        stateOf('parcel', { status, ...(reason !== undefined && { reason }) }),
+      ]),
     /** In one call of the provider's. */
     tellTogether: (...told: TemplateState['status'][]) =>
       states.applyReports(
