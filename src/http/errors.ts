@@ -49,11 +49,15 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 /** Whatever was thrown, as what may be said of it. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  // By name: http may import no more than types of infra, where the class is.
-  if (error instanceof Error && error.name === 'DatabaseUnavailable') {
+  if (isDatabaseUnavailable(error)) {
     return new Problem('SERVICE_UNAVAILABLE', undefined, { retryAfterSeconds: 1, cause: error })
   }
   return fromFastify(error as FastifyError) ?? new Problem('INTERNAL_ERROR', undefined, { cause: error })
+}
+
+/** By name: http may import no more than types of infra, where the class is. */
+function isDatabaseUnavailable(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'DatabaseUnavailable'
 }
 
 /** Fastify's own refusals; anything else that carries a status is not meant for the wire. */
@@ -84,6 +88,12 @@ function logFailure(log: HttpLog, problem: Problem, error: unknown, request: Fas
   const route = request.routeOptions.url ?? 'unmatched'
   // A refusal of our own making was foreseen; its cause, if any, is what to look at.
   if (problem === error && problem.cause === undefined) log.info({ ...fields, route }, 'refused')
+  // All requests of an outage fail for the same reason: the stack of each would bury the log.
+  else if (isDatabaseUnavailable(error))
+    log.warn(
+      { ...fields, route, reason: String(error.cause ?? error) },
+      'refused: the database is unavailable',
+    )
   else log.error({ ...fields, route, err: problem.cause ?? error }, 'request failed')
 }
 

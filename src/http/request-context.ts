@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 /** The part of a logger that http uses; pino has it. */
 export type HttpLog = {
   info(fields: object, text: string): void
+  warn(fields: object, text: string): void
   error(fields: object, text: string): void
 }
 

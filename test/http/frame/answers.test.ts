@@ -137,12 +137,27 @@ describe('what goes wrong inside', () => {
     )
   })
 
-  it('is a 503 with Retry-After while the database is away', async () => {
+  it('is a 503 with Retry-After while the database is away, logged in one line without a stack', async () => {
+    frame.log.length = 0
     const answer = await frame.call('GET', '/demo/fails/database')
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('1')
     expect(answer.body).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
     expect(answer.text).not.toContain('hunter2')
+    const failures = frame.log.filter(entry => entry.text !== 'request')
+    expect(failures).toEqual([
+      {
+        level: 'warn',
+        fields: {
+          requestId: answer.headers.get('x-request-id'),
+          code: 'SERVICE_UNAVAILABLE',
+          method: 'GET',
+          route: '/demo/fails/:how',
+          reason: 'Error: connect ECONNREFUSED /hunter2',
+        },
+        text: 'refused: the database is unavailable',
+      },
+    ])
   })
 
   it('says when to come back, and what else a problem carries', async () => {

@@ -70,7 +70,7 @@ export async function startFrame(
   const write = (level: string) => (fields: object, text: string) =>
     void log.push({ level, fields: { ...fields }, text })
   const app = await createServer({
-    log: { info: write('info'), error: write('error') },
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
     clock: options.clock ?? systemClock,
     ids: createIds(systemClock, createRandom()),
     keys: options.keys ?? keysOf({ [KEY]: caller() }),
