@@ -2,23 +2,23 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** Where `npm run console:dev` finds a server to talk to. */
+/** The server to which `npm run console:dev` forwards API requests. */
 const SERVER = 'http://127.0.0.1:8080'
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react()],
   build: {
-    // scripts/console/build.ts builds aside and puts it in place when it is whole.
+    // The default; scripts/console/build.ts builds in another folder, and moves the complete result here.
     outDir: '../dist/console',
     emptyOutDir: true,
     target: 'es2022',
-    // They are compressed once, by our own step.
+    // The build script compresses the files and reports their sizes.
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // One file that changes seldom, for what every page needs.
+        // The libraries that every page needs are in one file, which changes rarely.
         codeSplitting: {
           groups: [
             {
