@@ -124,7 +124,7 @@ export const OPERATOR_PAGES: readonly Page[] = [
   },
   {
     path: '/operator/audit',
-    title: 'Audit of all',
+    title: 'Platform audit log',
     section: 'Operator',
     icon: History,
     need: 'operator',

@@ -42,7 +42,7 @@ describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
     await walk.next()
     await page.getByText('10,000 rows look good').waitFor()
     await walk.next()
-    await page.getByText(/rows from all over the file were tried/).waitFor()
+    await page.getByText(/rows from the whole file was checked/).waitFor()
     await takePicture(page, 'bulk-run')
     await page.getByRole('button', { name: 'Send 10,000 messages to the sandbox' }).click()
     await windOn(page.getByText('Completed').first().waitFor({ timeout: LONGEST_MS }))

@@ -45,7 +45,7 @@ describe('the columns of a file', () => {
 
   it('are not enough without a recipient, and words or what fills a template', () => {
     expect(planFault({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
-    expect(planFault({ ...PLAN, columns: ['to', null] })).toMatch(/words/)
+    expect(planFault({ ...PLAN, columns: ['to', null] })).toMatch(/texts/)
     expect(planFault({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
     const template = { id: 'tpl_1', places: 2, buttons: [] }
     expect(planFault({ ...PLAN, columns: ['to', 1], template })).toMatch(/\{\{2\}\}/)
@@ -75,7 +75,9 @@ describe('a row', () => {
       buttonVariables: [{ index: 1, subType: 'url', text: 'spring' }],
     })
     expect(planFault({ ...plan, columns: ['to', null] })).toMatch(/button 2/)
-    expect(faultsOf(['+12025550123', ''], plan)).toEqual([{ column: 1, message: 'has nothing for button 2' }])
+    expect(faultsOf(['+12025550123', ''], plan)).toEqual([
+      { column: 1, message: 'has no value for button 2' },
+    ])
   })
 
   it('comes from the sender of the job, where it can be an SMS', () => {
@@ -95,9 +97,9 @@ describe('a row', () => {
 
   it.each([
     ['', 'Hi', 'has no recipient'],
-    ['nobody', 'Hi', 'is no recipient'],
-    ['12025550123', 'Hi', 'is no phone number with + and its country'],
-    ['+12025550123', '', 'has no words'],
+    ['nobody', 'Hi', 'is not a valid recipient'],
+    ['12025550123', 'Hi', 'is not a phone number with + and country code'],
+    ['+12025550123', '', 'has no text'],
   ])('%j, %j is told: %s', (to, text, message) => {
     expect(faultsOf([to, text], PLAN).map(fault => fault.message)).toEqual([message])
   })

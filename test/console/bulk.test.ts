@@ -29,16 +29,16 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
       'mend.csv',
       'Mobile;Text\r\n12025552001;Hello\r\n;\r\nnobody;"<img src=x onerror=alert(1)>"\r\n12025552002;\r\n',
     )
-    expect(await page.getByLabel('Put a + before numbers that have none').isChecked()).toBe(true)
+    expect(await page.getByLabel('Add a + to numbers without one').isChecked()).toBe(true)
     await walk.next()
-    await page.getByText('2 of 3 rows cannot go as they are').waitFor()
+    await page.getByText('2 of 3 rows cannot be sent because of errors').waitFor()
     await page
-      .getByRole('row', { name: /^4 nobody <img src=x onerror=alert\(1\)> Mobile is no recipient$/ })
+      .getByRole('row', { name: /^4 nobody <img src=x onerror=alert\(1\)> Mobile is not a valid recipient$/ })
       .waitFor()
-    await page.getByRole('row', { name: /^5 12025552002 – Text has no words$/ }).waitFor()
+    await page.getByRole('row', { name: /^5 12025552002 – Text has no text$/ }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await walk.next()
-    await page.getByText('Every row was tried').waitFor()
+    await page.getByText('Every row was checked').waitFor()
     await page.getByRole('button', { name: 'Send 1 message to the sandbox' }).click()
     await page.getByText('Completed').first().waitFor()
     await page.getByRole('row').filter({ hasText: '+12025552001' }).waitFor()
@@ -57,8 +57,8 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     )
     await page.getByRole('heading', { name: '2 rows in people.xlsx' }).waitFor()
     await walk.next()
-    await page.getByText('1 of 2 rows cannot go').waitFor()
-    await page.getByRole('row', { name: '3 12025552003 – Message has no words' }).waitFor()
+    await page.getByText('1 of 2 rows cannot be sent').waitFor()
+    await page.getByRole('row', { name: '3 12025552003 – Message has no text' }).waitFor()
     await go('/bulk/new')
     await walk.choose('people.xlsx', 'no workbook')
     await page.getByText('The file cannot be read as an Excel workbook (.xlsx).').waitFor()
@@ -79,7 +79,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     expect(await page.getByRole('row').filter({ hasText: '+12025552001' }).count()).toBe(0)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Faulty rows as CSV' }).click(),
+      page.getByRole('button', { name: 'Invalid rows as CSV' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('refused-invalid.csv')
     const lines = (await readFile((await download.path())!, 'utf8')).trim().split('\r\n')
@@ -94,7 +94,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await walk.start('long.csv', csv(400))
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByText('Somebody paused it').waitFor()
+    await page.getByText('Somebody paused the job').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
@@ -117,7 +117,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     const tooLarge = { status: 413, contentType: 'text/html', body: '<h1>Too large</h1>' }
     await page.route('**/api/v2/messages/bulk', route => route.fulfill(tooLarge), { times: 1 })
     await walk.start('large.csv', csv(3), { answered: false })
-    await page.getByRole('alert').getByText('takes nothing so large').waitFor()
+    await page.getByRole('alert').getByText('larger than the proxy allows').waitFor()
     expect(await page.getByText('The server does not answer').count()).toBe(0)
   })
 

@@ -55,12 +55,12 @@ describe('every page', { timeout: 120_000 }, () => {
   it('is found by the palette, and by its letter', async () => {
     const { page, go } = window
     await go('/operator/audit')
-    await page.getByRole('heading', { name: 'Audit of all' }).waitFor()
+    await page.getByRole('heading', { name: 'Platform audit log' }).waitFor()
     // The last one of the navigation is in sight, and the keyboard begins at the top all the same.
     const link = (await page.locator('nav a[aria-current="page"]').boundingBox())!
     expect(link.y + link.height).toBeLessThan(page.viewportSize()!.height)
     await page.keyboard.press('Tab')
-    expect(await page.locator(':focus').innerText()).toBe('Skip to the page')
+    expect(await page.locator(':focus').innerText()).toBe('Skip to the content')
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: 'Search' }).fill('sandb')
     await page.keyboard.press('ArrowDown')
@@ -187,7 +187,7 @@ describe('the messages', { timeout: 60_000 }, () => {
     await go('/messages?status=scheduled')
     await page.getByRole('row').filter({ hasText: 'Later' }).click()
     await page.getByRole('button', { name: 'Cancel it' }).click()
-    await page.getByText('It is not sent.', { exact: true }).waitFor()
+    await page.getByText('It will not be sent.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Cancel the message' }).click()
     await page.getByText('The message is cancelled.', { exact: true }).waitFor()
   })
@@ -202,7 +202,7 @@ describe('the messages', { timeout: 60_000 }, () => {
     })
     await fresh.go('/messages/msg_none')
     const panel = fresh.page.getByRole('dialog')
-    await panel.getByText('This is not there').waitFor()
+    await panel.getByText('This does not exist').waitFor()
     await fresh.page.clock.runFor(9_000)
     // Asked and answered behind whatever the panel asked until then.
     await fresh.page.evaluate(`fetch('/readyz').then(answer => answer.text())`)
@@ -217,7 +217,7 @@ describe('the messages', { timeout: 60_000 }, () => {
     await rows.filter({ hasText: '+12025550002' }).click()
     const panel = page.getByRole('dialog')
     await panel.getByText('Failed').first().waitFor()
-    await panel.getByText(/Try 1 over/).waitFor()
+    await panel.getByText(/Attempt 1 via/).waitFor()
     expect(page.url()).toMatch(/\/messages\/msg_\w+\?status=failed$/)
     await takePicture(page, 'message-panel')
     expect(await findBarriers(page)).toEqual([])

@@ -23,8 +23,8 @@ const WRITING = [
   ['/messages', 'No messages yet', 'Send the first one'],
   ['/templates', 'No templates yet', 'New template'],
   ['/bulk', 'No bulk jobs yet', 'New job'],
-  ['/suppressions', 'Nobody is suppressed', 'Add a recipient'],
-  ['/verification', 'No verifications in this time', 'Try it'],
+  ['/suppressions', 'No suppressed recipients', 'Add a recipient'],
+  ['/verification', 'No verifications in this period', 'Try it'],
 ] as const
 
 let server: Console
@@ -76,12 +76,12 @@ describe('a member', { timeout: 60_000 }, () => {
     )
     for (const { path } of closed) {
       await page.evaluate(`history.pushState(null, '', '${path}')`)
-      await page.waitForFunction(`document.querySelector('#main').innerText.includes('no such page for you')`)
+      await page.waitForFunction(`document.querySelector('#main').innerText.includes('Page not found')`)
       await page.evaluate(`history.pushState(null, '', '/suppressions')`)
-      await page.getByText('Nobody is suppressed').waitFor()
+      await page.getByText('No suppressed recipients').waitFor()
     }
     await go('/keys')
-    await page.getByText('There is no such page for you here').waitFor()
+    await page.getByText('Page not found').waitFor()
     const key = { name: 'Mine', mode: 'test', permissions: ['messages:create'] }
     const refused = [
       await asSignedIn(member, 'POST', '/api/v2/api-keys', key),
@@ -127,7 +127,7 @@ describe('a member', { timeout: 60_000 }, () => {
     await member.turn('/messages')
     await member.page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
     await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, { permissions: ['messages:create'] })
-    await member.page.getByText('There is no such page for you here').waitFor()
+    await member.page.getByText('Page not found').waitFor()
     expect(await linksOf(member)).not.toContain('/messages')
   })
 
@@ -149,7 +149,7 @@ describe('a member', { timeout: 60_000 }, () => {
     await late.page.getByText('late@example.com').waitFor()
     await late.page.evaluate(`location.href = '/invitation#inv_not-a-link'`)
     await late.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
-    await late.page.getByRole('button', { name: 'To the sign-in' }).click()
+    await late.page.getByRole('button', { name: 'Go to the sign-in' }).click()
     await late.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await late.context.close()
   })

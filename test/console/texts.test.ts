@@ -69,18 +69,18 @@ describe('words that others wrote', { timeout: 60_000 }, () => {
     for (const name of CORPUS.slice(0, 3)) {
       await page.getByRole('button', { name: 'New key' }).click()
       await page.getByRole('dialog').getByLabel('Name').fill(name)
-      await page.getByRole('button', { name: 'Make the key' }).click()
-      await page.getByRole('button', { name: 'I have it' }).click()
+      await page.getByRole('button', { name: 'Create the key' }).click()
+      await page.getByRole('button', { name: 'I have saved it' }).click()
       await page.getByRole('row').filter({ hasText: name }).waitFor()
     }
     await go(`/send?text=${encodeURIComponent(CORPUS[1]!)}&to=${encodeURIComponent(CORPUS[2]!)}`)
-    await page.getByText('It would not go').waitFor()
+    await page.getByText('It cannot be sent').waitFor()
     // A year that is typed too far is told as it stands, and takes nothing of the page with it.
-    await page.getByLabel('Later').fill('12026-11-22T10:00')
+    await page.getByLabel('Send at').fill('12026-11-22T10:00')
     const said = page.getByRole('region', { name: 'curl' })
     await said.getByText('"scheduleAt": "12026-11-22T10:00"').waitFor()
     await go(`/${encodeURIComponent(CORPUS[0]!)}`)
-    await page.getByText('There is no such page for you here').waitFor()
+    await page.getByText('Page not found').waitFor()
     expect(await hurt()).toBeNull()
   })
 })
@@ -92,9 +92,9 @@ describe('a server that goes away', { timeout: 60_000 }, () => {
     await page.getByRole('row').nth(1).waitFor()
     await context.route('**/*', route => route.abort('connectionrefused'))
     // The stream that stands does not break by that; another one does not come about.
-    await page.getByLabel('Follow').uncheck()
-    await page.getByLabel('Follow').check()
-    await page.getByText('The server does not answer. What you see may be old').waitFor()
+    await page.getByLabel('Live updates').uncheck()
+    await page.getByLabel('Live updates').check()
+    await page.getByText('The server does not answer. The data shown may be outdated').waitFor()
     expect(await page.getByRole('row').count()).toBeGreaterThan(1)
     await context.unroute('**/*')
     await page.getByText('The server does not answer').waitFor({ state: 'detached' })
@@ -143,8 +143,8 @@ describe('what happens', { timeout: 60_000 }, () => {
       { ...rows[0]!, messageId: 'msg_0', text: 'Held back' },
     ])
     // A stream that begins anew has the list read again.
-    await page.getByLabel('Follow').uncheck()
-    await page.getByLabel('Follow').check()
+    await page.getByLabel('Live updates').uncheck()
+    await page.getByLabel('Live updates').check()
     await held.begun
     await cancel(id)
     await row.getByText('Cancelled').waitFor()

@@ -52,7 +52,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     // As on plain http, where a browser has neither.
     await page.evaluate('delete Crypto.prototype.randomUUID; delete Navigator.prototype.clipboard')
     await page.evaluate(`addEventListener('copy', ({ target }) => { window.copied = target.value })`)
-    await page.getByRole('button', { name: 'Make a test key' }).click()
+    await page.getByRole('button', { name: 'Create a test key' }).click()
     const apiKey = await page.getByLabel('The test key').inputValue()
     await page.getByRole('button', { name: /^Copy / }).click()
     expect(await page.evaluate('window.copied')).toContain(apiKey)
@@ -82,7 +82,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.page.getByRole('heading', { name: 'Overview' }).waitFor()
     // Whoever leaves is not asked to come in first. On this page nothing is asked by itself.
     await other.go('/profile')
-    await other.page.getByText('here, now').waitFor()
+    await other.page.getByText('this session').waitFor()
     await endSessions(other)
     await other.page.getByRole('button', { name: /Signed in as/ }).click()
     await other.page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -97,7 +97,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Send to the sandbox' }).click()
     await page.locator('textarea:focus[aria-invalid="true"]').waitFor()
     await page.getByRole('textbox', { name: 'Text' }).fill('A long text that nobody wants to type twice')
-    await page.getByText('It would go', { exact: true }).waitFor()
+    await page.getByText('It can be sent', { exact: true }).waitFor()
     const send = page.getByRole('button', { name: 'Send to the sandbox' })
     await endSessions(window)
     // Whatever the page asks by itself may have been refused before: then the dialog is there, above the button.
@@ -127,7 +127,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Half typed')
     await password.fill(PERSON.password)
     await password.press('Enter')
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByRole('row').filter({ hasText: 'Half typed' }).waitFor()
   })
 
@@ -137,7 +137,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Turn it on' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Password', { exact: true }).fill(PERSON.password)
-    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('img', { name: 'The secret, for your authenticator app' }).waitFor()
     await takePicture(page, 'second-factor')
     await dialog.locator('input[data-path=code]:focus').waitFor()
@@ -152,7 +152,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await dialog.locator('button:focus', { hasText: 'Copy' }).waitFor()
     // They are shown this once.
     await page.keyboard.press('Escape')
-    await dialog.getByRole('button', { name: 'I have them' }).click()
+    await dialog.getByRole('button', { name: 'I have saved them' }).click()
 
     const other = await server.open()
     await other.go('/')
@@ -170,7 +170,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByText(/\b9 recovery codes/).waitFor()
     await page.getByRole('button', { name: 'Sign out there' }).first().click()
     await page.getByRole('button', { name: 'Sign out there' }).waitFor({ state: 'detached' })
-    await page.locator('ul:focus', { hasText: 'here, now' }).waitFor()
+    await page.locator('ul:focus', { hasText: 'this session' }).waitFor()
     expect((await other.page.request.get('/api/console/session')).status()).toBe(401)
     await other.context.close()
   })
@@ -178,7 +178,7 @@ describe('the way in', { timeout: 60_000 }, () => {
   it('does not pretend to have signed out where the server did not hear of it', async () => {
     const { page, go, context } = window
     await go('/profile')
-    await page.getByText('here, now').waitFor()
+    await page.getByText('this session').waitFor()
     await context.route('**/api/console/logout', route => route.abort('connectionrefused'))
     await page.getByRole('button', { name: /Signed in as/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -193,20 +193,20 @@ describe('the way in', { timeout: 60_000 }, () => {
     await go('/profile')
     await page.getByText('The server does not answer').waitFor()
     await context.unroute('**/api/console/**')
-    await page.getByText('here, now').waitFor()
+    await page.getByText('this session').waitFor()
   })
 
   it('stays where it is while the server is away, and shows a page that it had not loaded when it is back', async () => {
     const { page, go, turn, context } = window
     await go('/profile')
-    await page.getByText('here, now').waitFor()
+    await page.getByText('this session').waitFor()
     await context.route('**', route => route.abort('connectionrefused'))
     for (const path of ['/endpoints', '/inbound']) {
       await turn(path)
       await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
     }
     await turn('/profile')
-    await page.getByText('here, now').waitFor()
+    await page.getByText('this session').waitFor()
     await turn('/endpoints')
     await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
     await context.unroute('**')
@@ -216,7 +216,7 @@ describe('the way in', { timeout: 60_000 }, () => {
   it('asks a server that is there, whatever the browser knows of its lines', async () => {
     const { page, go, turn } = window
     await go('/profile')
-    await page.getByText('here, now').waitFor()
+    await page.getByText('this session').waitFor()
     await page.evaluate(`dispatchEvent(new Event('offline'))`)
     await turn('/keys')
     await page.getByRole('row').nth(1).waitFor()
@@ -236,8 +236,8 @@ describe('the way in', { timeout: 60_000 }, () => {
     ])
     expect(followed.status()).toBe(200)
     await second.getByRole('dialog').getByLabel('Name').fill('Made in the other tab')
-    await second.getByRole('button', { name: 'Make the key' }).click()
-    await second.getByRole('button', { name: 'I have it' }).click()
+    await second.getByRole('button', { name: 'Create the key' }).click()
+    await second.getByRole('button', { name: 'I have saved it' }).click()
     await second.close()
   })
 
@@ -249,8 +249,8 @@ describe('the way in', { timeout: 60_000 }, () => {
     await window.go('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Seen in both')
-    await page.getByRole('button', { name: 'Make the key' }).click()
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
     await second.getByRole('row').filter({ hasText: 'Seen in both' }).waitFor()
     await second.getByRole('button', { name: 'New key' }).click()
     await second.getByRole('dialog').getByLabel('Name').fill('Half typed')
@@ -259,9 +259,9 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect((await page.request.get('/api/console/session')).status()).toBe(401)
     const ended = second.getByRole('dialog', { name: 'Your session has ended' })
-    await ended.getByRole('button', { name: 'Leave' }).waitFor()
+    await ended.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
     expect(await second.getByLabel('Name').inputValue()).toBe('Half typed')
-    await ended.getByRole('button', { name: 'Leave' }).click()
+    await ended.getByRole('button', { name: 'Sign out', exact: true }).click()
     await second.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 })

@@ -10,5 +10,5 @@ export async function answerOf<B>(response: Response): Promise<B> {
   if (ok && body !== null) return body
   throw typeof body?.code === 'string'
     ? new PosthornError(status, body)
-    : new PosthornUnreachable('Something else answered.', status)
+    : new PosthornUnreachable('The answer does not come from Posthorn.', status)
 }

@@ -8,11 +8,11 @@ export function faultOf(error: unknown): Fault {
   if (isFromBetween(error)) {
     const { status } = error
     return {
-      title: 'Something in front of the server answered',
+      title: 'A proxy in front of the server refused the request',
       text:
         status === 413
-          ? 'It takes nothing so large: whoever runs it can let more through.'
-          : `It did so with status ${status}, and not as the server does.`,
+          ? 'The request is larger than the proxy allows. Whoever runs the proxy can raise its limit.'
+          : `The answer has status ${status} and does not come from Posthorn.`,
       requestId: null,
       again: true,
     }
@@ -21,8 +21,8 @@ export function faultOf(error: unknown): Fault {
     return {
       title: 'The server does not answer',
       text: LostAnswer.isIn(error)
-        ? 'It may have been done all the same: as soon as the server is back look whether it was, before you do it again.'
-        : 'Nothing is tried again by itself: do so as soon as the server is back.',
+        ? 'The action may have been done all the same. When the server is back, check before you repeat it.'
+        : 'The request is not repeated automatically. Try again when the server is back.',
       requestId: null,
       again: true,
     }
@@ -42,7 +42,7 @@ export function readFaultOf(error: unknown): Fault {
   const fault = faultOf(error)
   return error instanceof PosthornError || isFromBetween(error)
     ? fault
-    : { ...fault, text: 'This goes on by itself as soon as the server is back.' }
+    : { ...fault, text: 'The page continues automatically when the server is back.' }
 }
 
 /**
@@ -55,7 +55,7 @@ function isFromBetween(error: unknown): error is PosthornUnreachable {
 
 const TITLES: Partial<Record<PosthornError['code'], string>> = {
   FORBIDDEN: 'You may not do that',
-  NOT_FOUND: 'This is not there',
+  NOT_FOUND: 'This does not exist',
   RATE_LIMITED: 'Too many requests',
   INSUFFICIENT_BALANCE: 'The wallet does not cover this',
   INTERNAL_ERROR: 'Something went wrong on the server',

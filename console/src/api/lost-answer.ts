@@ -1,7 +1,7 @@
 /** The response to a request was lost that may have been processed, and must not be repeated. */
 export class LostAnswer extends Error {
   constructor(cause?: unknown) {
-    super('Nobody knows whether it was done.', { cause })
+    super('The response was lost: the request may have been processed.', { cause })
   }
 
   /** Also if the SDK has wrapped it in an error of its own. */

@@ -11,7 +11,7 @@ export function ActionMenu({
   children,
   ...button
 }: Pick<ActionIconProps, 'variant' | 'color' | 'size'> & {
-  /** Accessible name: "What to do with …". */
+  /** Accessible name: "Actions for …". */
   label: string
   children: ReactNode
 }) {

@@ -61,7 +61,7 @@ export function ConfirmDialog({
         <Text component="div">{text}</Text>
         {typed !== undefined && (
           <TextInput
-            label={`Type ${typed} to go on`}
+            label={`Type ${typed} to confirm`}
             value={typing}
             onChange={event => setTyping(event.currentTarget.value)}
             data-autofocus
@@ -70,7 +70,8 @@ export function ConfirmDialog({
         <FaultNote fault={error === null ? null : faultOf(error)} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" disabled={busy} onClick={close}>
-            Keep it
+            {' '}
+            Go back{' '}
           </Button>
           <Button
             loading={busy}

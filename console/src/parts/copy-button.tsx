@@ -56,7 +56,7 @@ export function CopyButton({
 type Outcome = 'copied' | 'refused'
 const WORDS: Readonly<Record<Outcome, string>> = {
   copied: 'Copied',
-  refused: 'The browser does not let it be copied',
+  refused: 'The browser does not allow copying',
 }
 
 /** The result of copying `text`, for a moment. */

@@ -205,10 +205,10 @@ function StillLooking<R>({ read }: { read: PagedRead<R> }) {
   return (
     <div className={classes.foot} aria-live="polite">
       <Loader size={12} aria-hidden />
-      <span>Nothing yet: looking further back…</span>
+      <span>No matches yet: searching older entries…</span>
       {read.error !== null && (
         <Button size="compact-xs" variant="subtle" onClick={() => read.fetchNextPage()}>
-          That could not be read: try again
+          Loading failed: try again
         </Button>
       )}
     </div>
@@ -240,7 +240,7 @@ function ListFoot<R>({ read }: { read: PagedRead<R> }) {
           variant="subtle"
           onClick={() => (hasNextPage ? fetchNextPage() : refetch())}
         >
-          {hasNextPage ? 'The next page' : 'The list'} could not be read: try again
+          {hasNextPage ? 'The next page' : 'The list'} could not be loaded: try again
         </Button>
       )}
     </div>

@@ -23,7 +23,7 @@ export function EmptyList({
   return (
     <EmptyNote
       icon={icon}
-      title={unfit.title ?? 'Nothing fits these filters'}
+      title={unfit.title ?? 'Nothing matches these filters'}
       text={unfit.text}
       action={
         <Button variant="default" onClick={clear}>

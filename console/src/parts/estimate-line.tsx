@@ -26,7 +26,7 @@ function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
   const { mode } = useSession()
   if (!deliverable) return <Verdict good={false} text={reasons.map(({ message }) => message).join(' ')} />
   const told = [
-    resolved && `${channelName(resolved.channel)} by ${resolved.provider}`,
+    resolved && `${channelName(resolved.channel)} via ${resolved.provider}`,
     sms && `${sms.parts} ${sms.parts === 1 ? 'part' : 'parts'}`,
     billing && `${formatMoney(billing.estimatedCost, billing.currency)} ${payerOf(billing.source, mode)}`,
   ]
@@ -35,7 +35,7 @@ function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
 
 /** What pays: pool or wallet; shown after the price. */
 export function payerOf(source: 'pool' | 'wallet', mode: Mode): string {
-  return mode === 'test' ? 'if it were live' : `from the ${source}`
+  return mode === 'test' ? 'in live mode' : `from the ${source}`
 }
 
 function Verdict({ good, text }: { good: boolean; text: string }) {

@@ -43,7 +43,7 @@ async function textOf(file: File): Promise<string> {
     return new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
   } catch {
     throw new BadCsv(
-      'The file is not in UTF-8, so its letters cannot be told for sure. Save it as “CSV UTF-8”, or as an Excel workbook (.xlsx).',
+      'The file is not in UTF-8, so its characters cannot be read reliably. Save it as “CSV UTF-8”, or as an Excel workbook (.xlsx).',
     )
   }
 }

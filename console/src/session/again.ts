@@ -1,6 +1,6 @@
 /** Requests whose session has ended wait here for the person to sign in again. */
 export type Again = {
-  /** True once they have signed in again, false where they gave up. */
+  /** True once they have signed in again, false if they decline. */
   ask(): Promise<boolean>
   answer(signedIn: boolean): void
   isAsked(): boolean

@@ -33,11 +33,14 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
     return <NoServer error={preview.error} retry={preview.refetch} />
   if (preview.error) {
     return (
-      <Door title="This link does not work" lead="It is used, withdrawn, or too old. Ask for a new one.">
+      <Door
+        title="This link does not work"
+        lead="It was used or withdrawn, or it has expired. Ask for a new one."
+      >
         <Stack>
           <FaultNote fault={faultOf(preview.error)} />
           <Button variant="default" onClick={onLeave}>
-            To the sign-in
+            Go to the sign-in
           </Button>
         </Stack>
       </Door>
@@ -84,9 +87,7 @@ function Accept({
         {isNew && <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />}
         <SecretInput
           label={known ? 'Your password' : 'New password'}
-          description={
-            known ? 'Of the login that you have already' : 'At least 10 characters; a sentence is fine'
-          }
+          description={known ? 'Of your existing login' : 'At least 10 characters; a sentence is fine'}
           autoComplete={known ? 'current-password' : 'new-password'}
           autoFocus={!isNew}
           {...getInputProps('password')}
@@ -103,7 +104,7 @@ function Accept({
       </ApiForm>
       {preview.kind === 'reset' && (
         <Text size="sm" c="dimmed" mt="md">
-          The second factor, if you had one, ends with the old password.
+          Your second factor, if you had one, is turned off.
         </Text>
       )}
     </Door>

@@ -84,7 +84,7 @@ export function LoginForm({
 
 export function LoginPage({ onSession }: { onSession: (session: Session) => void }) {
   return (
-    <Door title="Sign in" lead="To send, and to see what became of it.">
+    <Door title="Sign in" lead="Send messages and follow their delivery.">
       <LoginForm onSession={onSession} />
       <Text size="sm" c="dimmed" mt="lg">
         No login, or forgot the password? An owner of your account, or the operator of this server, sends you

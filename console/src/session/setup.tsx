@@ -22,7 +22,7 @@ export function SetupPage({
   })
   const { getInputProps } = form.fields
   return (
-    <Door title="Set up Posthorn" lead="The first login is yours: the operator’s. You invite the others.">
+    <Door title="Set up Posthorn" lead="The first login is the operator’s. You can then invite others.">
       <ApiForm form={form} submitLabel="Create login" fullWidth>
         <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />
         <TextInput label="E-mail" type="email" autoComplete="username" {...getInputProps('email')} />
@@ -35,7 +35,7 @@ export function SetupPage({
         {asksForToken && (
           <SecretInput
             label="Operator token"
-            description="This server can be reached from elsewhere: it is in operator-token of its data directory, or what POSTHORN_OPERATOR_TOKEN says"
+            description="Required because other machines can reach this server. It is in the file operator-token of the data directory, or in POSTHORN_OPERATOR_TOKEN."
             autoComplete="off"
             {...getInputProps('operatorToken')}
           />

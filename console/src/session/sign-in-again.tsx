@@ -31,11 +31,12 @@ export function SignInAgain({ again, email, onSession, onLeave }: Props) {
       zIndex={ABOVE_ALL}
     >
       <Text c="dimmed" mb="md">
-        Sign in to go on. What you have typed is still there.
+        Sign in to continue. What you typed is kept.
       </Text>
       <LoginForm email={email} onSession={onSession} />
       <Button variant="subtle" color="gray" fullWidth mt="xs" onClick={leave}>
-        Leave
+        {' '}
+        Sign out{' '}
       </Button>
     </Modal>
   )

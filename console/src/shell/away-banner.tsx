@@ -23,7 +23,7 @@ export function AwayBanner() {
   return (
     <div className={classes.away} role="status">
       <Loader size={14} color="currentColor" />
-      The server does not answer. What you see may be old; this goes on by itself.
+      The server does not answer. The data shown may be outdated; the page recovers automatically.
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { Code } from '@mantine/core'
 import { Component, type ReactNode } from 'react'
 import { FailedPage, LoadAgain, PageToCome } from './page-to-come.tsx'
 
-type Props = { children: ReactNode /** Another value is another try. */; at?: string }
+type Props = { children: ReactNode /** The page's path; a new value clears the error. */; at?: string }
 type State = { error: Error | null; at: string | undefined }
 
 /** Contains an error of one page. React supports this only with a class. */
@@ -24,7 +24,7 @@ export class ErrorBoundary extends Component<Props, State> {
     return (
       <FailedPage
         title="This page has failed"
-        text="That is a fault of ours. Nothing was sent or changed by it; the other pages work."
+        text="This is an error of the console. It sent and changed nothing; the other pages work."
       >
         <Code block>{error.message}</Code>
         <LoadAgain />

@@ -36,7 +36,7 @@ export function Frame() {
       data-mode={simulated ? 'test' : 'live'}
     >
       <a href="#main" className={classes.skip}>
-        Skip to the page
+        Skip to the content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" wrap="nowrap" justify="space-between">
@@ -49,7 +49,7 @@ export function Frame() {
               aria-label={navOpen ? 'Close the navigation' : 'Open the navigation'}
               aria-expanded={navOpen}
             />
-            <Link href="/" className={classes.home} aria-label="Posthorn, to the overview">
+            <Link href="/" className={classes.home} aria-label="Posthorn: go to the overview">
               <Wordmark />
             </Link>
           </Group>

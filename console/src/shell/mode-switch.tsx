@@ -8,7 +8,9 @@ export function ModeSwitch() {
   return (
     <Tooltip
       label={
-        mode === 'test' ? 'Everything goes to the sandbox, and costs nothing' : 'Real messages, real money'
+        mode === 'test'
+          ? 'Messages go only to the sandbox, and are free'
+          : 'Real messages, charged to the wallet'
       }
     >
       <SegmentedControl

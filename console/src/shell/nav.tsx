@@ -10,7 +10,7 @@ export function Nav() {
   const shown = usePages()
   const here = nearest(shown, path)
   const place = useRef<HTMLAnchorElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where one is comes into sight when that changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the current page when it changes
   useEffect(() => showWithin(place.current), [here?.path])
   return (
     <div>

@@ -14,19 +14,20 @@ export function NoPage() {
   if (session.memberships.length === 0 && !session.user.operator) {
     return (
       <EmptyNote
-        title="You act for no account"
-        text="Your login stands, and opens none: an owner who invites you gives you one by a link."
+        title="You belong to no account"
+        text="Your login works, but has no account. Ask an owner of an account for an invitation."
       />
     )
   }
   return (
     <EmptyNote
-      title="There is no such page for you here"
-      text="Its address may be mistyped, or it is for owners or the operator alone."
+      title="Page not found"
+      text="Its address may be mistyped, or it is only for owners or the operator."
       action={
         first && (
           <Button component={Link} href={first.path}>
-            To {first.title.toLowerCase()}
+            {' '}
+            Go to {first.title.toLowerCase()}{' '}
           </Button>
         )
       }

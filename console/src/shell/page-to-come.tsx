@@ -32,7 +32,7 @@ export function PageToCome() {
     return (
       <FailedPage
         title="The server does not answer"
-        text="This page comes by itself as soon as the server is back. Those that you have seen before are still there."
+        text="This page loads automatically when the server is back. Pages that you opened before still work."
       >
         <Loader size="sm" aria-hidden />
       </FailedPage>
@@ -60,7 +60,7 @@ export function FailedPage({ title, text, children }: { title: string; text: str
 export function LoadAgain() {
   return (
     <Button onClick={() => location.reload()} w="fit-content">
-      Load it again
+      Reload the page
     </Button>
   )
 }

@@ -74,16 +74,16 @@ export function Palette() {
     <Spotlight
       actions={[
         { group: 'Pages', actions: pages },
-        { group: 'Do', actions },
+        { group: 'Actions', actions },
       ]}
       shortcut="mod + K"
       highlightQuery
       scrollable
       maxHeight={420}
-      nothingFound="Nothing is called that"
+      nothingFound="No matches"
       searchProps={{
         leftSection: <Search size={16} />,
-        placeholder: 'Go to a page, or do something',
+        placeholder: 'Search pages and actions',
         'aria-label': 'Search',
       }}
     />

@@ -54,11 +54,11 @@ export function Shortcuts() {
     >
       <Stack gap={6}>
         <Shortcut keys={[`${MOD}K`]} does="Search pages and actions" />
-        <Shortcut keys={['/']} does="To the first filter of a list" />
-        <Shortcut keys={['↑', '↓']} does="Through the rows of a list" />
+        <Shortcut keys={['/']} does="Go to the first filter of a list" />
+        <Shortcut keys={['↑', '↓']} does="Move through the rows of a list" />
         <Shortcut keys={['Enter']} does="Open the row" />
-        <Shortcut keys={['Esc']} does="Close what is open" />
-        <Shortcut keys={['?']} does="This page" />
+        <Shortcut keys={['Esc']} does="Close the dialog or panel" />
+        <Shortcut keys={['?']} does="Show these shortcuts" />
         {reachable.map(page => (
           <Shortcut key={page.path} keys={['g', page.shortcut!]} does={page.title} />
         ))}

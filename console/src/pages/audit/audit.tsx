@@ -15,7 +15,7 @@ export default function Audit() {
       lead="Who changed what, when and from where: people, keys and the operator. It cannot be changed."
       nothing={{
         icon: ScrollText,
-        text: 'Keys made, members invited, templates deleted: whatever changes the account is kept here.',
+        text: 'Every change of the account is recorded here: keys created, members invited, templates deleted.',
       }}
       filters={filters}
       entries={entries}
@@ -26,7 +26,7 @@ export default function Audit() {
 }
 
 const FROM: Column<AuditEntry> = {
-  title: 'From',
+  title: 'IP address',
   width: '140px',
   wideOnly: true,
   render: ({ ip }) => <span className="ph-mono">{ip ?? '–'}</span>,

@@ -8,8 +8,8 @@ import { actionInWords } from './actions.ts'
 
 const KINDS: Readonly<Record<AuditEntry['actor']['type'], string>> = {
   user: 'In the console',
-  api_key: 'A program, by a key',
-  operator_token: 'The operator',
+  api_key: 'API key',
+  operator_token: 'Operator token',
 }
 
 export function EntryPanel({
@@ -30,7 +30,7 @@ export function EntryPanel({
       foot={
         actorId !== null && (
           <Button variant="default" onClick={() => onActor(actorId)}>
-            All that they did
+            Show all their actions
           </Button>
         )
       }
@@ -41,10 +41,10 @@ export function EntryPanel({
             facts={[
               ['Who', <bdi key="w">{entry.actor.name}</bdi>],
               ['How', KINDS[entry.actor.type]],
-              entry.target === null ? null : ['To', <CopyId key="t" id={entry.target} />],
+              entry.target === null ? null : ['Target', <CopyId key="t" id={entry.target} />],
               ['When', formatTime(entry.at)],
               [
-                'From',
+                'IP address',
                 <span key="i" className="ph-mono">
                   {entry.ip ?? '–'}
                 </span>,
@@ -55,11 +55,11 @@ export function EntryPanel({
                   {entry.action}
                 </span>,
               ],
-              ['Request', <CopyId key="r" id={entry.requestId} what="the request id" />],
+              ['Request id', <CopyId key="r" id={entry.requestId} what="the request id" />],
             ]}
           />
           {Object.keys(entry.changes).length > 0 && (
-            <Snippet code={JSON.stringify(entry.changes, null, 2)} label="What was asked for" />
+            <Snippet code={JSON.stringify(entry.changes, null, 2)} label="Requested changes" />
           )}
         </Stack>
       )}

@@ -56,7 +56,7 @@ export function AuditLog<E extends AuditEntry>({
       <FilterBar onClear={clear}>
         {accountFilter}
         <ChoiceFilter
-          label="Everything"
+          label="All actions"
           value={filters.action}
           options={groups}
           onChange={action => setFilters({ action })}
@@ -64,7 +64,7 @@ export function AuditLog<E extends AuditEntry>({
         <PeriodFilter value={filters.when} onChange={when => setFilters({ when })} />
         {filters.actorId !== undefined && (
           <Text size="sm" c="dimmed">
-            One person or key
+            Filtered by one person or key
           </Text>
         )}
       </FilterBar>
@@ -75,9 +75,7 @@ export function AuditLog<E extends AuditEntry>({
         rowKey={({ id }) => id}
         onOpen={setOpened}
         opened={opened?.id ?? null}
-        empty={
-          <EmptyList icon={nothing.icon} clear={clear} title="Nothing was changed yet" text={nothing.text} />
-        }
+        empty={<EmptyList icon={nothing.icon} clear={clear} title="No changes yet" text={nothing.text} />}
       />
       <EntryPanel
         entry={opened}
@@ -99,13 +97,13 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     render: ({ actor }) => <bdi style={{ fontWeight: 500 }}>{actor.name}</bdi>,
   },
   {
-    title: 'Did',
+    title: 'Action',
     width: 'minmax(110px, 1.5fr)',
     breaksOnPhone: true,
     render: ({ action }) => actionInWords(action),
   },
   {
-    title: 'To',
+    title: 'Target',
     width: 'minmax(170px, 1.5fr)',
     wideOnly: true,
     render: ({ target }) => (target === null ? '–' : <bdi className="ph-mono">{target}</bdi>),

@@ -27,7 +27,7 @@ export function BotList() {
   return (
     <Page
       title="Bots"
-      lead="Your Telegram bots. Whoever starts one becomes a subscriber, and can be written to."
+      lead="Your Telegram bots. People who start a bot become its subscribers, and you can send them messages."
       actions={add}
     >
       <DataList
@@ -42,7 +42,7 @@ export function BotList() {
             title="No bots yet"
             text={
               <>
-                Make one with <b>@BotFather</b> on Telegram, and give its token here.
+                Create one with <b>@BotFather</b> on Telegram, then enter its token here.
               </>
             }
             action={add}
@@ -66,7 +66,7 @@ export function BotState({ bot: { state } }: { bot: BotView }) {
   return state === 'active' ? (
     <StatusBadge status="active" />
   ) : (
-    <StatusBadge status={state} tone="bad" label="Token refused" />
+    <StatusBadge status={state} tone="bad" label="Token rejected" />
   )
 }
 
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<BotView>[] = [
     render: ({ subscribers }) => <span className="ph-num">{subscribers.toLocaleString()}</span>,
   },
   {
-    title: 'Last heard',
+    title: 'Last update',
     width: '120px',
     align: 'end',
     wideOnly: true,

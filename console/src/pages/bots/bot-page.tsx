@@ -51,9 +51,14 @@ export default function BotPage({ botId }: { botId: string }) {
     >
       <Stack gap="lg">
         {bot.state === 'unauthorized' && (
-          <Alert color="red" variant="light" icon={<CircleAlert size={16} />} title="Its token is refused">
-            Telegram does not take it any more: nothing is sent or heard. Ask @BotFather for a new one and
-            give it here.
+          <Alert
+            color="red"
+            variant="light"
+            icon={<CircleAlert size={16} />}
+            title="Telegram rejects the token"
+          >
+            The bot sends and receives nothing until it has a valid token. Get a new one from @BotFather and
+            enter it here.
           </Alert>
         )}
         {bot.problem && (
@@ -61,7 +66,7 @@ export default function BotPage({ botId }: { botId: string }) {
             color="yellow"
             variant="light"
             icon={<CircleAlert size={16} />}
-            title="What people write may not come here"
+            title="Messages to the bot may not arrive here"
           >
             Since <Time at={bot.problem.since} />: {bot.problem.detail}.
           </Alert>
@@ -76,8 +81,8 @@ export default function BotPage({ botId }: { botId: string }) {
 function NoBot() {
   return (
     <EmptyNote
-      title="There is no such bot here"
-      text="It may be of the other mode: test and live have bots of their own."
+      title="Bot not found"
+      text="It may belong to the other mode: test and live mode have separate bots."
       action={
         <Button component={Link} href="/bots" variant="default">
           All bots
@@ -96,21 +101,19 @@ function BotFacts({ bot }: { bot: BotView }) {
           username === null
             ? null
             : [
-                'Opens at',
+                'Link',
                 <span key="u" dir="ltr">
                   t.me/{username} <CopyButton text={`https://t.me/${username}`} what="the link" small />
                 </span>,
               ],
           [
-            'Telegram’s id',
+            'Telegram id',
             <span key="t" className="ph-num">
               {telegramUserId}
             </span>,
           ],
-          mode === null
-            ? null
-            : ['Hears by', mode === 'webhook' ? 'Telegram calling here' : 'asking Telegram'],
-          ['Last heard', <MaybeTime key="l" at={lastUpdateAt} none="Never" />],
+          mode === null ? null : ['Receives by', mode === 'webhook' ? 'webhook' : 'polling'],
+          ['Last update', <MaybeTime key="l" at={lastUpdateAt} none="Never" />],
           ['Added', <Time key="a" at={createdAt} />],
           ['Id', <CopyId key="i" id={id} />],
         ]}
@@ -134,20 +137,20 @@ function BotMenu({ bot }: { bot: BotView }) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label="What to do with the bot">
+          <ActionIcon variant="default" size="lg" aria-label="Actions for the bot">
             <Ellipsis size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('token')}>
-            Give a new token
+            Replace the token
           </Menu.Item>
           <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
             Remove
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <RegisterBot title="Give a new token" opened={asked === 'token'} onClose={close} onMade={close} />
+      <RegisterBot title="Replace the token" opened={asked === 'token'} onClose={close} onMade={close} />
       <ConfirmDialog
         opened={asked === 'delete'}
         onClose={close}
@@ -157,8 +160,8 @@ function BotMenu({ bot }: { bot: BotView }) {
             <b>
               <bdi>{bot.name}</bdi>
             </b>{' '}
-            and its {bot.subscribers.toLocaleString()} subscribers go, and messages that wait for it fail. The
-            bot itself stays at Telegram.
+            and its {bot.subscribers.toLocaleString()} subscribers are removed here, and messages that wait
+            for the bot fail. The bot itself stays on Telegram.
           </>
         }
         confirmLabel="Remove the bot"

@@ -28,7 +28,7 @@ function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
     send: ({ token }) => api.post('/api/v2/botapp-bots', { body: { token: token.trim() } }),
     onDone({ data: { bot } }) {
       forget([BOTS])
-      tellDone(`${bot.name} is here.`)
+      tellDone(`${bot.name} is connected.`)
       onMade(bot)
     },
   })
@@ -38,8 +38,8 @@ function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
         label="Token"
         description={
           mode === 'test'
-            ? 'In test mode anything that looks like a token will do, as in 123456:anything: the bot is one of the sandbox, with subscribers to try'
-            : 'As @BotFather gave it, such as 123456:AAE…. It is checked with Telegram and never shown again.'
+            ? 'In test mode any text in the form of a token works, such as 123456:anything. It adds a sandbox bot with sample subscribers.'
+            : 'From @BotFather, such as 123456:AAE…. It is checked with Telegram and never shown again.'
         }
         autoComplete="off"
         dir="ltr"
@@ -47,7 +47,7 @@ function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
         {...form.fields.getInputProps('token')}
       />
       <Text size="sm" c="dimmed">
-        Is the bot here already? Then this is its new token; its subscribers stay.
+        If the bot is already connected, this token replaces its old one; its subscribers stay.
       </Text>
     </ApiForm>
   )

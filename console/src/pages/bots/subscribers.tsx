@@ -52,10 +52,10 @@ export function Subscribers({ bot }: { bot: BotView }) {
               icon={Users}
               clear={filters.q === undefined ? null : clear}
               unfit={{
-                title: 'Nobody fits',
-                text: 'A part of the name, of the @username or of the chat id is enough.',
+                title: 'No matching subscribers',
+                text: 'Search for a part of the name, the @username or the chat id.',
               }}
-              title="Nobody has started it yet"
+              title="No subscribers yet"
               text={<HowToStart bot={bot} />}
             />
           }
@@ -80,10 +80,10 @@ export function Subscribers({ bot }: { bot: BotView }) {
 }
 
 function HowToStart({ bot: { username } }: { bot: BotView }) {
-  if (username === null) return 'People press Start in the bot; then they are here.'
+  if (username === null) return 'People appear here after they press Start in the bot.'
   return (
     <>
-      Share <b dir="ltr">t.me/{username}</b>: whoever presses Start there is here at once.
+      Share <b dir="ltr">t.me/{username}</b>: people appear here as soon as they press Start.
     </>
   )
 }
@@ -107,7 +107,7 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
     render: ({ chatId }) => <span className="ph-mono">{chatId}</span>,
   },
   {
-    title: 'Came by',
+    title: 'Start parameter',
     width: 'minmax(100px, 1fr)',
     wideOnly: true,
     render: ({ startPayload }) => (startPayload === null ? '–' : <bdi>{startPayload}</bdi>),
@@ -120,7 +120,7 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
       blockedAt === null ? (
         <StatusBadge status="active" />
       ) : (
-        <StatusBadge status="blocked" tone="bad" label="Blocked it" />
+        <StatusBadge status="blocked" tone="bad" label="Bot blocked" />
       ),
   },
   { title: 'Last seen', width: '96px', wideOnly: true, render: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },

@@ -19,7 +19,7 @@ export function CheckRows({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
     <>
       <Verdict checked={checked} />
       <Card
-        title={view === 'faulty' ? 'Rows with faults' : 'The first rows'}
+        title={view === 'faulty' ? 'Rows with errors' : 'The first rows'}
         flush
         aside={
           checked.faulty > 0 && (
@@ -29,7 +29,7 @@ export function CheckRows({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
               value={view}
               onChange={value => setShown(value as 'first' | 'faulty')}
               data={[
-                { value: 'faulty', label: `With faults (${checked.faulty.toLocaleString()})` },
+                { value: 'faulty', label: `With errors (${checked.faulty.toLocaleString()})` },
                 { value: 'first', label: 'First rows' },
               ]}
             />
@@ -54,7 +54,7 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
   const again =
     repeated === 0
       ? null
-      : `${repeated.toLocaleString()} ${repeated === 1 ? 'row goes' : 'rows go'} to a recipient that another row has, too.`
+      : `${repeated.toLocaleString()} ${repeated === 1 ? 'row repeats' : 'rows repeat'} the recipient of another row.`
   if (faulty === 0) {
     return (
       <Alert
@@ -63,7 +63,7 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
         icon={<CircleCheck size={16} />}
         title={`${rows.toLocaleString()} ${rows === 1 ? 'row looks' : 'rows look'} good`}
       >
-        The server holds each of them against all its rules before the first one leaves. {again}
+        The server checks every row in full before it sends the first message. {again}
       </Alert>
     )
   }
@@ -72,10 +72,11 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
       variant="light"
       color="brass"
       icon={<CircleAlert size={16} />}
-      title={`${faulty.toLocaleString()} of ${rows.toLocaleString()} rows cannot go as they are`}
+      title={`${faulty.toLocaleString()} of ${rows.toLocaleString()} rows cannot be sent because of errors`}
       role="alert"
     >
-      Mend them in the file and begin anew, say otherwise what the columns are, or go on without them. {again}
+      Correct the file and start again, assign the columns differently, or continue without these rows.{' '}
+      {again}
     </Alert>
   )
 }
@@ -92,7 +93,7 @@ function Rows({ names, rows, plan }: { names: readonly string[]; rows: readonly 
               <bdi>{name}</bdi>
             </Table.Th>
           ))}
-          <Table.Th>What is wrong</Table.Th>
+          <Table.Th>Error</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -36,8 +36,8 @@ export function CostSample({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
       {refused.length > 0 && (
         <div role="alert">
           <Text size="sm" fw={600} c="var(--ph-bad)">
-            {refused.length} of {sampled.length} rows that were tried would be refused, and the whole job with
-            them:
+            {refused.length} of {sampled.length} checked rows would be refused; the whole job is rejected
+            then:
           </Text>
           {refused.slice(0, 5).map(({ line, estimate }) => (
             <Text key={line} size="sm">
@@ -48,8 +48,8 @@ export function CostSample({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
       )}
       <Text size="xs" c="dimmed">
         {sampled.length === good
-          ? 'Every row was tried.'
-          : `${sampled.length} rows from all over the file were tried.`}{' '}
+          ? 'Every row was checked.'
+          : `A sample of ${sampled.length} rows from the whole file was checked.`}{' '}
         Nothing was sent or charged.
       </Text>
     </Stack>
@@ -78,20 +78,20 @@ function costOf({ good, sampled }: Sample, live: boolean): readonly [string, str
   const told = `${sampled.length === good ? '' : 'about '}${formatSum(mean * good, currency)}`
   const long = parts > 1 ? `, ${Number(parts.toFixed(1))} parts a message` : ''
   // Test messages are priced like live ones, but not charged.
-  return live ? ['Costs', told + long] : ['Would cost live', `${told}${long}; a test costs nothing`]
+  return live ? ['Cost', told + long] : ['Cost in live mode', `${told}${long}; test messages are free`]
 }
 
 function routesOf(sampled: readonly Sampled[]): readonly [string, string] | null {
   const counts = new Map<string, number>()
   for (const { estimate } of sampled) {
     if (!estimate.resolved) continue
-    const route = `${channelName(estimate.resolved.channel as Channel)} by ${estimate.resolved.provider}`
+    const route = `${channelName(estimate.resolved.channel as Channel)} via ${estimate.resolved.provider}`
     counts.set(route, (counts.get(route) ?? 0) + 1)
   }
   if (counts.size === 0) return null
   const told = [...counts].toSorted((left, right) => right[1] - left[1])
   return [
-    'Goes over',
+    'Route',
     told
       .map(([route, count]) => (told.length === 1 ? route : `${route} (${count} of ${sampled.length})`))
       .join(', '),

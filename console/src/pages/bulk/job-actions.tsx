@@ -50,7 +50,7 @@ export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob)
         opened={asked}
         onClose={() => setAsked(false)}
         title="Cancel this job?"
-        text={`${counts.pending.toLocaleString()} rows are not sent yet and never will be; some that are on their way may still go. A cancelled job cannot go on.`}
+        text={`${counts.pending.toLocaleString()} unsent rows will not be sent; messages already on their way may still go out. A cancelled job cannot be resumed.`}
         confirmLabel="Cancel the job"
         run={() => cancel.mutateAsync(undefined)}
       />

@@ -25,7 +25,7 @@ export function JobList() {
   return (
     <Page
       title="Bulk"
-      lead="Many different messages at a pace of their own. Nothing leaves until every row has been found good."
+      lead="Many different messages at a rate of your choice. Nothing is sent until every row is validated."
       actions={
         mayRun && (
           <Button component={Link} href="/bulk/new" leftSection={<Plus size={16} />}>
@@ -54,7 +54,7 @@ export function JobList() {
             clear={clear}
             unfit={{ title: 'No job has this status' }}
             title="No bulk jobs yet"
-            text="Drop a CSV or Excel file, say what its columns are, see what it costs, and run it."
+            text="Upload a CSV or Excel file, assign its columns, check the cost, and start the job."
             action={
               mayRun && (
                 <Button component={Link} href="/bulk/new">
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<BulkJob>[] = [
     ),
   },
   {
-    title: 'Made',
+    title: 'Created',
     width: '100px',
     align: 'end',
     wideOnly: true,

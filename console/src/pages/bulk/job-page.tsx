@@ -73,7 +73,7 @@ function Live({ state }: { state: LiveState }) {
   if (state === 'off') return null
   return (
     <Text size="xs" c="dimmed">
-      {state === 'live' ? 'Following' : 'Looking every 2 s'}
+      {state === 'live' ? 'Live' : 'Refreshing every 2 s'}
     </Text>
   )
 }
@@ -89,7 +89,7 @@ function Running({ job }: { job: BulkJob }) {
         <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} spacing="md">
           <Count label="Rows" value={total} />
           {job.status === 'validating' || job.status === 'accepting' ? (
-            <Count label="Looked at" value={job.validatedCount} />
+            <Count label="Validated" value={job.validatedCount} />
           ) : (
             <Count label="Sent" value={counts.sent} color="var(--ph-good)" />
           )}
@@ -98,12 +98,12 @@ function Running({ job }: { job: BulkJob }) {
             value={counts.failed}
             color={counts.failed > 0 ? 'var(--ph-bad)' : undefined}
           />
-          <Count label="Waiting" value={counts.pending} />
-          <Told label="Pace" value={rate === null ? '–' : `${rate} a second`} />
+          <Count label="Pending" value={counts.pending} />
+          <Told label="Rate" value={rate === null ? '–' : `${rate} a second`} />
           {left === null ? (
-            <Told label="Made" value={<Time at={job.createdAt} />} />
+            <Told label="Created" value={<Time at={job.createdAt} />} />
           ) : (
-            <Told label="Done in about" value={formatDuration(left)} />
+            <Told label="Time left, about" value={formatDuration(left)} />
           )}
         </SimpleGrid>
         {samples.length > 1 && <RateChart samples={samples} most={rate ?? 1} />}

@@ -7,12 +7,12 @@ export function JobProgress({ job, size = 'sm' }: { job: BulkJob; size?: string 
   const share = (count: number) => (total === 0 ? 0 : (100 * count) / total)
   if (status === 'accepting' || status === 'validating') {
     return (
-      <Progress.Root size={size} aria-label="Rows looked at">
+      <Progress.Root size={size} aria-label="Rows validated">
         <Progress.Section
           value={share(validatedCount)}
           color="brass.4"
           animated
-          aria-label={`${validatedCount} of ${total} rows looked at`}
+          aria-label={`${validatedCount} of ${total} rows validated`}
         />
       </Progress.Root>
     )

@@ -59,7 +59,7 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
             loading={busy}
             onClick={download}
           >
-            {invalid ? 'Faulty rows as CSV' : 'Failed rows as CSV'}
+            {invalid ? 'Invalid rows as CSV' : 'Failed rows as CSV'}
           </Button>
         )}
       </FilterBar>
@@ -73,9 +73,9 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
           <EmptyList
             icon={Rows3}
             clear={clear}
-            unfit={{ title: `No row is ${inWords(status ?? '').toLowerCase()}` }}
+            unfit={{ title: `No ${inWords(status ?? '').toLowerCase()} rows` }}
             title="No rows"
-            text={job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined}
+            text={job.status === 'rejected' && !invalid ? 'The rows of this job were not stored.' : undefined}
           />
         }
       />
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<BulkRow>[] = [
   { title: 'Status', width: '98px', render: ({ status }) => <StatusBadge status={status} /> },
   { title: 'To', width: 'minmax(112px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   {
-    title: 'What is wrong',
+    title: 'Error',
     width: 'minmax(160px, 2fr)',
     wideOnly: true,
     render: ({ errorCode, errorMessage }) =>

@@ -4,15 +4,17 @@ import { Link } from 'wouter'
 import type { BulkError, BulkJob, PauseReason } from '../../../../sdk/index.ts'
 
 const PAUSES: Record<PauseReason, string> = {
-  user: 'Somebody paused it. What was on its way went on; the rest waits for “Resume”.',
-  insufficient_balance: 'The wallet does not cover the next row. It goes on by itself soon after a credit.',
-  provider_rate_limit: 'The provider asked to wait. It goes on by itself when the wait is over.',
+  user: 'Somebody paused the job. Messages already on their way went out; the others wait for “Resume”.',
+  insufficient_balance:
+    'The balance does not cover the next row. The job continues automatically soon after a credit.',
+  provider_rate_limit: 'The provider limits the rate. The job continues automatically when the wait is over.',
 }
 
 const REFUSALS: Record<BulkError, string> = {
-  VALIDATION_FAILED: 'Nothing was sent: the rows below cannot go. Mend them in the file and run it again.',
-  INSUFFICIENT_BALANCE: 'Nothing was sent: the wallet covers not one of the rows.',
-  INTAKE_INCOMPLETE: 'Nothing was sent: the file did not come in whole. Run it again.',
+  VALIDATION_FAILED:
+    'Nothing was sent: the rows below are invalid. Correct them in the file and run it again.',
+  INSUFFICIENT_BALANCE: 'Nothing was sent: the balance does not cover a single row.',
+  INTAKE_INCOMPLETE: 'Nothing was sent: the upload was incomplete. Run it again.',
 }
 
 /** Why a job does not move, and what to do. */
@@ -41,7 +43,7 @@ function ToWallet() {
     <>
       {' '}
       <Anchor component={Link} href="/wallet" size="sm" c="inherit" underline="always">
-        To the wallet
+        Open the wallet
       </Anchor>
     </>
   )

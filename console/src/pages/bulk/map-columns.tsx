@@ -36,7 +36,7 @@ export function MapColumns({ sheet, plan, onPlan }: Props) {
         </Card>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
-        <Card title="The same for every row">
+        <Card title="Settings for every row">
           <Common plan={plan} onPlan={onPlan} />
         </Card>
       </Grid.Col>
@@ -52,14 +52,14 @@ function Columns({ sheet, plan, onPlan }: Props) {
     { value: 'to', label: 'Recipient' },
     ...(plan.template === null
       ? [
-          { value: 'text', label: 'Words' },
+          { value: 'text', label: 'Text' },
           { value: 'subject', label: 'Subject' },
         ]
       : [
-          ...places.map(place => ({ value: String(place), label: `Fills {{${place}}}` })),
+          ...places.map(place => ({ value: String(place), label: `Variable {{${place}}}` })),
           ...plan.template.buttons.map(button => ({
             value: String(targetOf(button)),
-            label: `Ends button ${button.index + 1}`,
+            label: `URL of button ${button.index + 1}`,
           })),
         ]),
   ]
@@ -81,8 +81,8 @@ function Columns({ sheet, plan, onPlan }: Props) {
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Column</Table.Th>
-          <Table.Th>Says</Table.Th>
-          <Table.Th>Is</Table.Th>
+          <Table.Th>Example values</Table.Th>
+          <Table.Th>Used as</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -102,7 +102,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
             </Table.Td>
             <Table.Td>
               <Select
-                aria-label={`What ${name} is`}
+                aria-label={`Use of ${name}`}
                 size="xs"
                 w={128}
                 allowDeselect={false}
@@ -150,7 +150,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
         label="Channel"
         allowDeselect={false}
         data={[
-          { value: 'auto', label: 'Automatic, by the recipient' },
+          { value: 'auto', label: 'Automatic, by recipient' },
           ...CHANNELS.map(value => ({ value, label: channelName(value) })),
         ]}
         value={plan.channel}
@@ -159,10 +159,10 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
       <SenderOfAll plan={plan} onPlan={onPlan} />
       <Select
         label="Template"
-        placeholder="None: words of their own"
+        placeholder="None: use texts instead"
         clearable
         searchable
-        nothingFoundMessage="No template fits"
+        nothingFoundMessage="No matching template"
         data={fitting.map(({ id, name, language }) => ({
           value: id,
           label: language === null ? name : `${name} (${language})`,
@@ -173,11 +173,11 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
       {plan.template === null && (
         <>
           <Textarea
-            label="Words"
+            label="Text"
             description={
               plan.columns.includes('text')
-                ? 'Where the column has none'
-                : 'For every row; or choose the column that has them'
+                ? 'Used where the column is empty'
+                : 'The same for every row; or choose a column with texts'
             }
             autosize
             minRows={3}
@@ -199,8 +199,8 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
         </>
       )}
       <Checkbox
-        label="Put a + before numbers that have none"
-        description="Spreadsheets lose it"
+        label="Add a + to numbers without one"
+        description="Spreadsheets often remove it"
         checked={plan.addPlus}
         onChange={event => onPlan({ ...plan, addPlus: event.currentTarget.checked })}
       />
@@ -215,8 +215,8 @@ function SenderOfAll({ plan, onPlan }: Omit<Props, 'sheet'>) {
   if (!takesSender(plan) || approved.length === 0) return null
   return (
     <Select
-      label="SMS from"
-      placeholder="The default"
+      label="SMS sender"
+      placeholder="Default"
       clearable
       data={approved.map(({ id, name }) => ({ value: id, label: name }))}
       value={plan.sender === '' ? null : plan.sender}

@@ -91,17 +91,17 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
   const to = recipientFault(recipientOf(row, plan), plan.channel)
   if (to !== null) faults.push({ column: columnOf(plan, 'to'), message: to })
   if (plan.template === null && (cellOf(row, plan, 'text') || plan.text) === '') {
-    faults.push({ column: columnOf(plan, 'text'), message: 'has no words' })
+    faults.push({ column: columnOf(plan, 'text'), message: 'has no text' })
   }
   for (let place = 1; place <= (plan.template?.places ?? 0); place++) {
     if (cellOf(row, plan, place) === '')
-      faults.push({ column: columnOf(plan, place), message: `has nothing for {{${place}}}` })
+      faults.push({ column: columnOf(plan, place), message: `has no value for {{${place}}}` })
   }
   for (const button of plan.template?.buttons ?? []) {
     if (cellOf(row, plan, targetOf(button)) === '')
       faults.push({
         column: columnOf(plan, targetOf(button)),
-        message: `has nothing for button ${button.index + 1}`,
+        message: `has no value for button ${button.index + 1}`,
       })
   }
   return faults
@@ -109,17 +109,17 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
 
 /** What is missing in the plan; null if it is complete. */
 export function planFault(plan: Plan): string | null {
-  if (!plan.columns.includes('to')) return 'Say which column has the recipients.'
+  if (!plan.columns.includes('to')) return 'Choose the column with the recipients.'
   if (plan.template !== null) {
     for (let place = 1; place <= plan.template.places; place++) {
-      if (!plan.columns.includes(place)) return `Say which column fills {{${place}}} of the template.`
+      if (!plan.columns.includes(place)) return `Choose the column that fills {{${place}}} of the template.`
     }
     const button = plan.template.buttons.find(each => !plan.columns.includes(targetOf(each)))
-    if (button) return `Say which column ends the address of button ${button.index + 1}.`
+    if (button) return `Choose the column that completes the URL of button ${button.index + 1}.`
     return null
   }
   if (!plan.columns.includes('text') && plan.text === '')
-    return 'Say which column has the words, write them once for all, or choose a template.'
+    return 'Choose the column with the texts, enter one text for all rows, or choose a template.'
   return null
 }
 
@@ -147,9 +147,9 @@ const CHAT = /^-?\d{1,20}$/
 
 function recipientFault(to: string, channel: Plan['channel']): string | null {
   if (to === '') return 'has no recipient'
-  if (channel === 'botapp_bot') return CHAT.test(to) ? null : 'is no chat id'
-  if (channel === 'email_user') return MAIL.test(to) ? null : 'is no e-mail address'
+  if (channel === 'botapp_bot') return CHAT.test(to) ? null : 'is not a chat id'
+  if (channel === 'email_user') return MAIL.test(to) ? null : 'is not an e-mail address'
   if (PHONE.test(to) || (channel === 'user_chatapp_session' && GROUP.test(to))) return null
   if (channel === 'auto' && (MAIL.test(to) || GROUP.test(to))) return null
-  return /^\d+$/.test(to) ? 'is no phone number with + and its country' : 'is no recipient'
+  return /^\d+$/.test(to) ? 'is not a phone number with + and country code' : 'is not a valid recipient'
 }

@@ -32,7 +32,7 @@ export function RateChart({ samples, most }: { samples: readonly RateSample[]; m
         preserveAspectRatio="none"
         className={classes.plot}
         role="img"
-        aria-label={`${now.perSecond.toFixed(1)} messages a second now; its pace is ${most}`}
+        aria-label={`${now.perSecond.toFixed(1)} messages a second now; the limit is ${most}`}
       >
         <line x1={0} x2={WIDTH} y1={limit} y2={limit} className={classes.limit} />
         <polygon

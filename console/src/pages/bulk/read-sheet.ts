@@ -19,7 +19,7 @@ export async function readSheet(file: File, onRows: (rows: number) => void): Pro
   }
   const names = rows.shift()
   if (!names) throw new BadFile('The file is empty.')
-  if (rows.length === 0) throw new BadFile('The file has a row of names and nothing below it.')
+  if (rows.length === 0) throw new BadFile('The file has column names but no rows.')
   return createSheet(
     names.map((name, at) => name.trim() || `Column ${at + 1}`),
     rows,
@@ -36,7 +36,7 @@ async function readText(file: File, onRows: (rows: number) => void): Promise<str
     return await readCsv(file, rows => {
       if (rows > MOST_ROWS) {
         throw new BadFile(
-          `The file has more than ${MOST_ROWS.toLocaleString()} rows. Send it by the command line: posthorn bulk send.`,
+          `The file has more than ${MOST_ROWS.toLocaleString()} rows. Use the command line for it: posthorn bulk send.`,
         )
       }
       onRows(rows)

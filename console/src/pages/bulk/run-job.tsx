@@ -56,7 +56,7 @@ export function RunJob({
             <TextInput label="Name" maxLength={200} {...form.fields.getInputProps('name')} />
             <Stack gap={6} mb="lg">
               <Text size="sm" fw={600} id="pace">
-                Pace: {rate} a second
+                Rate: {rate} a second
               </Text>
               <Slider
                 min={1}
@@ -71,15 +71,15 @@ export function RunJob({
         </Card>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 6 }}>
-        <Card title="What it would do">
+        <Card title="Estimate">
           <Stack gap="md">
             <Facts
               facts={[
                 ['Rows', good.toLocaleString()],
                 checked && checked.faulty > 0
-                  ? ['Left out', `${checked.faulty.toLocaleString()} with faults`]
+                  ? ['Skipped', `${checked.faulty.toLocaleString()} with errors`]
                   : null,
-                ['Takes', `${formatDuration(Math.ceil(good / rate))} at least`],
+                ['Duration', `At least ${formatDuration(Math.ceil(good / rate))}`],
               ]}
             />
             <CostSample sheet={sheet} plan={plan} />

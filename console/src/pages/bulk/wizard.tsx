@@ -110,11 +110,11 @@ export default function Wizard() {
 
 function Help() {
   return (
-    <Card title="What the file has">
+    <Card title="File format">
       <Text c="dimmed" size="sm">
-        One row for each message, and above them a row that names the columns: a recipient (a phone number
-        with its + and country, an e-mail address, a chat id), and either its words or what fills the places
-        of a template. Larger files than a browser can hold go by the command line:{' '}
+        The first row has the column names; each further row is one message. A message needs a recipient (a
+        phone number with + and country code, an e-mail address or a chat id), and either a text or the values
+        of a template’s variables. Use the command line for files that are too large for a browser:{' '}
         <span className="ph-mono">posthorn bulk send people.csv --rate 5</span>.
       </Text>
     </Card>

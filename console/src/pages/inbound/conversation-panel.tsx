@@ -63,7 +63,7 @@ function MessageFacts({ message }: { message: InboundMessageView }) {
             {from}
           </bdi>,
         ],
-        contact?.name ? ['Calls themselves', <bdi key="c">{contact.name}</bdi>] : null,
+        contact?.name ? ['Profile name', <bdi key="c">{contact.name}</bdi>] : null,
         [
           'To',
           <bdi key="t" className="ph-num">
@@ -72,10 +72,13 @@ function MessageFacts({ message }: { message: InboundMessageView }) {
         ],
         keyword === null
           ? null
-          : ['Meant', keyword === 'stop' ? 'STOP: nothing goes to them' : 'START: messages go to them again'],
+          : [
+              'Keyword',
+              keyword === 'stop' ? 'STOP: they get no marketing' : 'START: they get marketing again',
+            ],
         ['Provider', provider],
         [
-          'Its id there',
+          'Provider’s id',
           <span key="p" className="ph-mono">
             {providerMessageId}
           </span>,
@@ -89,7 +92,7 @@ function MessageFacts({ message }: { message: InboundMessageView }) {
                 href={`/inbound?conversationKey=${encodeURIComponent(conversationContext.conversationKey)}`}
                 size="sm"
               >
-                All that came in it
+                Show its messages
               </Anchor>,
             ]
           : null,

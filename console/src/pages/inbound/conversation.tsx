@@ -62,7 +62,7 @@ function Came({ message, opened }: { message: InboundMessageView; opened: boolea
   const { text, media, location, contacts, button, buttonTitle, receivedAt, id } = message
   return (
     <li className={classes.came} data-opened={opened || undefined}>
-      {buttonTitle !== null && <div className={classes.note}>They pressed</div>}
+      {buttonTitle !== null && <div className={classes.note}>Pressed a button</div>}
       {text !== null && text !== '' && <div className="ph-words">{text}</div>}
       {text === null && button !== null && <div className="ph-words">{button}</div>}
       {media.map((file, at) => (

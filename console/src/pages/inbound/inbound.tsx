@@ -39,7 +39,10 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
   const open = (id: string | null) => go((id === null ? '/inbound' : `/inbound/${id}`) + location.search)
 
   return (
-    <Page title="Inbound" lead="What people write to your numbers, official senders, web sessions and bots.">
+    <Page
+      title="Inbound"
+      lead="Messages that people send to your numbers, official senders, web sessions and bots."
+    >
       <FilterBar onClear={clear}>
         <TextFilter label="From" value={filters.from} onChange={from => setFilters({ from })} width={180} />
         <TextFilter label="To" value={filters.to} onChange={to => setFilters({ to })} width={180} />
@@ -61,10 +64,10 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
             icon={Inbox}
             clear={clear}
             unfit={{
-              text: 'Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id.',
+              text: 'Enter the whole sender: a phone number in E.164 format with its plus, or the chat id for a bot.',
             }}
-            title="Nobody has written yet"
-            text="Answers come here as they arrive, and to your webhooks as inbound.message. Link a phone or add a bot to be written to."
+            title="No inbound messages yet"
+            text="Received messages appear here, and are sent to your webhooks as inbound.message. Link a phone or add a bot to receive messages."
             action={
               can('messages:create') && (
                 <Button component={Link} href="/bots" variant="default">
@@ -95,12 +98,12 @@ const COLUMNS: readonly Column<InboundMessageView>[] = [
     render: ({ from, contact }) => <bdi className="ph-num">{contact?.name ?? from}</bdi>,
   },
   {
-    title: 'Words',
+    title: 'Text',
     width: 'minmax(96px, 2.6fr)',
     render: message => (
       <>
         {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}
-        {message.location && <MapPin size={13} aria-label="With a place" />}
+        {message.location && <MapPin size={13} aria-label="With a location" />}
         {message.contacts.length > 0 && <Contact size={13} aria-label="With a contact" />}{' '}
         <bdi>{wordsOf(message)}</bdi>
       </>
@@ -114,7 +117,7 @@ const COLUMNS: readonly Column<InboundMessageView>[] = [
     render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
   },
   {
-    title: 'Meant',
+    title: 'Keyword',
     width: '80px',
     wideOnly: true,
     render: ({ keyword }) => (keyword === null ? '' : keyword.toUpperCase()),

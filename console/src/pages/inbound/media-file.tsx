@@ -45,7 +45,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
       </div>
       {path === null ? (
         <Text size="xs" c="dimmed">
-          Not to be had
+          Not available
         </Text>
       ) : (
         <Button

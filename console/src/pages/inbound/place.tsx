@@ -8,7 +8,7 @@ export function Place({ place }: { place: Location }) {
   const { latitude, longitude, name, address } = place
   return (
     <div className={classes.file}>
-      <MapPin size={15} aria-label="A place" />
+      <MapPin size={15} aria-label="Location" />
       <div style={{ minWidth: 0 }}>
         {name !== null && (
           <Text size="sm" fw={500}>

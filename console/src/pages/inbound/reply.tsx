@@ -17,7 +17,7 @@ export function Reply({ message }: { message: InboundMessageView }) {
   if (way === null) {
     return (
       <Text size="sm" c="dimmed">
-        They show no number here: there is no way to answer.
+        The sender has no address to reply to.
       </Text>
     )
   }
@@ -42,7 +42,7 @@ function ReplyForm({ way }: { way: Way }) {
       // Text that was added meanwhile is the next reply.
       form.fields.setFieldValue('text', now => (now.startsWith(text) ? now.slice(text.length) : now))
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
-      tellDone(mode === 'test' ? 'The answer is in the sandbox.' : 'The answer is on its way.')
+      tellDone(mode === 'test' ? 'The reply is in the sandbox.' : 'The reply is on its way.')
     },
   })
 
@@ -54,8 +54,8 @@ function ReplyForm({ way }: { way: Way }) {
     <form onSubmit={form.submit} style={{ flex: 1 }}>
       <Stack gap="xs">
         <Textarea
-          aria-label="Your answer"
-          placeholder={mode === 'test' ? 'Answer, in the sandbox alone' : 'Answer'}
+          aria-label="Your reply"
+          placeholder={mode === 'test' ? 'Reply, only in the sandbox' : 'Reply'}
           autosize
           minRows={2}
           maxRows={8}
@@ -65,10 +65,11 @@ function ReplyForm({ way }: { way: Way }) {
         <FaultNote fault={form.fault} />
         <Group justify="space-between">
           <Anchor component={Link} href={way.link} size="sm">
-            With a template
+            Reply with a template
           </Anchor>
           <Button type="submit" leftSection={<SendHorizontal size={15} />} loading={form.busy}>
-            Answer
+            {' '}
+            Reply{' '}
           </Button>
         </Group>
       </Stack>

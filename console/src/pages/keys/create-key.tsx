@@ -25,7 +25,7 @@ const SCOPES: readonly (readonly [Permission, string])[] = [
   ['messages:create', 'Send, verify, manage templates and webhooks'],
   ['messages:read', 'Read messages and bulk jobs'],
   ['api_keys:read', 'List keys'],
-  ['api_keys:write', 'Make, rotate and revoke keys'],
+  ['api_keys:write', 'Create, rotate and revoke keys'],
 ]
 const LIVES = [
   { value: '', label: 'Never' },
@@ -63,10 +63,10 @@ function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
   })
   const { getInputProps } = form.fields
   return (
-    <ApiForm form={form} submitLabel="Make the key">
+    <ApiForm form={form} submitLabel="Create the key">
       <TextInput
         label="Name"
-        description="What will use it: “Shop backend”"
+        description="What will use it, such as “Shop backend”"
         data-autofocus
         {...getInputProps('name')}
       />
@@ -75,13 +75,13 @@ function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
           fullWidth
           aria-label="Mode of the key"
           data={[
-            { value: 'test', label: 'Test: sandbox alone' },
+            { value: 'test', label: 'Test: sandbox only' },
             { value: 'live', label: 'Live' },
           ]}
           {...getInputProps('mode')}
         />
       </Input.Wrapper>
-      <Checkbox.Group label="May" {...getInputProps('permissions')}>
+      <Checkbox.Group label="Permissions" {...getInputProps('permissions')}>
         <Stack gap={8} mt={6}>
           {SCOPES.map(([value, text]) => (
             <Checkbox key={value} value={value} label={value} description={text} />
@@ -90,16 +90,16 @@ function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
       </Checkbox.Group>
       {mayMakeOwners && (
         <Select
-          label="Acts as"
+          label="Role"
           data={[
             { value: 'member', label: 'Member' },
-            { value: 'owner', label: 'Owner: senders, members, settings too' },
+            { value: 'owner', label: 'Owner: also senders, members and settings' },
           ]}
           allowDeselect={false}
           {...getInputProps('role')}
         />
       )}
-      <Select label="Ends" data={LIVES} allowDeselect={false} {...getInputProps('days')} />
+      <Select label="Expires" data={LIVES} allowDeselect={false} {...getInputProps('days')} />
     </ApiForm>
   )
 }

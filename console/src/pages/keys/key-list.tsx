@@ -85,7 +85,7 @@ export function KeyList({
             <EmptyNote
               icon={KeyRound}
               title="No keys yet"
-              text="A program needs one to send. Begin with a test key: it costs nothing."
+              text="A program needs one to send. Start with a test key: it is free."
               action={make}
             />
           }
@@ -120,7 +120,7 @@ function KeyDialogs({
   async function revoke(id: string): Promise<void> {
     await actions.revoke(id)
     forget(actions.changes)
-    tellDone('The key is revoked: it stops working within a second.')
+    tellDone('The key is revoked and stops working within a second.')
   }
 
   return (
@@ -150,7 +150,7 @@ function KeyDialogs({
               <b>
                 <bdi>{open.key.name}</bdi>
               </b>{' '}
-              are refused within a second. There is no way back; a new key is another key.
+              are refused within a second. This cannot be undone.
             </>
           )
         }
@@ -179,13 +179,13 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     render: key => <StatusBadge status={key.mode} tone={key.mode === 'live' ? 'good' : 'warn'} />,
   },
   {
-    title: 'May',
+    title: 'Permissions',
     width: 'minmax(120px, 2fr)',
     wideOnly: true,
     render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
   },
   {
-    title: 'Made by',
+    title: 'Created by',
     width: 'minmax(90px, 1fr)',
     wideOnly: true,
     render: ({ createdBy }) => <bdi>{createdBy?.name ?? '–'}</bdi>,
@@ -197,7 +197,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     render: key => <MaybeTime at={key.lastUsedAt} none="Never" />,
   },
   {
-    title: 'Ends',
+    title: 'Expires',
     width: '84px',
     wideOnly: true,
     render: key => <MaybeTime at={key.expiresAt} none="Never" />,
@@ -221,7 +221,7 @@ function KeyMenu({
   onRevoke: () => void
 }) {
   return (
-    <ActionMenu label={`What to do with ${apiKey.name}`}>
+    <ActionMenu label={`Actions for ${apiKey.name}`}>
       <Menu.Item leftSection={<RotateCw size={15} />} onClick={onRotate}>
         Rotate
       </Menu.Item>

@@ -24,7 +24,7 @@ export default function Keys() {
       {(make, list) => (
         <Page
           title="API keys"
-          lead="A key says which account a program acts for, and what it may do. Test keys send to the sandbox alone."
+          lead="Programs use keys to call the API for this account. Test keys send only to the sandbox."
           actions={make}
         >
           {list}

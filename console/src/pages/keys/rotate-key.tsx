@@ -13,7 +13,7 @@ const OVERLAPS = [
   { value: '86400', label: 'One more day' },
   { value: '3600', label: 'One more hour' },
   { value: '604800', label: 'One more week' },
-  { value: '0', label: 'Not at all: it ends now' },
+  { value: '0', label: 'No longer: it stops now' },
 ]
 
 export function RotateKey({ apiKey, ...props }: Omit<Props, 'apiKey'> & { apiKey: ApiKey | null }) {
@@ -33,11 +33,11 @@ function RotateForm({ apiKey, rotate, onMade }: Props) {
   return (
     <ApiForm form={form} submitLabel="Rotate">
       <Text>
-        A new key with the same rights takes the place of{' '}
+        A new key with the same permissions replaces{' '}
         <b>
           <bdi>{apiKey.name}</bdi>
         </b>
-        . The old one works meanwhile, so that you can change it where it is used.
+        . The old one keeps working for the time below, so that you can replace it in your programs.
       </Text>
       <Select
         label="The old key works"

@@ -18,12 +18,12 @@ export function ShowKey({ apiKey, onClose }: { apiKey: string | null; onClose: (
         <Stack>
           <Snippet code={apiKey} label="The new key" />
           <Alert color="brass" variant="light" icon={<ShieldAlert size={16} />}>
-            This is the only time that it is shown: we keep nothing but its hash. Put it where your program
-            finds its secrets.
+            The key is shown only this once: only its hash is stored. Save it where your program keeps its
+            secrets.
           </Alert>
           <Group justify="flex-end">
             <CopyButton text={apiKey} label="Copy" />
-            <Button onClick={onClose}>I have it</Button>
+            <Button onClick={onClose}>I have saved it</Button>
           </Group>
         </Stack>
       )}

@@ -9,7 +9,7 @@ import { type RightsDraft, RightsFields, rightsBody, rightsField } from './right
 
 export function ChangeMember({ member, onClose }: { member: Member | null; onClose: () => void }) {
   return (
-    <Modal opened={member !== null} onClose={onClose} title="What they may do">
+    <Modal opened={member !== null} onClose={onClose} title="Role and permissions">
       {member && <ChangeForm member={member} onClose={onClose} />}
     </Modal>
   )
@@ -25,7 +25,7 @@ function ChangeForm({ member, onClose }: { member: Member; onClose: () => void }
     fieldOf: rightsField,
     onDone() {
       forget([MEMBERS])
-      tellDone('It holds within a second.')
+      tellDone('The change applies within a second.')
       onClose()
     },
   })

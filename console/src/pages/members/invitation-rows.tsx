@@ -8,17 +8,17 @@ import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 
-/** An invitation, wherever it is listed, and what else is told of it there. */
+/** The columns of an invitation in any list, with `more` columns of that list. */
 export function invitationColumns<R extends Invitation>(...more: Column<R>[]): Column<R>[] {
   return [...WHOM, ...more, ENDS]
 }
 
 const WHOM: readonly Column<Invitation>[] = [
   { title: 'E-mail', width: 'minmax(150px, 1.6fr)', render: ({ email }) => <bdi>{email}</bdi> },
-  { title: 'As', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
+  { title: 'Role', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
   { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
   {
-    title: 'By',
+    title: 'Invited by',
     width: 'minmax(120px, 1fr)',
     wideOnly: true,
     render: ({ invitedBy }) => <bdi>{invitedBy}</bdi>,
@@ -26,7 +26,7 @@ const WHOM: readonly Column<Invitation>[] = [
 ]
 
 const ENDS: Column<Invitation> = {
-  title: 'Ends',
+  title: 'Expires',
   width: '100px',
   align: 'end',
   wideOnly: true,
@@ -41,11 +41,11 @@ export function withdrawColumn<R extends Invitation>(onAsk: (invitation: R) => v
     align: 'end',
     render: invitation =>
       invitation.status === 'pending' && (
-        <Tooltip label="Take it back">
+        <Tooltip label="Withdraw">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Take back the invitation of ${invitation.email}`}
+            aria-label={`Withdraw the invitation of ${invitation.email}`}
             onClick={() => onAsk(invitation)}
           >
             <Undo2 size={15} />
@@ -66,20 +66,20 @@ export function WithdrawInvitation({
   withdraw: (api: Posthorn, id: string) => Promise<unknown>
   changes: readonly string[]
 }) {
-  const act = useAction(withdraw, { changes, onDone: () => tellDone('The link works no more.') })
+  const act = useAction(withdraw, { changes, onDone: () => tellDone('The link no longer works.') })
   return (
     <ConfirmDialog
       opened={invitation !== null}
       onClose={onClose}
-      title="Take this invitation back?"
+      title="Withdraw this invitation?"
       text={
         invitation && (
           <>
-            The link that <bdi>{invitation.email}</bdi> has works no more.
+            The link for <bdi>{invitation.email}</bdi> stops working.
           </>
         )
       }
-      confirmLabel="Take it back"
+      confirmLabel="Withdraw the invitation"
       run={() => (invitation ? act.mutateAsync(invitation.id) : Promise.resolve())}
     />
   )

@@ -25,8 +25,8 @@ export function Invitations({ onInvite }: { onInvite: () => void }) {
         empty={
           <EmptyNote
             icon={MailPlus}
-            title="Nobody is invited"
-            text="Whom you invite gets a link, and chooses a password of their own."
+            title="No invitations"
+            text="People whom you invite get a link and choose their own password."
             action={
               <Button variant="default" onClick={onInvite}>
                 Invite somebody

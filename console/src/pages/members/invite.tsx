@@ -46,7 +46,7 @@ function InviteForm({ onMade }: Pick<Props, 'onMade'>) {
       <RightsFields form={form} />
       <Switch
         label="Send the link by e-mail"
-        description="You see it next, too"
+        description="The link is also shown to you"
         {...getInputProps('mail', { type: 'checkbox' })}
       />
     </ApiForm>

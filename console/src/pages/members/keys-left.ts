@@ -5,5 +5,5 @@ export function withKeysLeft(done: string, { apiKeys }: { apiKeys: readonly { na
   if (apiKeys.length === 0) return done
   const named = apiKeys.slice(0, MOST_NAMED).map(({ name }) => `“${name}”`)
   const more = apiKeys.length > MOST_NAMED ? ` and ${apiKeys.length - MOST_NAMED} more` : ''
-  return `${done} Keys that they made go on working: ${named.join(', ')}${more}. Revoke what they may still know.`
+  return `${done} Keys that they created still work: ${named.join(', ')}${more}. Revoke those that they may still know.`
 }

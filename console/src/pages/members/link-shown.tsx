@@ -9,8 +9,8 @@ export type LinkMade = { link: string; mail: string; email: string }
 export function LinkShown({
   made,
   onClose,
-  title = 'The invitation',
-  note = 'It works once, for seven days, and lets in whoever has it: give it to them alone. It is not shown again; inviting them anew makes another.',
+  title = 'Invitation link',
+  note = 'Whoever has the link can use it: give it only to this person. It works once, within seven days, and is not shown again; a new invitation has a new link.',
 }: {
   made: LinkMade | null
   onClose: () => void
@@ -47,19 +47,19 @@ function MailNote({ mail, email }: { mail: string; email: string }) {
   if (mail === 'sent' || mail === 'queued') {
     return (
       <Alert color="verdigris" variant="light" icon={<MailCheck size={16} />}>
-        It is on its way to <bdi>{email}</bdi>.
+        The link is on its way to <bdi>{email}</bdi>.
       </Alert>
     )
   }
   return (
     <Alert color="brass" variant="light" icon={<MailX size={16} />}>
-      {WHY[mail] ?? WHY['failed']} Hand the link to <bdi>{email}</bdi> yourself.
+      {WHY[mail] ?? WHY['failed']} Give the link to <bdi>{email}</bdi> yourself.
     </Alert>
   )
 }
 
 const WHY: Readonly<Record<string, string>> = {
   failed: 'The e-mail could not be sent.',
-  no_connection: 'No connection carries e-mail yet.',
+  no_connection: 'No e-mail connection is set up yet.',
   not_asked: 'No e-mail was sent.',
 }

@@ -13,9 +13,9 @@ export function MemberMenu({
   onRemove: () => void
 }) {
   return (
-    <ActionMenu label={`What to do with ${member.name}`}>
+    <ActionMenu label={`Actions for ${member.name}`}>
       <Menu.Item leftSection={<UserCog size={15} />} onClick={onChange}>
-        Change what they may do
+        Change role and permissions
       </Menu.Item>
       <Menu.Item leftSection={<UserMinus size={15} />} color="red" onClick={onRemove}>
         Remove

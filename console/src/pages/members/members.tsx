@@ -34,12 +34,12 @@ export default function Members() {
   const close = () => setOpen(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/members/{id}', { path: { id } }), {
     changes: [MEMBERS],
-    onDone: ({ data }) => tellDone(withKeysLeft('They may act for this account no more.', data)),
+    onDone: ({ data }) => tellDone(withKeysLeft('They can no longer act for this account.', data)),
   })
   return (
     <Page
       title="Members"
-      lead="Owners may do everything; members what you let them, and nothing of this page or the audit log."
+      lead="Owners can do everything. Members can do what you allow them, and cannot open this page or the audit log."
       actions={
         <Button leftSection={<UserPlus size={16} />} onClick={() => setOpen({ what: 'invite' })}>
           Invite somebody
@@ -69,7 +69,9 @@ export default function Members() {
               ),
             },
           ]}
-          empty={<EmptyNote icon={Users} title="Nobody" text="Invite somebody to act for this account." />}
+          empty={
+            <EmptyNote icon={Users} title="No members" text="Invite somebody to act for this account." />
+          }
         />
         <div>
           <Title order={2} size="h3" mb="sm">
@@ -95,8 +97,8 @@ export default function Members() {
               <b>
                 <bdi>{open.member.name}</bdi>
               </b>{' '}
-              may act for this account no more, within a second. Their login stays, and keys that they made go
-              on working.
+              loses access to this account within a second. Their login stays, and the keys that they created
+              keep working.
             </>
           )
         }
@@ -134,7 +136,7 @@ const COLUMNS: readonly Column<Member>[] = [
     render: ({ email }) => <bdi>{email}</bdi>,
   },
   { title: 'Role', width: '90px', render: ({ role }) => inWords(role) },
-  { title: 'May', width: 'minmax(140px, 1.3fr)', wideOnly: true, render: rightsInWords },
+  { title: 'Permissions', width: 'minmax(140px, 1.3fr)', wideOnly: true, render: rightsInWords },
   {
     title: 'Second factor',
     width: '120px',

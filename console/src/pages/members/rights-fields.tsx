@@ -20,7 +20,7 @@ export function RightsFields<V extends RightsDraft & Record<string, unknown>>({
           aria-label="Role"
           data={[
             { value: 'member', label: 'Member' },
-            { value: 'owner', label: 'Owner: everything' },
+            { value: 'owner', label: 'Owner: all permissions' },
           ]}
           {...getInputProps('role')}
         />
@@ -30,10 +30,10 @@ export function RightsFields<V extends RightsDraft & Record<string, unknown>>({
   )
 }
 
-/** What a member may do. */
+/** The permissions of a member. */
 export function RightsGroup(props: Omit<CheckboxGroupProps<Permission>, 'children' | 'label'>) {
   return (
-    <Checkbox.Group label="May" {...props}>
+    <Checkbox.Group label="Permissions" {...props}>
       <Stack gap={8} mt={6}>
         {RIGHTS.map(([value, text]) => (
           <Checkbox key={value} value={value} label={value} description={text} />

@@ -82,7 +82,7 @@ function Details({ message }: { message: MessageWithTimeline }) {
           message.providerMessageId === null
             ? null
             : [
-                'Its id there',
+                'Provider’s id',
                 <span key="p" className="ph-mono">
                   {message.providerMessageId}
                 </span>,
@@ -92,15 +92,13 @@ function Details({ message }: { message: MessageWithTimeline }) {
             <span key="c">
               <Money amount={billing.cost} currency={billing.currency} />{' '}
               <Text span c="dimmed" size="sm">
-                {billing.state === 'none'
-                  ? 'nothing charged'
-                  : `${billing.state}, from the ${billing.source}`}
+                {billing.state === 'none' ? 'not charged' : `${billing.state}, from the ${billing.source}`}
                 {billing.parts === null ? '' : `, ${billing.parts} ${billing.parts === 1 ? 'part' : 'parts'}`}
               </Text>
             </span>,
           ],
           ['Country', message.country === null ? '–' : countryName(message.country)],
-          ['Made', <Time key="t" at={message.createdAt} />],
+          ['Created', <Time key="t" at={message.createdAt} />],
           message.scheduledAt === null
             ? null
             : ['Scheduled for', <MaybeTime key="s" at={message.scheduledAt} />],
@@ -127,7 +125,7 @@ function Details({ message }: { message: MessageWithTimeline }) {
             </span>,
           ],
           [
-            'Request',
+            'Request id',
             <span key="rq" className="ph-mono">
               {message.requestId} <CopyButton text={message.requestId} what="the request id" small />
             </span>,
@@ -152,7 +150,7 @@ function Actions({ message }: { message: MessageWithTimeline }) {
       onDone: ({ data }) =>
         tellDone(
           data.billing.state === 'released'
-            ? 'The message is cancelled, and what was held for it is back.'
+            ? 'The message is cancelled, and the held amount is released.'
             : 'The message is cancelled.',
         ),
     },
@@ -174,8 +172,8 @@ function Actions({ message }: { message: MessageWithTimeline }) {
       {!ENDED.has(message.status) && !waits && (
         <Text size="sm" c="dimmed">
           {message.status === 'unknown'
-            ? 'Nobody knows yet whether the provider took it; sending again may send twice.'
-            : 'Waiting for its receipt.'}
+            ? 'It is not known whether the provider accepted it; sending again may deliver it twice.'
+            : 'Waiting for the delivery receipt.'}
         </Text>
       )}
       <ConfirmDialog
@@ -184,8 +182,8 @@ function Actions({ message }: { message: MessageWithTimeline }) {
         title="Cancel this message?"
         text={
           message.billing.state === 'held'
-            ? 'It is not sent, and what is held for it comes back.'
-            : 'It is not sent.'
+            ? 'It will not be sent, and the held amount is released.'
+            : 'It will not be sent.'
         }
         confirmLabel="Cancel the message"
         run={() => cancel.mutateAsync(message.messageId)}

@@ -32,7 +32,11 @@ export default function Messages({ messageId }: { messageId?: string }) {
       title="Messages"
       actions={
         <>
-          <Switch label="Follow" checked={tail} onChange={event => setTail(event.currentTarget.checked)} />
+          <Switch
+            label="Live updates"
+            checked={tail}
+            onChange={event => setTail(event.currentTarget.checked)}
+          />
           {mayWrite && (
             <Button component={Link} href="/send" leftSection={<SendHorizontal size={15} />}>
               Send
@@ -54,11 +58,11 @@ export default function Messages({ messageId }: { messageId?: string }) {
             icon={MessagesSquare}
             clear={filters.clear}
             unfit={{
-              title: 'No message fits these filters',
-              text: 'Recipients are compared as a whole: a phone number as E.164, with its plus.',
+              title: 'No message matches these filters',
+              text: 'Enter the whole recipient: a phone number in E.164 format, with its plus.',
             }}
             title="No messages yet"
-            text="What you send appears here, with every step that it takes."
+            text="The messages that you send appear here, with every step of their delivery."
             action={
               mayWrite && (
                 <Button component={Link} href="/send">
@@ -74,7 +78,7 @@ export default function Messages({ messageId }: { messageId?: string }) {
   )
 }
 
-/** Of the others the price is told beside the list: tests cost nothing, and what was not sent came back. */
+/** Only these show a cost in the list: tests are free, and the amount held for an unsent message is released. */
 const CHARGED: ReadonlySet<Message['billing']['state']> = new Set(['held', 'captured'])
 
 const COLUMNS: readonly Column<Message>[] = [
@@ -85,7 +89,7 @@ const COLUMNS: readonly Column<Message>[] = [
     render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
   },
   {
-    title: 'Words',
+    title: 'Text',
     width: 'minmax(140px, 2.4fr)',
     wideOnly: true,
     render: message => <bdi>{wordsOf(message)}</bdi>,

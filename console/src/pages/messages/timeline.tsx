@@ -28,8 +28,8 @@ function Attempt({ entry }: { entry: TimelineEntry }) {
   return (
     <>
       <span>
-        Try {attempt} over <b>{provider}</b>:{' '}
-        {outcome === undefined ? 'no word' : inWords(outcome).toLowerCase()}
+        Attempt {attempt} via <b>{provider}</b>:{' '}
+        {outcome === undefined ? 'no answer' : inWords(outcome).toLowerCase()}
       </span>
       {(providerCode || explanation || detail) && (
         <Text size="sm" c="dimmed" className="ph-words">

@@ -15,7 +15,7 @@ import { useSession } from '../../session/context.tsx'
 const PATH = '/api/v2/official-senders'
 const LOOK_EVERY_MS = 15_000
 
-/** WhatsApp Business numbers, with what their provider says of them. */
+/** WhatsApp Business numbers, with the provider's quality rating and limit. */
 export default function OfficialSenders() {
   const { can } = useSession()
   const read = useRead(PATH, undefined, { everyMs: LOOK_EVERY_MS })
@@ -23,13 +23,13 @@ export default function OfficialSenders() {
     (api, { id }: OfficialSender) => api.post('/api/v2/official-senders/{id}/default', { path: { id } }),
     {
       changes: [PATH, '/api/v2/account'],
-      onDone: ({ data }) => tellDone(`Messages that name no sender come from ${data.displayName} now.`),
+      onDone: ({ data }) => tellDone(`${data.displayName} is the default sender now.`),
     },
   )
   return (
     <Page
       title="Official senders"
-      lead="Your numbers on WhatsApp Business, then the platform’s. Quality and limit are the provider’s words: keep the first green and the second grows."
+      lead="Your WhatsApp Business numbers, then the platform’s. The provider rates the quality and sets the limit, which grows while the quality is green."
     >
       <DataList
         label="Official senders"
@@ -47,7 +47,7 @@ export default function OfficialSenders() {
           <EmptyNote
             icon={BadgeCheck}
             title="No official senders"
-            text="The operator connects a WhatsApp Business number for the account, or one of the platform’s for everybody. Ask them: they need the number’s id and a token of Meta’s."
+            text="The operator connects a WhatsApp Business number for the account, or one for all accounts. They need the number’s id and an access token from Meta."
           />
         }
       />
@@ -89,20 +89,20 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
       ),
   },
   {
-    title: 'May begin a day',
+    title: 'Daily limit',
     width: 'minmax(130px, 1fr)',
     wideOnly: true,
     render: ({ messagingLimit }) => (messagingLimit === null ? '–' : limitInWords(messagingLimit)),
   },
   {
-    title: 'Checked',
+    title: 'Last checked',
     width: '110px',
     wideOnly: true,
     render: ({ lastCheckedAt }) => <MaybeTime at={lastCheckedAt} none="Not yet" />,
   },
 ]
 
-/** `TIER_1K` is "1K conversations"; another word stays as it is. */
+/** `TIER_1K` is "1K conversations"; other values stay as they are. */
 function limitInWords(limit: string): string {
   const tier = /^TIER_(\d+K?|UNLIMITED)$/.exec(limit)?.[1]
   if (tier === undefined) return limit

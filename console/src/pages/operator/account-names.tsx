@@ -5,7 +5,7 @@ import { useRead } from '../../api/use-read.ts'
 /** The API's largest page; further accounts are shown by their ids. */
 const MOST_ACCOUNTS = 500
 
-/** What accounts are called, by their id. */
+/** The names of accounts by their ids. */
 export function useAccountNames(): ReadonlyMap<string, string> {
   const accounts = useRead('/api/admin/accounts', { query: { limit: MOST_ACCOUNTS } })
   return new Map(accounts.data?.data.map(({ id, name }) => [id, name]))

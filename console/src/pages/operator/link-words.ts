@@ -5,17 +5,17 @@ export const LINK_WORDS: Readonly<Record<ConnectionState['link'], string>> = {
   up: 'Up',
   down: 'Down',
   connecting: 'Connecting',
-  closed: 'At rest',
+  closed: 'Idle',
 }
 
-/** An open circuit is one that lets nothing through: the badge's own words would say the contrary. */
+/** An open circuit is a failing connection: the default tone and text of "open" would say the opposite. */
 export const CIRCUIT_TONES: Readonly<Record<ConnectionState['circuit'], Tone>> = {
   closed: 'good',
   open: 'bad',
   half_open: 'warn',
 }
 export const CIRCUIT_WORDS: Readonly<Record<ConnectionState['circuit'], string>> = {
-  closed: 'Works',
-  open: 'Offered last',
-  half_open: 'On trial',
+  closed: 'Working',
+  open: 'Used last',
+  half_open: 'Testing',
 }

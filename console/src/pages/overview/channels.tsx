@@ -21,7 +21,7 @@ export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
     return (
       <Card title="Channels">
         {(stats.error ?? policies.error) ? (
-          <Text c="dimmed">Not readable right now.</Text>
+          <Text c="dimmed">Cannot be loaded right now.</Text>
         ) : (
           <Skeleton h={180} />
         )}
@@ -35,7 +35,7 @@ export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Channel</Table.Th>
-            {carried && <Table.Th>Carried by</Table.Th>}
+            {carried && <Table.Th>Providers</Table.Th>}
             <Table.Th ta="end">Sent</Table.Th>
             <Table.Th ta="end">Delivered</Table.Th>
             <Table.Th ta="end">Failed</Table.Th>
@@ -90,7 +90,7 @@ function healthOf(
   policies: readonly ProviderMessagePolicy[],
 ): { text: string; tone: Tone } {
   const enabled = policies.filter(policy => policy.enabled)
-  if (enabled.length === 0) return { text: 'Nobody', tone: 'still' }
+  if (enabled.length === 0) return { text: 'None', tone: 'still' }
   const real = enabled.filter(policy => policy.providerKey !== 'sandbox')
   const text = [...new Set((real.length > 0 ? real : enabled).map(policy => policy.providerKey))].join(', ')
   const known = own ? own.delivered + own.undelivered + own.failed : 0

@@ -19,7 +19,7 @@ export function Latest() {
   const latest = messages.data?.data
   return (
     <Card
-      title="Latest"
+      title="Latest messages"
       flush
       aside={
         <Anchor component={Link} href="/messages" size="sm">
@@ -30,12 +30,12 @@ export function Latest() {
       {messages.isPending && <Skeleton h={180} m="md" w="auto" />}
       {messages.error && (
         <Text c="dimmed" p="md">
-          Not readable right now.
+          Cannot be loaded right now.
         </Text>
       )}
       {latest?.length === 0 && (
         <Text c="dimmed" p="md">
-          Nothing yet.
+          No messages yet.
         </Text>
       )}
       {latest?.map(({ messageId, to, status, createdAt }) => (

@@ -19,7 +19,7 @@ import { StatusLinks } from './status-links.tsx'
 const Charts = lazy(() => import('./charts.tsx'))
 const LOOK_EVERY_MS = 10_000
 
-/** How it goes: what was sent, what became of it, and what it cost. */
+/** The account's key figures: messages sent, their outcomes and their cost. */
 export default function Overview() {
   const { membership, mode, can } = useSession()
   const [filters, setFilters] = useFilters(['period'])
@@ -86,7 +86,7 @@ export default function Overview() {
               label="Wallet"
               value={wallet.data?.data.balance}
               format={amount => formatSum(amount, currency)}
-              note="tests cost nothing"
+              note="tests are free"
             />
           )}
         </SimpleGrid>

@@ -17,9 +17,14 @@ export function SandboxWarning() {
   })
   if (mode !== 'live' || simulated.length === 0) return null
   return (
-    <Alert color="brass" variant="light" icon={<FlaskConical size={16} />} title="Not everything is real yet">
-      No connection carries {either.format(simulated.map(channelName))}: live messages over these channels go
-      to the sandbox, and reach nobody.
+    <Alert
+      color="brass"
+      variant="light"
+      icon={<FlaskConical size={16} />}
+      title="Some channels only use the sandbox"
+    >
+      There is no connection for {either.format(simulated.map(channelName))}: live messages over these
+      channels go to the sandbox and are not delivered.
     </Alert>
   )
 }

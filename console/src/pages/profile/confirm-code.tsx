@@ -36,7 +36,7 @@ export function ConfirmCode({
       </Text>
       <TextInput
         label="Code"
-        description="The six digits that it shows now"
+        description="The six digits that the app shows now"
         inputMode="numeric"
         autoComplete="one-time-code"
         autoFocus

@@ -15,7 +15,7 @@ export function StartFactor({ onStart }: { onStart: (start: TotpStart) => void }
     onDone: ({ data }) => onStart(data),
   })
   return (
-    <ApiForm form={form} submitLabel="Go on">
+    <ApiForm form={form} submitLabel="Continue">
       <SecretInput
         label="Password"
         autoComplete="current-password"
@@ -40,7 +40,7 @@ export function EndFactor({ onDone }: { onDone: () => void }) {
   })
   return (
     <ApiForm form={form} submitLabel="Turn it off" danger>
-      <Text>Your password alone will open your login again. The recovery codes end with it.</Text>
+      <Text>You then sign in with your password alone. The recovery codes stop working.</Text>
       <SecretInput
         label="Password"
         autoComplete="current-password"

@@ -13,7 +13,7 @@ export function PasswordForm() {
     onDone({ data }) {
       refresh(data)
       form.fields.reset()
-      tellDone('Your password is changed. Everywhere else you are signed out.')
+      tellDone('Your password is changed. You are signed out everywhere else.')
     },
   })
   const { getInputProps } = form.fields

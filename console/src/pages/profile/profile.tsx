@@ -36,7 +36,7 @@ export default function Profile() {
         </Grid.Col>
       </Grid>
       <Text size="sm" c="dimmed" mt="lg">
-        What you may do in which account is for its owners to say.
+        The owners of an account decide what you may do in it.
       </Text>
     </Page>
   )

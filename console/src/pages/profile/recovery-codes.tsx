@@ -7,14 +7,14 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
   return (
     <Stack>
       <Text>
-        Each of them signs you in once when your authenticator is out of reach. Keep them where it is not:
-        they are shown this once.
+        Each code signs you in once if you do not have your authenticator app. Keep the codes in a different
+        place: they are shown only this once.
       </Text>
       <Snippet code={text} label="Recovery codes" />
       <Group justify="flex-end">
-        {/* Not what closes it: whoever presses Enter once more would never see them. */}
+        {/* The focus is not on the button that closes the dialog: pressing Enter again would close it unread. */}
         <CopyButton text={text} label="Copy" autoFocus />
-        <Button onClick={onClose}>I have them</Button>
+        <Button onClick={onClose}>I have saved them</Button>
       </Group>
     </Stack>
   )

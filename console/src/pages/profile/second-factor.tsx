@@ -21,7 +21,7 @@ const TITLES = {
   end: 'Turn off the second factor?',
 }
 
-/** A code of an authenticator beside the password: on, off, and its recovery codes. */
+/** Turns the second factor (codes of an authenticator app) on and off. */
 export function SecondFactor() {
   const { session } = useSession()
   const { totp, recoveryCodesLeft } = session.user
@@ -32,8 +32,8 @@ export function SecondFactor() {
       <StatusBadge status={totp ? 'active' : 'off'} label={totp ? 'On' : 'Off'} />
       <Text c="dimmed">
         {totp
-          ? `Signing in takes a code of your authenticator app. ${recoveryCodesLeft} recovery codes are left.`
-          : 'A stolen password alone opens nothing when a code of your authenticator app is asked for, too.'}
+          ? `Signing in requires a code from your authenticator app. ${recoveryCodesLeft} recovery codes are left.`
+          : 'With it, signing in also requires a code from your authenticator app: a stolen password is not enough.'}
       </Text>
       <Group>
         <Button

@@ -10,7 +10,7 @@ import classes from './sessions.module.css'
 
 const PATH = '/api/console/sessions'
 
-/** Every place where one is signed in, and the way to end each. */
+/** The person's sessions; each can be ended. */
 export function Sessions() {
   const sessions = useRead(PATH)
   const list = useRef<HTMLUListElement>(null)
@@ -29,8 +29,8 @@ export function Sessions() {
           <div>
             <Text fw={500}>{deviceOf(session.userAgent)}</Text>
             <Text size="sm" c="dimmed">
-              {session.ip ?? 'unknown address'} ·{' '}
-              {session.current ? 'here, now' : <Time at={session.lastSeenAt} />}
+              {session.ip ?? 'unknown IP address'} ·{' '}
+              {session.current ? 'this session' : <Time at={session.lastSeenAt} />}
             </Text>
           </div>
           {!session.current && (

@@ -16,7 +16,7 @@ export function SandboxPanel({ message, onClose }: { message: SandboxMessage | n
       foot={
         message && (
           <Button component={Link} href={`/messages/${message.messageId}`} variant="default">
-            Its timeline
+            Show the timeline
           </Button>
         )
       }
@@ -27,8 +27,8 @@ export function SandboxPanel({ message, onClose }: { message: SandboxMessage | n
             facts={[
               ['Channel', channelName(message.channel)],
               ['From', message.sender ?? '–'],
-              ['Came', <Time key="came" at={message.receivedAt} />],
-              ['Tries', message.attempts],
+              ['Received', <Time key="came" at={message.receivedAt} />],
+              ['Attempts', message.attempts],
               ['Message', <CopyId key="id" id={message.messageId} />],
               message.template && ['Template', `${message.template.name} (${message.template.language})`],
             ]}
@@ -62,7 +62,7 @@ function Words({ message: { text, html, template } }: { message: SandboxMessage 
       </Text>
     )
   if (template === null) return null
-  return <Snippet code={JSON.stringify(template, null, 2)} label="What the template was given" />
+  return <Snippet code={JSON.stringify(template, null, 2)} label="Template values" />
 }
 
 /** Shown in a frame that may neither run scripts nor load anything: the HTML is untrusted. */
@@ -70,7 +70,7 @@ function Html({ html }: { html: string }) {
   return (
     <Tabs defaultValue="seen">
       <Tabs.List mb="sm">
-        <Tabs.Tab value="seen">As seen</Tabs.Tab>
+        <Tabs.Tab value="seen">Preview</Tabs.Tab>
         <Tabs.Tab value="source">Source</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="seen">

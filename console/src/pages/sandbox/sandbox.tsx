@@ -25,7 +25,7 @@ export default function Sandbox() {
   return (
     <Page
       title="Sandbox inbox"
-      lead="What test keys sent, and live keys over channels that have no connection yet. Nothing of it left this server."
+      lead="Messages sent with test keys, and with live keys over channels without a connection. None of them left this server."
     >
       <FilterBar onClear={clear}>
         <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
@@ -42,11 +42,11 @@ export default function Sandbox() {
             icon={FlaskConical}
             clear={clear}
             unfit={{
-              title: 'Nothing has come in for this recipient',
-              text: 'Recipients are compared as a whole, as their message has them.',
+              title: 'No messages for this recipient',
+              text: 'Enter the whole recipient, exactly as in the message.',
             }}
-            title="Nothing has come in yet"
-            text="Send something in test mode, and it appears here at once."
+            title="No messages yet"
+            text="Messages that you send in test mode appear here at once."
             action={
               can('messages:create') && (
                 <Button component={Link} href="/send">
@@ -66,8 +66,8 @@ const COLUMNS: readonly Column<SandboxMessage>[] = [
   { title: 'To', width: 'minmax(112px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   { title: 'Channel', width: '140px', wideOnly: true, render: ({ channel }) => channelName(channel) },
   { title: 'From', width: '120px', wideOnly: true, render: ({ sender }) => <bdi>{sender ?? '–'}</bdi> },
-  { title: 'Words', width: 'minmax(90px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
-  { title: 'Came', width: '88px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
+  { title: 'Text', width: 'minmax(90px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
+  { title: 'Received', width: '88px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
 ]
 
 export function wordsOf({ subject, text, html, template, media }: SandboxMessage): string {

@@ -13,15 +13,15 @@ import { formatTime } from '../../parts/time.tsx'
 import { useSession } from '../../session/context.tsx'
 import { type Draft, toBody } from './draft.ts'
 
-/** What a send of this would do, by the API's own word. */
+/** The API's estimate of this send. */
 export function Estimate({ draft }: { draft: Draft }) {
   const body = toBody(draft)
   const estimate = useEstimate(body.to === '' ? null : body)
   return (
-    <Card title="What it would do">
+    <Card title="Estimate">
       <div aria-live="polite">
         {body.to === '' ? (
-          <Text c="dimmed">Say to whom: the route, the parts and the price appear here.</Text>
+          <Text c="dimmed">Enter a recipient: the route, the parts and the price appear here.</Text>
         ) : estimate.error ? (
           <Text c="var(--ph-bad)">{readFaultOf(estimate.error).text}</Text>
         ) : estimate.data ? (
@@ -45,7 +45,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
         style={{ display: 'flex', alignItems: 'center', gap: 8 }}
       >
         {deliverable ? <CircleCheck size={17} aria-hidden /> : <CircleX size={17} aria-hidden />}
-        {deliverable ? 'It would go' : 'It would not go'}
+        {deliverable ? 'It can be sent' : 'It cannot be sent'}
       </Text>
       {reasons.map(reason => (
         <Text key={`${reason.code} ${reason.path}`} size="sm">
@@ -73,7 +73,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
               </Text>
             </span>,
           ],
-          scheduledAt ? ['Leaves', formatTime(scheduledAt)] : null,
+          scheduledAt ? ['Sent at', formatTime(scheduledAt)] : null,
         ]}
       />
       {rendered && (

@@ -62,7 +62,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
       {usable.length > 0 && (
         <Select
           label="Template"
-          placeholder="None: words of your own"
+          placeholder="None: write a text"
           clearable
           searchable
           data={usable.map(({ id, name, language }) => ({
@@ -81,8 +81,8 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
       )}
       {takesFile(values) && <ChatFile fields={fields} />}
       <TextInput
-        label="Later"
-        description="Empty: at once. By your clock."
+        label="Send at"
+        description="In your local time. Empty: at once."
         type="datetime-local"
         {...getInputProps('scheduleAt')}
       />
@@ -92,7 +92,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
 
 type Fields = ApiForm<Draft>['fields']
 
-/** Whom it comes from, where the channel leaves a choice. */
+/** The sender, if the channel has several. */
 function Sender({ fields, account }: { fields: Fields; account: AccountView | undefined }) {
   const { channel, conversation } = fields.values
   if (!account || conversation !== null) return null
@@ -122,7 +122,7 @@ function SenderChoice({
   return (
     <Select
       label="From"
-      placeholder="The default"
+      placeholder="Default"
       clearable
       data={[...choices]}
       {...fields.getInputProps(name)}
@@ -149,7 +149,7 @@ function ChatFile({ fields }: { fields: Fields }) {
       />
       {values.fileType !== '' && (
         <TextInput
-          label="Its address"
+          label="File URL"
           placeholder="https://example.com/menu.pdf"
           flex={1}
           dir="ltr"
@@ -177,10 +177,10 @@ function InConversation({
     <Group gap="xs" wrap="nowrap">
       <MessagesSquare size={15} color="var(--ph-quiet)" aria-hidden style={{ flex: 'none' }} />
       <Text size="sm" c="dimmed" truncate style={{ flex: 1 }}>
-        In a conversation by the {KINDS[moduleType]} <span className="ph-mono">{accountId}</span>
+        In a conversation of the {KINDS[moduleType]} <span className="ph-mono">{accountId}</span>
       </Text>
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onLeave}>
-        Leave it
+        Leave
       </Button>
     </Group>
   )
@@ -194,7 +194,7 @@ function Words({ form: { fields }, isMail }: { form: Pick<ApiForm<Draft>, 'field
       {values.messageType === 'otp' && (
         <TextInput
           label="Code"
-          description="It goes out in the words of your OTP template"
+          description="Sent in the text of your OTP template"
           autoComplete="off"
           {...getInputProps('otpCode')}
         />

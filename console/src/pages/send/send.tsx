@@ -38,7 +38,7 @@ export default function Send() {
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
       if ('tracking' in result) {
         setSent(result.tracking.messageId)
-        tellDone(mode === 'test' ? 'It is in the sandbox.' : 'It is on its way.')
+        tellDone(mode === 'test' ? 'The message is in the sandbox.' : 'The message is on its way.')
       }
     },
   })
@@ -60,7 +60,7 @@ export default function Send() {
   return (
     <Page
       title="Send"
-      lead="Write a message and see how it would go, before it goes."
+      lead="Write a message, and see its route and price before you send it."
       actions={
         <Button variant="default" onClick={clear}>
           Start over
@@ -78,7 +78,7 @@ export default function Send() {
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="lg">
             <Estimate draft={settled} />
-            <Card title="The same by the API">
+            <Card title="The same request with the API">
               <Snippets codes={sendSnippets(toBody(settled))} />
             </Card>
           </Stack>

@@ -9,7 +9,7 @@ type Fields = ApiForm<Draft>['fields']
 /** The inputs of a template: a value for each placeholder, and the variable of each button's URL. */
 export function TemplateFields({ fields, template }: { fields: Fields; template: TemplateView }) {
   const { getInputProps, values, setValues } = fields
-  // It may have been chosen by a link, and the fields know nothing of it yet.
+  // A link may have chosen the template: the form has no values for its variables yet.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for a template
   useEffect(() => setValues(emptyFor(template)), [template.id])
   return (
@@ -20,7 +20,7 @@ export function TemplateFields({ fields, template }: { fields: Fields; template:
       {values.buttons.map(({ index }, at) => (
         <TextInput
           key={index}
-          label={`Button ${index + 1}: the end of its address`}
+          label={`Button ${index + 1}: end of the URL`}
           dir="ltr"
           {...getInputProps(`buttons.${at}.text`)}
         />

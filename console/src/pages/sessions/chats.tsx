@@ -18,7 +18,7 @@ const KINDS = [
   { value: 'group', label: 'Groups' },
 ]
 
-/** The chats that the session knows. */
+/** The chats of the session. */
 export function Chats({ session }: { session: WebSessionView }) {
   const [filters, setFilters] = useFilters(['kind'])
   const chats = useReadPages(
@@ -49,8 +49,8 @@ export function Chats({ session }: { session: WebSessionView }) {
             title="No chats yet"
             text={
               session.sandbox
-                ? 'A sandbox session has no phone, and so no chats. You can write to any number by it.'
-                : 'Chats come as the phone tells of them, and with the first messages.'
+                ? 'A sandbox session has no phone, and so no chats. You can use it to write to any number.'
+                : 'Chats appear when the phone reports them, and with the first messages.'
             }
             action={
               <Button component={Link} href="/send?channel=user_chatapp_session" variant="default">

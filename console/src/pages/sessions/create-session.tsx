@@ -28,29 +28,29 @@ function CreateForm({ onMade }: Pick<Props, 'onMade'>) {
   })
   const { getInputProps, values } = form.fields
   return (
-    <ApiForm form={form} submitLabel="Go on">
+    <ApiForm form={form} submitLabel="Continue">
       <TextInput
         label="Name"
-        description="By which programs call it: letters, digits, _ and -"
+        description="The name that programs use: letters, digits, _ and -"
         placeholder="front-desk"
         autoComplete="off"
         data-autofocus
         {...getInputProps('name')}
       />
-      <Input.Wrapper label="Link it" labelElement="div">
+      <Input.Wrapper label="Link by" labelElement="div">
         <SegmentedControl
           fullWidth
           aria-label="How it is linked"
           data={[
-            { value: 'qr', label: 'By scanning a code' },
-            { value: 'code', label: 'By typing a code' },
+            { value: 'qr', label: 'Scanning a QR code' },
+            { value: 'code', label: 'Typing a code' },
           ]}
           {...getInputProps('by')}
         />
       </Input.Wrapper>
       {values.by === 'code' && (
         <TextInput
-          label="Its number"
+          label="Phone number"
           placeholder="+12025550123"
           type="tel"
           dir="ltr"

@@ -44,7 +44,7 @@ function ByScan() {
       steps={[
         'Open WhatsApp on the phone.',
         'Settings, then Linked devices, then Link a device.',
-        'Point the phone at the code. It is renewed by itself for some two minutes.',
+        'Point the phone at the code. It is renewed automatically for about two minutes.',
       ]}
     />
   )
@@ -75,7 +75,7 @@ function Steps({ title, steps }: { title: string; steps: readonly string[] }) {
         ))}
       </List>
       <Text size="sm" c="dimmed" mt="md">
-        This page goes on by itself when the phone is linked.
+        This page continues automatically when the phone is linked.
       </Text>
     </div>
   )

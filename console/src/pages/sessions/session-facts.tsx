@@ -18,9 +18,9 @@ export function SessionFacts({ session }: { session: WebSessionView }) {
                   {phone}
                 </bdi>,
               ],
-          pushName === null ? null : ['Called', <bdi key="n">{pushName}</bdi>],
-          sandbox ? ['Sandbox', 'It needs no phone, and nothing leaves'] : null,
-          ['Pace', paceInWords(pace)],
+          pushName === null ? null : ['Profile name', <bdi key="n">{pushName}</bdi>],
+          sandbox ? ['Sandbox', 'It needs no phone, and sends no real messages'] : null,
+          ['Rate', paceInWords(pace)],
           pairedAt === null ? null : ['Linked', <Time key="l" at={pairedAt} />],
           openedAt === null ? null : ['Open since', <Time key="o" at={openedAt} />],
           ['Connection', <CopyId key="c" id={connectionId} what="the id of the connection" />],

@@ -27,7 +27,7 @@ export function SessionList() {
   return (
     <Page
       title="Web sessions"
-      lead="A phone’s own WhatsApp, linked as WhatsApp on the web is. Messages come from that phone’s number."
+      lead="The WhatsApp of a phone, linked in the same way as WhatsApp Web. Messages are sent from that phone’s number."
       actions={make}
     >
       <BanRisk />
@@ -68,8 +68,8 @@ function BanRisk() {
       icon={<TriangleAlert size={16} />}
       title="WhatsApp may ban the number"
     >
-      It provides this for people, not for programs. Link a number that you can lose, write to people who know
-      you, and send no one-time codes this way.
+      WhatsApp intends this for people, not for programs. Link a number that you can afford to lose, write to
+      people who know you, and send no one-time codes this way.
     </Alert>
   )
 }
@@ -88,13 +88,13 @@ const COLUMNS: readonly Column<WebSessionRow>[] = [
     render: ({ phone }) => <bdi className="ph-num">{phone ?? '–'}</bdi>,
   },
   {
-    title: 'Called',
+    title: 'Profile name',
     width: 'minmax(110px, 1fr)',
     wideOnly: true,
     render: ({ pushName }) => (pushName === null ? '–' : <bdi>{pushName}</bdi>),
   },
   {
-    title: 'Pace',
+    title: 'Rate',
     width: '100px',
     align: 'end',
     wideOnly: true,

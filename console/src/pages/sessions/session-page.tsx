@@ -68,13 +68,13 @@ function Standing({ session: { state, detail } }: { session: WebSessionView }) {
       color="red"
       variant="light"
       icon={<CircleAlert size={16} />}
-      title={state === 'closed' ? 'It is not connected' : 'It was unlinked'}
+      title={state === 'closed' ? 'The session is not connected' : 'The phone was unlinked'}
       role="alert"
     >
       {detail === null ? '' : `${detail}. `}
       {state === 'logged_out'
-        ? 'What waited for it has failed. Restart it to link the phone anew.'
-        : 'Messages by it are refused meanwhile. Restart it if it does not come back by itself.'}
+        ? 'Messages that waited for it have failed. Restart it to link the phone again.'
+        : 'Messages over it are refused meanwhile. Restart it if it does not reconnect by itself.'}
     </Alert>
   )
 }
@@ -85,7 +85,7 @@ function Actions({ session }: { session: WebSessionView }) {
   const path = { name: session.name }
   const restart = useAction(api => api.post('/api/v2/chatapp-sessions/{name}/restart', { path }), {
     changes: [SESSIONS],
-    onDone: () => tellDone('It is being connected anew.'),
+    onDone: () => tellDone('The session is reconnecting.'),
   })
   const remove = useAction(api => api.delete('/api/v2/chatapp-sessions/{name}', { path }), {
     changes: [SESSIONS],
@@ -112,7 +112,7 @@ function Actions({ session }: { session: WebSessionView }) {
         opened={asked}
         onClose={() => setAsked(false)}
         title="Delete this session?"
-        text="The phone is unlinked and the keys are wiped. Messages that wait for it fail; its name is free at once."
+        text="The phone is unlinked and its keys are deleted. Messages that wait for the session fail. Its name can be used again at once."
         confirmLabel="Delete the session"
         run={() => remove.mutateAsync(undefined)}
       />

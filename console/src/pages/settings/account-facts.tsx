@@ -41,7 +41,7 @@ export function AccountFacts({ account }: { account: AccountView }) {
         ]}
       />
       <Text size="sm" c="dimmed" mt="md">
-        These are the operator’s to change: prices and routes depend on them.
+        Only the operator can change these: prices and routes depend on them.
       </Text>
     </Card>
   )

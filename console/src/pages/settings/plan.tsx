@@ -47,7 +47,7 @@ function PoolLine({ pool: { channels, limit, used, resetsAt } }: { pool: Pool })
         aria-label={`Used of ${names}`}
       />
       <Text size="xs" c="dimmed" className="ph-num">
-        {used.toLocaleString()} of {limit.toLocaleString()} used; anew on {formatDay(resetsAt)}
+        {used.toLocaleString()} of {limit.toLocaleString()} used; resets on {formatDay(resetsAt)}
       </Text>
     </div>
   )

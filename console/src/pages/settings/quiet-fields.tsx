@@ -21,8 +21,8 @@ export function quietField(path: string): string {
 
 export function quietInWords(quietHours: QuietHours): string {
   return quietHours === null
-    ? 'Marketing goes at every hour.'
-    : `Marketing waits from ${quietHours.start} to ${quietHours.end}.`
+    ? 'Marketing messages are sent at any hour.'
+    : `Marketing messages wait from ${quietHours.start} to ${quietHours.end}.`
 }
 
 /** The daily quiet hours for marketing. */
@@ -31,8 +31,8 @@ export function QuietFields({ form }: { form: ApiForm<QuietDraft> }) {
   return (
     <>
       <Switch
-        label="Marketing waits at night"
-        description="Messages of the type marketing that fall into these hours go when they end"
+        label="Hold marketing messages at night"
+        description="Marketing messages within these hours are sent when the hours end"
         {...getInputProps('on', { type: 'checkbox' })}
       />
       {values.on && (

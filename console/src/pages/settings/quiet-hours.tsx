@@ -23,9 +23,9 @@ function QuietTold({ quietHours }: Pick<AccountView, 'quietHours'>) {
   return (
     <Alert variant="light" color="gray" icon={<Lock size={16} />}>
       {quietHours === null
-        ? 'None: marketing goes at every hour.'
-        : `Marketing waits from ${quietHours.start} to ${quietHours.end}, by the clocks of the recipient’s country.`}{' '}
-      Owners of the account change this.
+        ? 'None: marketing messages are sent at any hour.'
+        : `Marketing messages wait from ${quietHours.start} to ${quietHours.end}, in the time of the recipient’s country.`}{' '}
+      Only owners of the account can change this.
     </Alert>
   )
 }
@@ -46,7 +46,7 @@ function QuietForm({ quietHours }: Pick<AccountView, 'quietHours'>) {
     <ApiForm form={form} submitLabel="Save">
       <QuietFields form={form} />
       <Text size="sm" c="dimmed">
-        By the clocks of the recipient’s country. Codes and utility messages go at every hour.
+        In the time of the recipient’s country. Codes and utility messages are sent at any hour.
       </Text>
     </ApiForm>
   )

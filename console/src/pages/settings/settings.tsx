@@ -12,7 +12,7 @@ export default function Settings() {
   const read = useRead('/api/v2/account')
   const account = read.data?.data
   return (
-    <Page title="Account" lead="What holds for everything that is sent for this account." narrow>
+    <Page title="Account" lead="Settings that apply to every message of this account." narrow>
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!account && !read.error && <Skeleton h={420} />}
       {account && (
@@ -22,9 +22,9 @@ export default function Settings() {
           <Plan plan={account.plan} />
           <Card title="Verification">
             <Text c="dimmed">
-              How codes are made is set{' '}
+              The settings of codes are on the page{' '}
               <Anchor component={Link} href="/verification/settings" underline="always">
-                with verification
+                Verification
               </Anchor>
               .
             </Text>

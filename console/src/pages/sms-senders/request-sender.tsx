@@ -40,13 +40,13 @@ function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
     <ApiForm form={form} submitLabel="Request the name">
       <TextInput
         label="Name"
-        description="3 to 11 letters, digits or spaces, as in “Acme Shop”; or 3 to 15 digits"
+        description="3 to 11 letters, digits or spaces, such as “Acme Shop”; or 3 to 15 digits"
         autoComplete="off"
         data-autofocus
         {...getInputProps('name')}
       />
       <TextInput
-        label="Tell this address"
+        label="Webhook URL"
         description="Optional: called once when the operator has decided. https, reachable from the internet."
         placeholder="https://example.com/senders"
         autoComplete="off"
@@ -62,7 +62,7 @@ function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
         />
       )}
       <Text size="sm" c="dimmed">
-        Networks check names: ask for one that people know you by. A pending name sends nothing.
+        Networks check names: request one that people know you by. A pending name cannot be used yet.
       </Text>
     </ApiForm>
   )

@@ -30,7 +30,7 @@ export default function SmsSenders() {
     (api, { id }: SmsSenderView) => api.post('/api/v2/sms-senders/{id}/default', { path: { id } }),
     {
       changes: [SMS_SENDERS, '/api/v2/account'],
-      onDone: ({ data }) => tellDone(`SMS that name no sender come from ${data.name} now.`),
+      onDone: ({ data }) => tellDone(`${data.name} is the default SMS sender now.`),
     },
   )
   const ask = owner && (
@@ -41,7 +41,7 @@ export default function SmsSenders() {
   return (
     <Page
       title="SMS senders"
-      lead="The name that stands above an SMS. The operator reviews each before it is used."
+      lead="The name that recipients see as the sender of an SMS. The operator reviews each name before it can be used."
       actions={ask}
     >
       <DataList
@@ -64,8 +64,8 @@ export default function SmsSenders() {
             title="No names yet"
             text={
               owner
-                ? 'Until one is approved, SMS come from a number of the platform’s. Ask for your brand’s name.'
-                : 'Until one is approved, SMS come from a number of the platform’s. Owners of the account ask for one.'
+                ? 'Until a name is approved, SMS are sent from a platform number. Request your brand’s name.'
+                : 'Until a name is approved, SMS are sent from a platform number. Owners of the account can request one.'
             }
             action={ask}
           />
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<SmsSenderView>[] = [
     ),
   },
   {
-    title: 'What the operator says',
+    title: 'Reason',
     width: 'minmax(170px, 2fr)',
     wideOnly: true,
     render: ({ reason, status }) =>
@@ -119,18 +119,21 @@ function SenderPanel({ sender, onClose }: { sender: SmsSenderView | null; onClos
             </Alert>
           )}
           {sender.status === 'pending' && (
-            <Text c="dimmed">The operator looks at it; until then nothing is sent by it.</Text>
+            <Text c="dimmed">The operator is reviewing the name; until then it cannot be used.</Text>
           )}
           <Facts
             facts={[
               ['Default', sender.isDefault ? 'Yes' : 'No'],
-              ['When decided', sender.webhookConfigured ? 'Your address is called' : 'It is told here'],
+              [
+                'After the decision',
+                sender.webhookConfigured ? 'Your webhook is called' : 'It is shown here',
+              ],
               ['Id', <CopyId key="i" id={sender.id} />],
             ]}
           />
           {sender.status === 'rejected' && (
             <Text size="sm" c="dimmed">
-              A name that was rejected cannot be asked for again: ask for another one.
+              A rejected name cannot be requested again: request another one.
             </Text>
           )}
         </Stack>

@@ -30,7 +30,7 @@ function Fields({ onClose }: { onClose: () => void }) {
       }),
     onDone(_, { to }) {
       forget([SUPPRESSIONS])
-      tellDone(`${to} gets no marketing any more.`)
+      tellDone(`${to} no longer gets marketing.`)
       onClose()
     },
   })

@@ -25,7 +25,7 @@ export default function Suppressions() {
   const [leaving, setLeaving] = useState<SuppressionView | null>(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/suppressions/{id}', { path: { id } }), {
     changes: [SUPPRESSIONS],
-    onDone: () => tellDone('Marketing goes to them again.'),
+    onDone: () => tellDone('They get marketing again.'),
   })
   const { can } = useSession()
   const mayChange = can('messages:create')
@@ -33,7 +33,7 @@ export default function Suppressions() {
   return (
     <Page
       title="Suppression list"
-      lead="Recipients who get no marketing: they wrote STOP, their provider said so, or you did. One-time codes, utility and free text go out as ever."
+      lead="Recipients who get no marketing: they wrote STOP, their provider reported it, or you added them. One-time codes, utility and free text messages are still sent."
       actions={
         mayChange && (
           <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
@@ -56,11 +56,11 @@ export default function Suppressions() {
             icon={Ban}
             clear={clear}
             unfit={{
-              title: 'Nobody here fits these filters',
-              text: 'Recipients are compared as a whole: a phone number as E.164, with its plus.',
+              title: 'No recipient matches these filters',
+              text: 'Enter the whole recipient: a phone number in E.164 format, with its plus.',
             }}
-            title="Nobody is suppressed"
-            text="Whoever writes STOP comes here by themselves. You can add those who asked you in another way."
+            title="No suppressed recipients"
+            text="Recipients who write STOP are added automatically. You can add those who asked you in another way."
             action={mayChange && <Button onClick={() => setAdding(true)}>Add a recipient</Button>}
           />
         }
@@ -73,13 +73,13 @@ export default function Suppressions() {
         text={
           leaving && (
             <>
-              <bdi>{leaving.to}</bdi> leaves the list.
+              <bdi>{leaving.to}</bdi> is removed from the list.
               {leaving.source === 'stop' &&
-                ' They asked for it themselves: be sure that they want to hear from you again.'}
+                ' They opted out themselves: make sure that they want your messages again.'}
             </>
           )
         }
-        confirmLabel="Take them off the list"
+        confirmLabel="Remove from the list"
         run={() => (leaving ? remove.mutateAsync(leaving.id) : Promise.resolve())}
       />
     </Page>
@@ -103,7 +103,7 @@ const COLUMNS: readonly Column<SuppressionView>[] = [
     width: 'minmax(128px, 1fr)',
     render: ({ channel }) => (channel === null ? 'Every channel' : channelName(channel)),
   },
-  { title: 'By', width: '140px', wideOnly: true, render: ({ source }) => SOURCES[source] },
+  { title: 'Source', width: '140px', wideOnly: true, render: ({ source }) => SOURCES[source] },
   {
     title: 'Reason',
     width: 'minmax(120px, 1.6fr)',
@@ -133,11 +133,11 @@ function leaveColumn(onLeave: (row: SuppressionView) => void): Column<Suppressio
     width: '40px',
     align: 'end',
     render: row => (
-      <Tooltip label="Take them off the list">
+      <Tooltip label="Remove from the list">
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`Take ${row.to} off the list`}
+          aria-label={`Remove ${row.to} from the list`}
           onClick={() => onLeave(row)}
         >
           <Trash2 size={15} />

@@ -65,7 +65,7 @@ function ButtonRow({
       />
       <TextInput
         aria-label={`Text of button ${at + 1}`}
-        placeholder="Its text"
+        placeholder="Text"
         maxLength={25}
         w={160}
         {...props('text')}
@@ -112,7 +112,7 @@ function ButtonRow({
         color="gray"
         size="lg"
         ml="auto"
-        aria-label={`Take button ${at + 1} away`}
+        aria-label={`Remove button ${at + 1}`}
         onClick={() => fields.removeListItem('buttons', at)}
       >
         <Trash2 size={15} />

@@ -55,7 +55,7 @@ export function EditorFields({
         {kind !== 'sms' && (
           <TextInput
             label="Language"
-            description="As in en or pt_BR"
+            description="Such as en or pt_BR"
             placeholder="en"
             dir="ltr"
             {...getInputProps('language')}
@@ -86,7 +86,7 @@ export function EditorFields({
 function KindField({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   const props = fields.getInputProps('kind')
   return (
-    <Radio.Group label="Goes over" {...props}>
+    <Radio.Group label="Kind" {...props}>
       <div className={classes.kinds}>
         {KINDS.map(({ value, label, text }) => (
           <Radio.Card key={value} value={value} className={classes.kind}>
@@ -115,7 +115,7 @@ function SenderFields({
       {senders !== null && (
         <Select
           label="Official sender"
-          placeholder="The default"
+          placeholder="Default"
           clearable
           w={280}
           data={senders.map(({ id, label, displayName }) => ({ value: id, label: label ?? displayName }))}
@@ -126,7 +126,7 @@ function SenderFields({
       )}
       <Checkbox
         mb={senders === null ? 0 : 9}
-        label="It stands at the provider already"
+        label="It already exists at the provider"
         {...fields.getInputProps('bound', { type: 'checkbox' })}
       />
     </Group>
@@ -136,10 +136,14 @@ function SenderFields({
 function BoundFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
-      <TextInput label="Its id at the provider" dir="ltr" {...fields.getInputProps('providerTemplateId')} />
+      <TextInput
+        label="Template id at the provider"
+        dir="ltr"
+        {...fields.getInputProps('providerTemplateId')}
+      />
       <NumberInput
         label="Variables"
-        description="Values that each send gives"
+        description="How many values each message needs"
         min={0}
         max={100}
         {...fields.getInputProps('manualVariableCount')}
@@ -161,7 +165,7 @@ function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uplo
       )}
       <WordsField
         fields={fields}
-        label={kind === 'email' ? 'Text or HTML' : 'Words'}
+        label={kind === 'email' ? 'Text or HTML' : 'Text'}
         rows={kind === 'email' ? 12 : 5}
         foot={
           kind === 'sms' ? (
@@ -191,7 +195,7 @@ function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uplo
 function Parts({ draft: { words, examples } }: { draft: Draft }) {
   const { membership } = useSession()
   const parts = useParts(fill(words, examples), membership !== null)
-  if (words === '') return 'A part has up to 160 characters, or 70 with letters beyond GSM-7'
+  if (words === '') return 'A part has up to 160 characters, or 70 with characters outside GSM-7'
   if (membership === null) return `${words.length.toLocaleString()} characters`
   if (!parts?.sms) return 'Counting…'
   const { sms, billing } = parts

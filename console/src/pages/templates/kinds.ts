@@ -4,9 +4,9 @@ import type { TemplateProvider, TemplateView } from '../../../../sdk/index.ts'
 export type Kind = 'sms' | 'official' | 'chat' | 'email'
 
 export const KINDS: readonly { value: Kind; label: string; text: string }[] = [
-  { value: 'sms', label: 'SMS', text: 'Ready at once. Priced by its parts.' },
-  { value: 'official', label: 'WhatsApp Business', text: 'Approved before it can be sent.' },
-  { value: 'chat', label: 'Session or bot', text: 'Chats of your own. Ready at once.' },
+  { value: 'sms', label: 'SMS', text: 'Ready at once. Priced per part.' },
+  { value: 'official', label: 'WhatsApp Business', text: 'Needs approval before it can be sent.' },
+  { value: 'chat', label: 'Session or bot', text: 'For your own chats. Ready at once.' },
   { value: 'email', label: 'E-mail', text: 'Text or HTML. Ready at once.' },
 ]
 

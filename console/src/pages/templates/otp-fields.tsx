@@ -24,7 +24,7 @@ export function OtpFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
         />
         <NumberInput
           label="Valid for"
-          description="Told below the code; empty: not told"
+          description="Shown below the code; empty: not shown"
           suffix=" min"
           min={1}
           max={90}
@@ -32,7 +32,7 @@ export function OtpFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
         />
       </SimpleGrid>
       <Checkbox
-        label="Say that the code must not be shared"
+        label="Add a warning not to share the code"
         {...getInputProps('addSecurityRecommendation', { type: 'checkbox' })}
       />
       {otpType !== 'copy_code' && (

@@ -30,7 +30,7 @@ export function TemplateList() {
   return (
     <Page
       title="Templates"
-      lead="What your messages may say, with numbered places for what changes from one to the next."
+      lead="Texts for your messages, with numbered variables for the parts that change."
       actions={
         mayWrite && (
           <Button component={Link} href="/templates/new" leftSection={<Plus size={16} />}>
@@ -40,11 +40,7 @@ export function TemplateList() {
       }
     >
       <FilterBar onClear={clear}>
-        <TextFilter
-          label="Name or words"
-          value={filters.search}
-          onChange={search => setFilters({ search })}
-        />
+        <TextFilter label="Name or text" value={filters.search} onChange={search => setFilters({ search })} />
         <ChoiceFilter
           label="Kind"
           value={filters.kind}
@@ -77,11 +73,11 @@ export function TemplateList() {
             icon={LayoutTemplate}
             clear={templates.all > 0 ? clear : null}
             unfit={{
-              title: 'No template fits these filters',
-              text: 'The search looks at names, subjects and words.',
+              title: 'No template matches these filters',
+              text: 'The search covers names, subjects and texts.',
             }}
             title="No templates yet"
-            text="Write one for SMS or e-mail and send it at once, or put one before WhatsApp for approval."
+            text="Write one for SMS or e-mail and use it at once, or submit one to WhatsApp for approval."
             action={
               mayWrite && (
                 <Button component={Link} href="/templates/new">
@@ -128,7 +124,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     ),
   },
   {
-    title: 'Words',
+    title: 'Text',
     width: 'minmax(140px, 2.2fr)',
     wideOnly: true,
     render: template => <bdi>{wordsOf(template)}</bdi>,
@@ -148,7 +144,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     ),
   },
   {
-    title: 'Made',
+    title: 'Created',
     width: '100px',
     align: 'end',
     wideOnly: true,
@@ -166,5 +162,5 @@ const COLUMNS: readonly Column<TemplateView>[] = [
 function wordsOf({ emailSubject, body, content, otpType }: TemplateView): string {
   const words = emailSubject ?? body ?? content
   if (words !== null) return words
-  return otpType === null ? 'Words of its own at the provider' : 'The platform’s own words, around the code'
+  return otpType === null ? 'Its text is stored at the provider' : 'WhatsApp’s standard text for a code'
 }

@@ -22,9 +22,9 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
   if (!can('messages:create')) return null
   return (
     <>
-      <ActionMenu label={`What to do with ${name}`}>
+      <ActionMenu label={`Actions for ${name}`}>
         <Menu.Item leftSection={<CopyPlus size={15} />} onClick={() => go(`/templates/new?from=${id}`)}>
-          New one like it
+          Duplicate
         </Menu.Item>
         {usable && !isDefault && (
           <Menu.Item leftSection={<Star size={15} />} onClick={act.makeDefault}>
@@ -86,7 +86,7 @@ function useTemplateActions({ id, name }: TemplateView) {
   })
   const disable = useAction(api => api.post('/api/v2/templates/{id}/disable', { path }), {
     changes,
-    onDone: () => tellDone(`${name} is disabled: sends by it are refused.`),
+    onDone: () => tellDone(`${name} is disabled: messages that use it are refused.`),
   })
   const remove = useAction(api => api.delete('/api/v2/templates/{id}', { path }), {
     changes,

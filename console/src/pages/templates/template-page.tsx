@@ -58,7 +58,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
               variant="default"
               leftSection={<CopyPlus size={15} />}
             >
-              New one like it
+              Duplicate
             </Button>
           )}
           <TemplateMenu template={template} onDeleted={() => go('/templates')} />
@@ -69,7 +69,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="lg">
             <Standing template={template} />
-            <Card title="About it">
+            <Card title="Details">
               <About template={template} />
             </Card>
             {usable && mayWrite && <TestSend key={template.id} template={template} />}
@@ -96,7 +96,7 @@ function Standing({
   if (status === 'pending') {
     return (
       <Alert variant="light" color="brass" icon={<Hourglass size={16} />} title="Waiting for the provider">
-        It is asked again and again, and this page tells as soon as it has decided. Last asked:{' '}
+        The provider is asked regularly, and this page shows its decision. Last asked:{' '}
         <MaybeTime at={lastCheckedAt} none="not yet" />.
       </Alert>
     )
@@ -110,9 +110,9 @@ function Standing({
         title={status === 'rejected' ? 'The provider rejected it' : 'The provider disabled it'}
         role="alert"
       >
-        <span className="ph-words">{statusReason ?? 'It gave no reason.'}</span>{' '}
+        <span className="ph-words">{statusReason ?? 'No reason was given.'}</span>{' '}
         <Anchor component={Link} href={`/templates/new?from=${id}`} size="sm" c="inherit" underline="always">
-          Write another one from it
+          Write a new one from it
         </Anchor>
         .
       </Alert>
@@ -121,7 +121,7 @@ function Standing({
   if (status === 'disabled') {
     return (
       <Alert variant="light" color="gray" icon={<CircleAlert size={16} />} title="Disabled">
-        Sends by it are refused until somebody enables it again.
+        Messages that use it are refused until somebody enables it again.
       </Alert>
     )
   }
@@ -150,13 +150,13 @@ function About({ template }: { template: TemplateView }) {
         template.providerTemplateId === null
           ? null
           : [
-              'Id there',
+              'Provider’s id',
               <span key="p" className="ph-mono">
                 {template.providerTemplateId}
               </span>,
             ],
-        template.isPlatformTemplate ? ['Made by', 'The platform, for every account'] : null,
-        ['Made', <Time key="t" at={template.createdAt} />],
+        template.isPlatformTemplate ? ['Created by', 'The platform, for every account'] : null,
+        ['Created', <Time key="t" at={template.createdAt} />],
         ['Id', <CopyId key="id" id={template.id} what="the template’s id" />],
       ]}
     />

@@ -72,7 +72,7 @@ export function TestSend({ template }: { template: TemplateView }) {
         {template.urlButtonVariables.map(({ index }, at) => (
           <TextInput
             key={index}
-            label={`Button ${index + 1}: the end of its address`}
+            label={`Button ${index + 1}: end of the URL`}
             dir="ltr"
             {...getInputProps(`buttons.${at}`)}
           />
@@ -81,16 +81,16 @@ export function TestSend({ template }: { template: TemplateView }) {
         {sent !== null && (
           <Stack gap={2} role="status">
             <Text size="sm">
-              It is accepted.{' '}
+              The message is accepted.{' '}
               <Anchor component={Link} href={`/messages/${sent}`} size="sm">
-                See what becomes of it
+                See its status
               </Anchor>
               {mode === 'test' && (
                 <>
                   {' '}
                   or{' '}
                   <Anchor component={Link} href="/sandbox" size="sm">
-                    what came in
+                    the sandbox inbox
                   </Anchor>
                 </>
               )}

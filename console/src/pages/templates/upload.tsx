@@ -80,7 +80,7 @@ export function HeaderUpload({
               variant="subtle"
               color="gray"
               size="compact-xs"
-              aria-label="Take the file away"
+              aria-label="Remove the file"
               onClick={() => onAsset(null)}
             >
               <X size={14} />

@@ -55,7 +55,7 @@ export function WriteTemplate<R>({
               submitLabel={draft.kind === 'official' ? 'Submit for approval' : 'Save the template'}
               extra={
                 <Button component={Link} href={back.href} variant="default">
-                  Leave it
+                  Cancel
                 </Button>
               }
             >

@@ -15,17 +15,17 @@ import { regionName } from './region-name.ts'
 
 const RULES: Record<FraudRule, string> = {
   allowedCountries: 'Countries allowed',
-  numberType: 'Kind of number',
+  numberType: 'Number type',
   prefix: 'Range of numbers',
   country: 'Country',
   conversion: 'Conversion',
-  clientIp: 'Caller’s address',
+  clientIp: 'IP address',
   spend: 'Daily cap',
   recipient: 'Same recipient',
 }
 const ACTIONS = [
   { value: 'blocked', label: 'Blocked' },
-  { value: 'monitored', label: 'Only watched' },
+  { value: 'monitored', label: 'Only monitored' },
 ]
 const NAMES = ['action', 'rule', 'to', 'country'] as const
 
@@ -45,7 +45,7 @@ export default function Blocks() {
           width={170}
         />
         <ChoiceFilter
-          label="What was done"
+          label="Action"
           value={filters.action}
           options={ACTIONS}
           onChange={action => setFilters({ action })}
@@ -70,9 +70,9 @@ export default function Blocks() {
           <EmptyList
             icon={ShieldAlert}
             clear={clear}
-            unfit={{ title: 'No block fits these filters' }}
+            unfit={{ title: 'No block matches these filters' }}
             title="Nothing was blocked"
-            text="The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded."
+            text="The fraud guard checks every code that a live key sends, and stops codes that are requested only to earn money from their traffic. Codes of test keys are not checked."
           />
         }
       />
@@ -98,9 +98,9 @@ function BlockPanel({ block, onClose }: { block: BlockView | null; onClose: () =
               ['Country', regionName(block.country)],
               ['Channel', channelName(block.channel)],
               [
-                'Asked from',
+                'Client IP address',
                 block.clientIp === null ? (
-                  'Not told'
+                  'Not given'
                 ) : (
                   <span key="ip" className="ph-mono">
                     {block.clientIp}
@@ -108,12 +108,12 @@ function BlockPanel({ block, onClose }: { block: BlockView | null; onClose: () =
                 ),
               ],
               ['When', <Time key="w" at={block.createdAt} />],
-              ['Again from', <Time key="r" at={block.retryAt} exact />],
+              ['Allowed again', <Time key="r" at={block.retryAt} exact />],
             ]}
           />
           <Text size="sm" c="dimmed">
-            The rules are the operator’s to change, so that a key that leaks cannot switch the guard off. Ask
-            them to put honest recipients on the safe list.
+            Only the operator can change the rules, so that a leaked key cannot turn the guard off. Ask them
+            to add legitimate recipients to the list of those never blocked.
           </Text>
         </Stack>
       )}
@@ -125,19 +125,19 @@ function BlockAction({ block: { action } }: { block: BlockView }) {
   return action === 'blocked' ? (
     <StatusBadge status="blocked" tone="bad" />
   ) : (
-    <StatusBadge status="monitored" tone="warn" label="Only watched" />
+    <StatusBadge status="monitored" tone="warn" label="Only monitored" />
   )
 }
 
 const COLUMNS: readonly Column<BlockView>[] = [
-  { title: 'Done', width: '104px', render: block => <BlockAction block={block} /> },
+  { title: 'Action', width: '104px', render: block => <BlockAction block={block} /> },
   {
     title: 'Recipient',
     width: 'minmax(112px, 0.8fr)',
     render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
   },
   { title: 'Rule', width: '130px', wideOnly: true, render: ({ rule }) => RULES[rule] },
-  { title: 'Why', width: 'minmax(180px, 2.6fr)', wideOnly: true, render: ({ reason }) => reason },
+  { title: 'Reason', width: 'minmax(180px, 2.6fr)', wideOnly: true, render: ({ reason }) => reason },
   { title: 'Country', width: '110px', wideOnly: true, render: ({ country }) => regionName(country) },
   { title: 'When', width: '86px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]

@@ -123,7 +123,7 @@ function ResendButton({
 function wordsOf(error: unknown): string {
   if (error instanceof PosthornError && error.attemptsRemaining !== null) {
     const left = error.attemptsRemaining
-    return `${error.message} ${left === 0 ? 'No try is left.' : `${left} ${left === 1 ? 'try is' : 'tries are'} left.`}`
+    return `${error.message} ${left === 0 ? 'No attempt is left.' : `${left} ${left === 1 ? 'attempt is' : 'attempts are'} left.`}`
   }
   return faultOf(error).text
 }

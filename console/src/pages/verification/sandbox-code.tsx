@@ -17,7 +17,7 @@ export function SandboxCode({ attempt }: { attempt: VerificationAttempt & { to: 
   if (!message) {
     return (
       <Text c="dimmed" size="sm">
-        <Loader size={12} aria-label="Waiting" /> Waiting for it to come in…
+        <Loader size={12} aria-label="Waiting" /> Waiting for the code…
       </Text>
     )
   }

@@ -17,7 +17,7 @@ export type CodeTemplate = { id: string; name: string; language: string | null }
 
 const ORDERS = [
   { value: 'policy', label: 'By policy' },
-  { value: 'learned', label: 'By how codes fare' },
+  { value: 'learned', label: 'By conversion' },
 ]
 
 export function settingsDraft(settings: Settings): SettingsDraft {
@@ -62,8 +62,8 @@ export function SettingsFields({
         />
       </SimpleGrid>
       <Checkbox.Group
-        label="All of these at once"
-        description="As far as they fit the recipient. None: the one channel that routing chooses."
+        label="Send over all of these at once"
+        description="As far as they suit the recipient. None: routing chooses one channel."
         {...getInputProps('channels')}
       >
         <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
@@ -74,8 +74,8 @@ export function SettingsFields({
       </Checkbox.Group>
       <Order form={form} disabled={disabled} />
       <Select
-        label="Words"
-        description="A template of type OTP, on the channels that it is for"
+        label="Template"
+        description="A template of type OTP, for the channels of its kind"
         placeholder="The default of each channel"
         clearable
         disabled={disabled}
@@ -102,8 +102,8 @@ function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boo
         labelElement="div"
         description={
           learned
-            ? 'The channel whose codes come back most often, for the country, goes first'
-            : 'The order that the operator has given the connections'
+            ? 'The channel whose codes are confirmed most often in the country comes first'
+            : 'The order of the connections, which the operator sets'
         }
       >
         <SegmentedControl
@@ -118,7 +118,7 @@ function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boo
       {learned && (
         <Scale
           id="trial"
-          label={`${values.trialPercent} of 100 codes try a channel that is hardly known`}
+          label={`${values.trialPercent} of 100 codes try a channel with little data`}
           marks={[0, 20]}
           disabled={disabled}
           {...getInputProps('trialPercent')}

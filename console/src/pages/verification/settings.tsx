@@ -35,12 +35,12 @@ export default function Settings() {
       </Card>
       <Card title="Fraud guard">
         <Text c="dimmed">
-          What it refuses is listed under{' '}
+          Refused codes are listed under{' '}
           <Anchor component={Link} href="/verification/blocks" underline="always">
             Blocks
           </Anchor>
-          . Its rules, countries and the daily cap are the operator’s to set, so that a key that leaks cannot
-          switch it off.
+          . Only the operator can set its rules, countries and daily cap, so that a leaked key cannot turn it
+          off.
         </Text>
       </Card>
     </Stack>
@@ -64,14 +64,14 @@ function SettingsForm({
     fieldOf: settingsField,
     onDone() {
       forget(['/api/v2/account'])
-      tellDone('This holds for the next code.')
+      tellDone('The settings apply from the next code.')
     },
   })
   return (
     <ApiForm form={form} submitLabel="Save" disabled={!owner}>
       {!owner && (
         <Alert variant="light" color="gray" icon={<Lock size={16} />}>
-          Owners of the account change these.
+          Only owners of the account can change these.
         </Alert>
       )}
       <SettingsFields form={form} templates={templates} disabled={!owner} />

@@ -97,7 +97,7 @@ function Figures({ sum }: { sum: StatsRow | undefined }) {
         value={sum?.sent}
         note={sum && sum.started > 0 ? `${(sum.sent / sum.started).toFixed(1)} each` : undefined}
       />
-      <Figure label="Delivered" value={sum?.delivered} note="receipts that say so" />
+      <Figure label="Delivered" value={sum?.delivered} note="by delivery receipts" />
       <Figure label="Cost" value={sum?.cost} format={amount => formatSum(amount, sum?.currency ?? 'USD')} />
       <Figure
         label="Blocked"
@@ -115,8 +115,8 @@ function Nothing() {
   return (
     <EmptyNote
       icon={ShieldCheck}
-      title="No verifications in this time"
-      text="Send yourself a code to see how it goes; in test mode it comes to the sandbox."
+      title="No verifications in this period"
+      text="Send yourself a code to try it; in test mode it goes to the sandbox."
       action={
         can('messages:create') && (
           <Button component={Link} href="/verification/try">

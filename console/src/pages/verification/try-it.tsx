@@ -33,7 +33,7 @@ export default function TryIt() {
             <Text c="dimmed">
               {mode === 'test'
                 ? 'In test mode the code goes to the sandbox, costs nothing, and is shown here.'
-                : 'In live mode the code really goes out, and is charged.'}
+                : 'In live mode the code is really sent and charged.'}
             </Text>
           ) : (
             <Stack gap="lg">
@@ -85,7 +85,7 @@ function StartForm({ onStarted }: { onStarted: (attempt: VerificationAttempt & {
       />
       <Select
         label="Channel"
-        placeholder="Chosen by the settings, or by routing"
+        placeholder="By the settings or routing"
         clearable
         data={CHANNELS}
         {...getInputProps('channel')}

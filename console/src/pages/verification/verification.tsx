@@ -21,7 +21,7 @@ export default function Verification({ tab }: { tab?: string }) {
   return (
     <Page
       title="Verification"
-      lead="Codes that are sent to somebody, come back through your app, and are right once."
+      lead="Send one-time codes to people, and check the codes that they enter in your app."
     >
       <UrlTabs
         path="/verification"

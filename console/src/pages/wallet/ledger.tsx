@@ -41,7 +41,7 @@ export function Ledger() {
       </Title>
       <FilterBar onClear={clear}>
         <ChoiceFilter
-          label="Everything"
+          label="All movements"
           value={filters.source}
           options={SOURCES}
           onChange={source => setFilters({ source })}
@@ -58,9 +58,9 @@ export function Ledger() {
           <EmptyList
             icon={Receipt}
             clear={clear}
-            unfit={{ title: 'No movement fits these filters' }}
-            title="Nothing has moved"
-            text="The operator credits the wallet; what live messages hold, cost and give back is told here."
+            unfit={{ title: 'No movement matches these filters' }}
+            title="No movements yet"
+            text="Credits by the operator appear here, and the amounts that live messages hold, cost and release."
           />
         }
       />

@@ -11,7 +11,7 @@ type Props = { opened: boolean; wallet: WalletWithThreshold; onClose: () => void
 
 export function LowBalance({ opened, ...props }: Props) {
   return (
-    <Modal opened={opened} onClose={props.onClose} title="When the balance is low">
+    <Modal opened={opened} onClose={props.onClose} title="Low balance alert">
       <LowBalanceForm {...props} />
     </Modal>
   )
@@ -33,8 +33,8 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
     // An empty field would be 0, which means never.
     <ApiForm form={form} submitLabel="Set the threshold" disabled={form.fields.values.lowBalance === ''}>
       <AmountInput
-        label={`Tell below, in ${wallet.currency}`}
-        description="Webhook endpoints are told by wallet.low, once each time the balance falls below this. 0 is never."
+        label={`Alert below, in ${wallet.currency}`}
+        description="Webhook endpoints receive wallet.low each time the balance falls below this amount. 0 turns alerts off."
         data-autofocus
         {...form.fields.getInputProps('lowBalance')}
       />

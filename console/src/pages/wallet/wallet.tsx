@@ -34,7 +34,7 @@ export default function Wallet() {
   return (
     <Page
       title="Wallet"
-      lead="Money is held when a message is accepted, paid when a provider takes it, and back when none does."
+      lead="Money is held when a message is accepted, charged when a provider accepts it, and released if none does."
       actions={
         may('owner') && (
           <Button
@@ -58,12 +58,12 @@ export default function Wallet() {
             tone={low ? 'bad' : undefined}
             note={data && noteOfBalance(data.lowBalance, low, money)}
           />
-          <Figure label="Held" value={data?.held} format={money} note="for what is on its way" />
-          <Figure label="Spent" value={data?.captured} format={money} note="ever" />
-          <Figure label="Credited" value={data?.credited} format={money} note="ever, less debits" />
+          <Figure label="Held" value={data?.held} format={money} note="for messages on their way" />
+          <Figure label="Spent" value={data?.captured} format={money} note="in total" />
+          <Figure label="Credited" value={data?.credited} format={money} note="in total, less debits" />
         </SimpleGrid>
         <Card
-          title="Spent a day"
+          title="Spent per day"
           aside={
             <SegmentedControl
               size="xs"
@@ -76,10 +76,7 @@ export default function Wallet() {
         >
           {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
           {stats.data && stats.data.data.total.cost === 0 && (
-            <EmptyNote
-              title="Nothing was spent"
-              text="Live messages that a provider took show here, day by day."
-            />
+            <EmptyNote title="Nothing was spent" text="The cost of live messages appears here, day by day." />
           )}
           {stats.data && stats.data.data.total.cost !== 0 && (
             <Suspense fallback={<Skeleton h={220} />}>
@@ -96,6 +93,6 @@ export default function Wallet() {
 }
 
 function noteOfBalance(lowBalance: number, low: boolean, money: (amount: number) => string): string {
-  if (lowBalance === 0) return 'can be spent'
-  return low ? `below ${money(lowBalance)}` : `low below ${money(lowBalance)}`
+  if (lowBalance === 0) return 'available'
+  return low ? `below ${money(lowBalance)}` : `alert below ${money(lowBalance)}`
 }

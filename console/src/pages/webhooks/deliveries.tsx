@@ -58,9 +58,9 @@ export function Deliveries({
           <EmptyList
             icon={Inbox}
             clear={clear}
-            unfit={{ title: 'No delivery fits these filters' }}
-            title="Nothing was sent to it yet"
-            text="“Send a test” shows at once whether your receiver takes what we send."
+            unfit={{ title: 'No delivery matches these filters' }}
+            title="No deliveries yet"
+            text="Use “Send a test” to check whether your receiver accepts deliveries."
           />
         }
       />
@@ -93,21 +93,21 @@ const COLUMNS: readonly Column<DeliveryView>[] = [
       )
     },
   },
-  { title: 'Answer', width: 'minmax(120px, 1.4fr)', wideOnly: true, render: answerOf },
+  { title: 'Response', width: 'minmax(120px, 1.4fr)', wideOnly: true, render: answerOf },
   {
-    title: 'Tries',
+    title: 'Attempts',
     width: '60px',
     align: 'end',
     wideOnly: true,
     render: ({ attempts }) => <span className="ph-num">{attempts}</span>,
   },
   {
-    title: 'Next try',
+    title: 'Next attempt',
     width: '110px',
     wideOnly: true,
     render: ({ nextAttemptAt }) => <MaybeTime at={nextAttemptAt} />,
   },
-  { title: 'Made', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 function answerOf({ lastStatus, lastError }: DeliveryView): string {

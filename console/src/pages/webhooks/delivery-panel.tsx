@@ -54,7 +54,7 @@ export function DeliveryPanel({
             disabled={!webhook.enabled}
             onClick={() => replay.mutate(undefined, { onError: tellFault })}
           >
-            Send it once more
+            Send it again
           </Button>
         )
       }
@@ -72,21 +72,23 @@ function Details({ delivery }: { delivery: DeliveryWithPayload }) {
     <Stack gap="lg">
       <Facts
         facts={[
-          ['Answer', lastStatus === null ? '–' : `HTTP ${lastStatus}`],
+          ['Response', lastStatus === null ? '–' : `HTTP ${lastStatus}`],
           lastError === null
             ? null
             : [
-                'What went wrong',
+                'Error',
                 <span key="e" className="ph-words">
                   {lastError}
                 </span>,
               ],
-          ['Tries', attempts],
-          ['Made', <Time key="m" at={delivery.createdAt} />],
-          delivery.lastAttemptAt === null ? null : ['Last try', <Time key="l" at={delivery.lastAttemptAt} />],
+          ['Attempts', attempts],
+          ['Created', <Time key="m" at={delivery.createdAt} />],
+          delivery.lastAttemptAt === null
+            ? null
+            : ['Last attempt', <Time key="l" at={delivery.lastAttemptAt} />],
           delivery.nextAttemptAt === null
             ? null
-            : ['Next try', <MaybeTime key="n" at={delivery.nextAttemptAt} />],
+            : ['Next attempt', <MaybeTime key="n" at={delivery.nextAttemptAt} />],
           [
             'webhook-id',
             <span key="w" className="ph-mono">
@@ -114,12 +116,12 @@ function Details({ delivery }: { delivery: DeliveryWithPayload }) {
       {payload ? (
         <div>
           <Text size="sm" fw={600} mb={6}>
-            What is sent
+            Payload
           </Text>
           <Snippet code={JSON.stringify(payload, null, 2)} label="The payload" />
         </div>
       ) : (
-        <Text c="dimmed">The event is no longer kept.</Text>
+        <Text c="dimmed">The payload is no longer stored.</Text>
       )}
     </Stack>
   )

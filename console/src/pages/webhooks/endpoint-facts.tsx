@@ -7,10 +7,10 @@ import { formatTime, Time } from '../../parts/time.tsx'
 import { ANY } from './event-types.ts'
 
 const WHY = {
-  request: 'Somebody switched it off. Events meanwhile are not stored for it.',
+  request: 'Somebody disabled the endpoint. Events that happen meanwhile are not stored for it.',
   failing:
-    'Nothing but failures for five days. Mend the receiver and enable it; what it missed can be replayed.',
-  gone: 'The receiver answered 410: it is gone. Change the address, or enable it if that was a mistake.',
+    'All deliveries failed for five days. Repair the receiver and enable the endpoint; missed events can be replayed.',
+  gone: 'The receiver answered 410 (Gone). Change the address, or enable the endpoint if that was a mistake.',
 }
 
 export function EndpointFacts({ webhook }: { webhook: WebhookView }) {
@@ -31,14 +31,14 @@ export function EndpointFacts({ webhook }: { webhook: WebhookView }) {
         </Alert>
       )}
       {enabled && failingSince !== null && (
-        <Alert variant="light" color="brass" icon={<CircleAlert size={16} />} title="The receiver fails">
+        <Alert variant="light" color="brass" icon={<CircleAlert size={16} />} title="Deliveries fail">
           Since {formatTime(failingSince)}. Each event is tried ten times within three days; after five days
-          of nothing else the endpoint is disabled.
+          without a success the endpoint is disabled.
         </Alert>
       )}
       {previousSecretValidUntil !== null && (
-        <Alert variant="light" color="brass" icon={<KeyRound size={16} />} title="Two secrets sign">
-          The one before is valid until {formatTime(previousSecretValidUntil)}.
+        <Alert variant="light" color="brass" icon={<KeyRound size={16} />} title="Two secrets are valid">
+          The previous one is valid until {formatTime(previousSecretValidUntil)}.
         </Alert>
       )}
       <Card>
@@ -47,18 +47,18 @@ export function EndpointFacts({ webhook }: { webhook: WebhookView }) {
             description === ''
               ? null
               : [
-                  'About',
+                  'Description',
                   <span key="a" className="ph-words">
                     {description}
                   </span>,
                 ],
             [
-              'Listens to',
+              'Events',
               eventTypes.includes(ANY)
-                ? 'Every event, those of later versions included'
+                ? 'Every event, including those of later versions'
                 : eventTypes.join(', '),
             ],
-            ['Made', <Time key="m" at={createdAt} />],
+            ['Created', <Time key="m" at={createdAt} />],
             [
               'Id',
               <span key="i" className="ph-mono">

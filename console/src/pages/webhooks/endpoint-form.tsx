@@ -46,7 +46,7 @@ function Fields({ webhook, onClose, onMade }: Props) {
   })
   const { getInputProps, values } = form.fields
   return (
-    <FormAround form={form} submitLabel={webhook ? 'Save' : 'Make the endpoint'}>
+    <FormAround form={form} submitLabel={webhook ? 'Save' : 'Create the endpoint'}>
       <TextInput
         label="Address"
         description="https, at a public address"
@@ -56,10 +56,15 @@ function Fields({ webhook, onClose, onMade }: Props) {
         data-autofocus
         {...getInputProps('url')}
       />
-      <TextInput label="About" description="For yourself" maxLength={500} {...getInputProps('description')} />
+      <TextInput
+        label="Description"
+        description="For your own records"
+        maxLength={500}
+        {...getInputProps('description')}
+      />
       <Checkbox
         label="Every event"
-        description="Those of later versions included"
+        description="Including those of later versions"
         {...getInputProps('all', { type: 'checkbox' })}
       />
       {!values.all && <Types fields={form.fields} />}

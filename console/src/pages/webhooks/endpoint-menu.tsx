@@ -26,7 +26,7 @@ export function EndpointMenu({
   const { rotate, enable, remove } = useEndpointActions(webhook, onSecret, onDeleted)
   return (
     <>
-      <ActionMenu label="What to do with the endpoint" variant="default" size="lg">
+      <ActionMenu label="Actions for the endpoint" variant="default" size="lg">
         <Menu.Item leftSection={<Pencil size={15} />} onClick={() => setAsked('change')}>
           Change
         </Menu.Item>
@@ -35,7 +35,7 @@ export function EndpointMenu({
           disabled={!webhook.enabled}
           onClick={() => setAsked('replay')}
         >
-          Replay a time
+          Replay a period
         </Menu.Item>
         <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('rotate')}>
           Rotate the secret
@@ -56,7 +56,7 @@ export function EndpointMenu({
         opened={asked === 'rotate'}
         onClose={close}
         title="Rotate the secret?"
-        text="A new secret is made and shown once. For 24 hours the one before signs, too: time to change it at your receiver."
+        text="A new secret is created and shown once. The previous one stays valid for 24 hours, so that you can replace it at your receiver."
         confirmLabel="Rotate the secret"
         danger={false}
         run={() => rotate.mutateAsync(undefined)}
@@ -65,7 +65,7 @@ export function EndpointMenu({
         opened={asked === 'delete'}
         onClose={close}
         title="Delete this endpoint?"
-        text="Nothing is sent to it any more, and what waits for it is dropped."
+        text="Nothing is sent to it any more, and waiting deliveries are discarded."
         confirmLabel="Delete the endpoint"
         run={() => remove.mutateAsync(undefined)}
       />
@@ -84,8 +84,7 @@ function useEndpointActions({ id }: WebhookView, onSecret: (secret: string) => v
     (api, enabled: boolean) => api.patch('/api/v2/webhooks/{id}', { path, body: { enabled } }),
     {
       changes,
-      onDone: ({ data }) =>
-        tellDone(data.enabled ? 'The endpoint is called again.' : 'The endpoint is no longer called.'),
+      onDone: ({ data }) => tellDone(data.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.'),
     },
   )
   const remove = useAction(api => api.delete('/api/v2/webhooks/{id}', { path }), {

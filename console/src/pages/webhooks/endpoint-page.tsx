@@ -30,7 +30,7 @@ export default function EndpointPage({
   const [secret, setSecret] = useState<string | null>(null)
   const test = useAction(api => api.post('/api/v2/webhooks/{id}/test', { path }), {
     changes: [WEBHOOKS],
-    onDone: () => tellDone('A webhook.test is on its way.'),
+    onDone: () => tellDone('A test event (webhook.test) is on its way.'),
   })
   const open = (id: string | null) =>
     go(`/endpoints/${webhookId}${id === null ? '' : `/${id}`}${location.search}`)

@@ -12,7 +12,7 @@ type Props = { webhook: WebhookView; onClose: () => void }
 
 export function ReplayRange({ opened, ...props }: Props & { opened: boolean }) {
   return (
-    <Modal opened={opened} onClose={props.onClose} title="Replay a time" size="lg">
+    <Modal opened={opened} onClose={props.onClose} title="Replay a period" size="lg">
       <Fields {...props} />
     </Modal>
   )
@@ -58,8 +58,8 @@ function Fields({ webhook, onClose }: Props) {
   return (
     <ApiForm form={form} submitLabel="Replay">
       <Text>
-        Everything that happened in this time is sent once more, each with the{' '}
-        <span className="ph-mono">webhook-id</span> that it had: a receiver that dedupes by it takes only what
+        All events of this period are sent again, each with its original{' '}
+        <span className="ph-mono">webhook-id</span>: a receiver that ignores repeated ids processes only what
         it missed.
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
@@ -68,7 +68,7 @@ function Fields({ webhook, onClose }: Props) {
       </SimpleGrid>
       <MultiSelect
         label="Events"
-        placeholder={form.fields.values.types.length === 0 ? 'All that it listens to' : ''}
+        placeholder={form.fields.values.types.length === 0 ? 'All events of the endpoint' : ''}
         searchable
         clearable
         data={[...EVENT_TYPES]}

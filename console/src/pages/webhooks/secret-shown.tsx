@@ -18,12 +18,12 @@ export function SecretShown({ secret, onClose }: { secret: string | null; onClos
         <Stack>
           <Snippet code={secret} label="The secret" />
           <Alert color="brass" variant="light" icon={<ShieldAlert size={16} />}>
-            This is the only time that it is shown. Keep it with your receiver, which proves by it that a call
-            is ours.
+            The secret is shown only this once. Store it with your receiver, which uses it to verify that a
+            call comes from this server.
           </Alert>
           <Group justify="flex-end">
             <CopyButton text={secret} label="Copy" />
-            <Button onClick={onClose}>I have it</Button>
+            <Button onClick={onClose}>I have saved it</Button>
           </Group>
         </Stack>
       )}

@@ -24,7 +24,7 @@ export function WebhookList() {
   return (
     <Page
       title="Webhooks"
-      lead="Addresses of yours that are called when something happens, signed as Standard Webhooks say."
+      lead="URLs of yours that are called when an event happens, signed according to Standard Webhooks."
       actions={
         <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
           New endpoint
@@ -41,7 +41,7 @@ export function WebhookList() {
           <EmptyNote
             icon={Webhook}
             title="No endpoints yet"
-            text="Have deliveries, verifications and incoming messages told to your own program as they happen."
+            text="An endpoint notifies your program of deliveries, verifications and incoming messages as they happen."
             action={<Button onClick={() => setMaking(true)}>New endpoint</Button>}
           />
         }
@@ -77,15 +77,15 @@ const COLUMNS: readonly Column<WebhookView>[] = [
     ),
   },
   {
-    title: 'About',
+    title: 'Description',
     width: 'minmax(120px, 1fr)',
     wideOnly: true,
     render: ({ description }) => <bdi>{description}</bdi>,
   },
-  { title: 'Listens to', width: 'minmax(140px, 1.2fr)', wideOnly: true, render: listensTo },
+  { title: 'Events', width: 'minmax(140px, 1.2fr)', wideOnly: true, render: listensTo },
   { title: 'State', width: '110px', render: webhook => <EndpointState webhook={webhook} /> },
   {
-    title: 'Made',
+    title: 'Created',
     width: '100px',
     align: 'end',
     wideOnly: true,

@@ -47,14 +47,14 @@ export default function Welcome() {
     <Page
       narrow
       title={`Welcome, ${session.user.name}`}
-      lead={`Three steps to the first message of ${membership?.account.name ?? 'your account'}. It goes to the sandbox: nothing leaves this server, and nothing costs.`}
+      lead={`Three steps to the first message of ${membership?.account.name ?? 'your account'}. It goes to the sandbox: nothing leaves this server, and it is free.`}
     >
       <Stack gap="lg">
-        <Step number={1} title="Take a test key" done={apiKey !== undefined}>
+        <Step number={1} title="Get a test key" done={apiKey !== undefined}>
           {apiKey === undefined ? (
             <Group>
               <Button loading={key.isPending} disabled={before === null} onClick={() => key.mutate(null)}>
-                Make a test key
+                Create a test key
               </Button>
             </Group>
           ) : (
@@ -67,7 +67,7 @@ export default function Welcome() {
                 onFocus={event => event.currentTarget.select()}
               />
               <Text size="sm" c="dimmed">
-                It is shown this once, and stands in the snippets below.{' '}
+                It is shown only this once, and is already in the code below.{' '}
                 <Anchor component={Link} href="/keys">
                   All keys
                 </Anchor>
@@ -76,7 +76,7 @@ export default function Welcome() {
           )}
           <FaultNote fault={key.error ? faultOf(key.error) : null} />
         </Step>
-        <Step number={2} title="Send with it" done={arrived.length > 0}>
+        <Step number={2} title="Send a message" done={arrived.length > 0}>
           <Snippets codes={sendSnippets({ to: TO, text: TEXT }, apiKey)} />
           <Group mt="sm">
             {mode === 'test' ? (
@@ -84,7 +84,7 @@ export default function Welcome() {
                 Or send it from here
               </Button>
             ) : (
-              // In live mode it would be a live message, and cost.
+              // In live mode this would send a live message, which is charged.
               <Button variant="default" onClick={() => choose({ mode: 'test' })}>
                 Switch to test mode to send it
               </Button>
@@ -95,7 +95,7 @@ export default function Welcome() {
         <Step number={3} title="See it arrive" done={arrived.length > 0}>
           <div aria-live="polite">
             {arrived.length === 0 ? (
-              <Text c="dimmed">Waiting for the first message: it appears here by itself.</Text>
+              <Text c="dimmed">Waiting for the first message: it appears here automatically.</Text>
             ) : (
               <Stack gap="xs">
                 {arrived.map(message => (
@@ -112,7 +112,7 @@ export default function Welcome() {
         </Step>
         {arrived.length > 0 && (
           <Alert color="verdigris" variant="light" icon={<Check size={16} />} title="It works">
-            <Text>Next: see every step that it took, or connect a provider and send for real.</Text>
+            <Text>Next: see the steps of its delivery, or connect a provider to send real messages.</Text>
             <Group mt="sm" gap="xs">
               <Button
                 component={Link}
@@ -120,7 +120,7 @@ export default function Welcome() {
                 size="xs"
                 rightSection={<ArrowRight size={14} />}
               >
-                Its timeline
+                Show the timeline
               </Button>
               <Button component="a" href="/docs" target="_blank" rel="noreferrer" size="xs" variant="default">
                 API reference

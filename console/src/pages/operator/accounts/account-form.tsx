@@ -8,7 +8,7 @@ import { ACCOUNTS } from './paths.ts'
 
 const STATUSES = [
   { value: 'active', label: 'Active' },
-  { value: 'suspended', label: 'Suspended: nothing is taken from it' },
+  { value: 'suspended', label: 'Suspended: its requests are refused' },
 ]
 
 /** Who the account is, and whether it may send. */
@@ -38,14 +38,14 @@ export function AccountForm({ account }: { account: AdminAccount }) {
       <SimpleGrid cols={2}>
         <TextInput
           label="Home country"
-          description="Two letters: SMS to it are local"
+          description="Two letters; SMS to this country are local"
           maxLength={2}
           autoComplete="off"
           {...getInputProps('homeCountry')}
         />
         <TextInput
           label="Currency"
-          description="While nothing was ever credited"
+          description="Fixed after the first credit"
           maxLength={3}
           autoComplete="off"
           {...getInputProps('currency')}

@@ -4,7 +4,7 @@ import { useRead } from '../../../api/use-read.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { FraudForm } from '../fraud/fraud-form.tsx'
 
-/** The rules of the guard for one account: its own over those for all. */
+/** The fraud rules of one account, which take precedence over the rules for all accounts. */
 export default function AccountFraud({ accountId }: { accountId: string }) {
   const api = useApi()
   const path = { id: accountId }
@@ -14,12 +14,12 @@ export default function AccountFraud({ accountId }: { accountId: string }) {
   return (
     <div style={{ maxWidth: 860 }}>
       <Text c="dimmed" mb="md">
-        What is left empty is as for all accounts. Numbers and addresses that are never blocked come on top of
-        those for all.
+        Empty fields use the rules for all accounts. Numbers and addresses that are never blocked are added to
+        those for all accounts.
       </Text>
       <FraudForm
         view={read.data.data}
-        usual="As for all"
+        usual="As for all accounts"
         save={body => api.put('/api/admin/accounts/{id}/fraud', { path, body })}
       />
     </div>

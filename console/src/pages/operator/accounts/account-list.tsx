@@ -24,7 +24,7 @@ export function AccountList() {
   return (
     <Page
       title="Accounts"
-      lead="Each has its own keys, members, wallet and plan."
+      lead="Each account has its own keys, members, wallet and plan."
       actions={
         <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
           New account
@@ -41,7 +41,7 @@ export function AccountList() {
           <EmptyNote
             icon={Building2}
             title="No accounts yet"
-            text="Make one for each team or customer that sends."
+            text="Create one for each team or customer that sends."
             action={<Button onClick={() => setMaking(true)}>New account</Button>}
           />
         }
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<AdminAccount>[] = [
     render: ({ wallet }) => <span className="ph-num">{formatSum(wallet.balance, wallet.currency)}</span>,
   },
   {
-    title: 'Since',
+    title: 'Created',
     width: '110px',
     align: 'end',
     wideOnly: true,

@@ -47,7 +47,8 @@ export default function AccountPage({ accountId, tab }: { accountId: string; tab
         <>
           <StatusBadge status={account.status} />
           <Button leftSection={<Coins size={16} />} onClick={() => setCrediting(true)}>
-            Credit
+            {' '}
+            Add credit{' '}
           </Button>
         </>
       }
@@ -92,11 +93,11 @@ function WalletFacts({ account }: { account: AdminAccountWithKeys }) {
   return (
     <Facts
       facts={[
-        ['Can be spent', money(wallet.balance)],
+        ['Available balance', money(wallet.balance)],
         ['Held', money(wallet.held)],
-        ['Paid for messages', money(wallet.captured)],
-        ['Credited in all', money(wallet.credited)],
-        ['Since', <Time key="t" at={createdAt} />],
+        ['Spent', money(wallet.captured)],
+        ['Total credited', money(wallet.credited)],
+        ['Created', <Time key="t" at={createdAt} />],
         ['Id', <CopyId key="i" id={id} />],
       ]}
     />

@@ -12,7 +12,7 @@ import { InvitePerson } from '../people/invite-person.tsx'
 import { PEOPLE } from '../people/paths.ts'
 import { PERSON_COLUMNS } from '../people/person-columns.tsx'
 
-/** Who acts for the account; its first owner is invited here. */
+/** The people who may act for the account. The operator invites its first owner here. */
 export default function AccountPeople({ account }: { account: AdminAccount }) {
   const [, go] = useLocation()
   const people = useReadPages(PEOPLE, { query: { accountId: account.id } })
@@ -42,8 +42,8 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
         empty={
           <EmptyNote
             icon={Users}
-            title="Nobody acts for it yet"
-            text="Invite its first owner: they invite everybody else, and make its keys."
+            title="No people yet"
+            text="Invite the first owner, who can then invite others and create keys."
             action={invite}
           />
         }

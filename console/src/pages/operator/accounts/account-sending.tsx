@@ -65,11 +65,11 @@ function CodesForm({
     fieldOf: settingsField,
     onDone() {
       forget([ACCOUNTS])
-      tellDone('This holds for the account’s next code.')
+      tellDone('The settings apply from the account’s next code.')
     },
   })
   return (
-    <ApiForm form={form} submitLabel="Save how codes are made">
+    <ApiForm form={form} submitLabel="Save the code settings">
       <SettingsFields form={form} templates={templates} />
     </ApiForm>
   )
@@ -106,20 +106,20 @@ function LowBalance({ account: { id, wallet } }: { account: AdminAccount }) {
     onDone: ({ data }) =>
       tellDone(
         data.lowBalance === 0
-          ? 'The account is never told that its balance is low.'
-          : 'The account is told when its balance falls below this.',
+          ? 'Low balance alerts are off for the account.'
+          : 'The account is notified when its balance falls below this.',
       ),
   })
   return (
     <ApiForm form={form} submitLabel="Save the threshold" disabled={form.fields.values.lowBalance === ''}>
       <AmountInput
-        label={`Tell below, in ${wallet.currency}`}
-        description="In the place of what the account has set; 0 is never"
+        label={`Alert below, in ${wallet.currency}`}
+        description="Replaces the account’s own threshold; 0 turns alerts off"
         maw={300}
         {...form.fields.getInputProps('lowBalance')}
       />
       <Text size="sm" c="dimmed">
-        Its webhook endpoints are told by wallet.low, once each time the balance falls below it.
+        Its webhook endpoints receive wallet.low each time the balance falls below this amount.
       </Text>
     </ApiForm>
   )

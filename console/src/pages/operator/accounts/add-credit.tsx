@@ -14,7 +14,7 @@ type Props = { account: AdminAccount; onClose: () => void }
 
 export function AddCredit({ opened, ...props }: Props & { opened: boolean }) {
   return (
-    <Modal opened={opened} onClose={props.onClose} title="Credit the account">
+    <Modal opened={opened} onClose={props.onClose} title="Add credit">
       <CreditForm {...props} />
     </Modal>
   )
@@ -40,9 +40,9 @@ function CreditForm({ account, onClose }: Props) {
     },
   })
   return (
-    <ApiForm form={form} submitLabel="Book it">
+    <ApiForm form={form} submitLabel="Add the credit">
       <Text c="dimmed">
-        It can spend {formatSum(wallet.balance, wallet.currency)}. What is booked cannot be taken away again.
+        The balance is {formatSum(wallet.balance, wallet.currency)}. A credit cannot be undone.
       </Text>
       <AmountInput
         label={`Amount in ${wallet.currency}`}
@@ -51,7 +51,7 @@ function CreditForm({ account, onClose }: Props) {
       />
       <TextInput
         label="Note"
-        description="Stands in the account’s ledger"
+        description="Shown in the account’s ledger"
         maxLength={500}
         {...form.fields.getInputProps('note')}
       />

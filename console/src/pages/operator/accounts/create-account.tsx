@@ -41,12 +41,12 @@ function CreateForm({ onMade }: Props) {
   })
   const { getInputProps } = form.fields
   return (
-    <ApiForm form={form} submitLabel="Make the account">
+    <ApiForm form={form} submitLabel="Create the account">
       <TextInput label="Name" data-autofocus autoComplete="off" {...getInputProps('name')} />
       <SimpleGrid cols={2}>
         <TextInput
           label="Home country"
-          description="Two letters, as in DE"
+          description="Two letters, such as DE"
           maxLength={2}
           autoComplete="off"
           {...getInputProps('homeCountry')}
@@ -56,7 +56,7 @@ function CreateForm({ onMade }: Props) {
         />
         <TextInput
           label="Currency"
-          description="Three letters, as in EUR"
+          description="Three letters, such as EUR"
           maxLength={3}
           autoComplete="off"
           {...getInputProps('currency')}
@@ -65,14 +65,14 @@ function CreateForm({ onMade }: Props) {
       </SimpleGrid>
       <TextInput
         label="Phone"
-        description="With its country code; may stay empty"
+        description="With country code; optional"
         autoComplete="off"
         dir="ltr"
         {...getInputProps('phone')}
       />
       <AmountInput
         label="First credit"
-        description="In its currency; may stay empty"
+        description="In the account’s currency; optional"
         {...getInputProps('balance')}
       />
     </ApiForm>

@@ -9,7 +9,7 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
     <Modal
       opened={made !== null}
       onClose={onClose}
-      title="Its first keys"
+      title="First keys of the account"
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -17,11 +17,11 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
       {made?.liveKey === null && (
         <Stack>
           <Text>
-            The account was made at the first try, whose answer was lost, and its keys with it. Revoke them on
-            the account’s page, and make others.
+            An earlier attempt created the account, but its response with the keys was lost. Revoke these keys
+            on the account’s page, and create others.
           </Text>
           <Group justify="flex-end">
-            <Button onClick={onClose}>To the account</Button>
+            <Button onClick={onClose}>Open the account</Button>
           </Group>
         </Stack>
       )}
@@ -29,7 +29,7 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
         <Stack>
           <div>
             <Text size="sm" fw={600} mb={4}>
-              Test: sends to the sandbox alone
+              Test: sends only to the sandbox
             </Text>
             <Snippet code={made.testKey} label="The test key" />
           </div>
@@ -40,11 +40,11 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
             <Snippet code={made.liveKey} label="The live key" />
           </div>
           <Alert color="brass" variant="light" icon={<ShieldAlert size={16} />}>
-            This is the only time that they are shown: we keep nothing but their hashes. Its owner can make
-            others.
+            The keys are shown only this once: only their hashes are stored. An owner of the account can
+            create others.
           </Alert>
           <Group justify="flex-end">
-            <Button onClick={onClose}>I have them</Button>
+            <Button onClick={onClose}>I have saved them</Button>
           </Group>
         </Stack>
       )}

@@ -28,9 +28,9 @@ const STATUSES = [
   { value: 'inactive', label: 'Inactive' },
 ]
 const RATES: readonly (readonly [Rate, string, string])[] = [
-  ['rateLimitPerSecond', 'Requests', 'Of one account, per second'],
+  ['rateLimitPerSecond', 'Requests', 'Per second, at most'],
   ['bulkCeilingPerSecond', 'Bulk messages', 'Per second, at most'],
-  ['verificationRateLimitPerSecond', 'Verifications', 'Requests per second'],
+  ['verificationRateLimitPerSecond', 'Verifications', 'Requests per second, at most'],
 ]
 
 /** What the account may do, how fast, and how much of it is included. */
@@ -44,7 +44,7 @@ export function PlanForm({ account }: { account: AdminAccount }) {
     fieldOf: path => path.replace(/^plan\./, '').replace(/(\.channels)\[\d+\]$/, '$1'),
     onDone() {
       forget([ACCOUNTS])
-      tellDone('The plan holds from the next message on.')
+      tellDone('The plan applies from the next message.')
     },
   })
   const { getInputProps } = form.fields
@@ -89,7 +89,7 @@ function Pool({ form }: { form: FormState<Values> }) {
       </Text>
       {values.pool.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing: every message is paid from the wallet.
+          None: every message is paid from the wallet.
         </Text>
       )}
       {values.pool.map((_, at) => (
@@ -128,7 +128,7 @@ function Pool({ form }: { form: FormState<Values> }) {
           leftSection={<Plus size={14} />}
           onClick={() => insertListItem('pool', { channels: ['local_sms'], limit: 1000 })}
         >
-          Include messages
+          Add included messages
         </Button>
       </Group>
     </Stack>

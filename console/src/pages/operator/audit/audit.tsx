@@ -15,9 +15,9 @@ export default function OperatorAudit() {
   const names = useAccountNames()
   return (
     <AuditLog
-      title="Audit of all"
+      title="Platform audit log"
       lead="Who changed what, when and from where, in every account and on the platform. It cannot be changed."
-      nothing={{ icon: History, text: 'Whatever changes an account or the platform is kept here.' }}
+      nothing={{ icon: History, text: 'Every change of an account or the platform is recorded here.' }}
       filters={filters}
       entries={entries}
       groups={ALL_GROUPS}
@@ -30,7 +30,7 @@ export default function OperatorAudit() {
         />
       }
       aside={{
-        title: 'In',
+        title: 'Account',
         width: 'minmax(110px, 1fr)',
         wideOnly: true,
         render: entry => <AccountName id={entry.accountId} names={names} />,

@@ -12,12 +12,12 @@ export function ConnectionFacts({ connection }: { connection: ConnectionView }) 
   const webhook = useRead('/api/admin/connections/{id}/webhook', { path: { id } })
   const url = webhook.data?.data.url
   return (
-    <Card title="How it fares">
+    <Card title="Status">
       <Facts
         facts={[
           ['Provider', provider],
           [
-            'For',
+            'Account',
             accountId === null ? 'Every account' : <AccountName key="a" id={accountId} names={names} />,
           ],
           state.detail === ''
@@ -29,14 +29,14 @@ export function ConnectionFacts({ connection }: { connection: ConnectionView }) 
                 </span>,
               ],
           [
-            'Receipts come to',
+            'Receipt URL',
             url ? (
               <CopyId key="u" id={url} what="the address" />
             ) : (
-              'No public address is configured, or it needs none'
+              'None: no public address is configured, or the provider needs none'
             ),
           ],
-          ['Made', <Time key="t" at={createdAt} />],
+          ['Created', <Time key="t" at={createdAt} />],
         ]}
       />
     </Card>

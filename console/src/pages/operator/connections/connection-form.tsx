@@ -80,10 +80,10 @@ export function ConnectionForm({
     },
   })
   return (
-    <ApiForm form={form} submitLabel={connection ? 'Save the connection' : 'Make the connection'}>
+    <ApiForm form={form} submitLabel={connection ? 'Save the connection' : 'Create the connection'}>
       <General form={form} provider={provider} fresh={connection === null} />
       <Title order={2} size="h4" mt="md">
-        What {provider.key} needs
+        Settings of {provider.key}
       </Title>
       <SchemaFields
         schema={schema}
@@ -115,7 +115,7 @@ function General({
     <>
       <TextInput
         label="Name"
-        description="For yourself and in the health of channels"
+        description="Shown to operators and in the status of channels"
         withAsterisk
         autoComplete="off"
         {...getInputProps('name')}
@@ -136,7 +136,7 @@ function General({
           {...getInputProps('accountId')}
         />
       )}
-      <Checkbox.Group label="Carries" {...getInputProps('allowedTypes')}>
+      <Checkbox.Group label="Message types" {...getInputProps('allowedTypes')}>
         <Group gap="lg" mt={6}>
           {provider.policy.allowedTypes.map(type => (
             <Checkbox key={type} value={type} label={typeName(type)} />
@@ -152,14 +152,14 @@ function General({
           {...getInputProps('priorityOrder')}
         />
         <NumberInput
-          label="Tries"
-          description="Of one message, at most"
+          label="Attempts"
+          description="Per message, at most"
           allowDecimal={false}
           {...getInputProps('retryPolicy.maxAttempts')}
         />
         <NumberInput
-          label="Pause"
-          description="Before the second, in ms"
+          label="Retry delay"
+          description="Before the second attempt, in ms"
           allowDecimal={false}
           thousandSeparator=","
           {...getInputProps('retryPolicy.backoffMs')}
@@ -178,8 +178,8 @@ function SendModes({ form: { fields }, provider }: { form: ApiForm<Values>; prov
   if (able.length === 0) return null
   return (
     <Checkbox.Group
-      label="By approved templates too"
-      description="Of the types that it carries; the others go in plain words alone"
+      label="Also sends approved templates"
+      description="For these message types; others are sent only as plain text"
       value={able.filter(type => modes[type] === 'template_optional')}
       onChange={chosen =>
         fields.setFieldValue('sendModeByType', {

@@ -29,7 +29,7 @@ export function ConnectionList() {
   return (
     <Page
       title="Connections"
-      lead="To the providers that carry messages. Of those that fit a message, the one with the lowest order is tried first."
+      lead="Connections to the providers that deliver messages. Of those that can carry a message, the one with the lowest order is tried first."
       actions={add}
     >
       <DataList
@@ -40,7 +40,7 @@ export function ConnectionList() {
         columns={[
           ...COLUMNS,
           {
-            title: 'For',
+            title: 'Account',
             width: 'minmax(100px, 1fr)',
             wideOnly: true,
             render: ({ accountId }) =>
@@ -52,7 +52,7 @@ export function ConnectionList() {
           <EmptyNote
             icon={Cable}
             title="No connections yet"
-            text="Without one, only the sandbox takes messages."
+            text="Without a connection, messages go only to the sandbox."
             action={add}
           />
         }

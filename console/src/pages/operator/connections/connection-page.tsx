@@ -14,7 +14,7 @@ import { DeleteConnection } from './delete-connection.tsx'
 import { LinkState } from './link-state.tsx'
 import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './paths.ts'
 
-/** One connection: how it fares, whether it works, what it is made of. */
+/** One connection: its status, a test, and its settings. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
   const read = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } }, { everyMs: LOOK_EVERY_MS })
   const connection = read.data?.data.find(({ id }) => id === connectionId)
@@ -29,7 +29,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {read.isPending && <Skeleton h={420} />}
       {read.data && (
-        <EmptyNote icon={PlugZap} title="There is no such connection" text="It may be deleted." />
+        <EmptyNote icon={PlugZap} title="Connection not found" text="It may have been deleted." />
       )}
     </Page>
   )
@@ -48,7 +48,11 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
     {
       changes: [CONNECTIONS],
       onDone: ({ data }) =>
-        tellDone(data.enabled ? 'It carries messages again.' : 'It carries nothing more.'),
+        tellDone(
+          data.enabled
+            ? 'The connection is enabled: it sends messages again.'
+            : 'The connection is disabled: it sends no more messages.',
+        ),
     },
   )
   return (
@@ -86,7 +90,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
               provider={provider}
               connection={connection}
               onDone={({ name }) => {
-                tellDone(`${name} is changed; its links open anew.`)
+                tellDone(`${name} is saved; its links reconnect.`)
                 // The test was of the earlier configuration.
                 test.reset()
               }}

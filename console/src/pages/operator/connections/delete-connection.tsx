@@ -32,7 +32,7 @@ export function DeleteConnection({
         opened={asked}
         onClose={() => setAsked(false)}
         title="Delete this connection?"
-        text="Its settings and secrets go with it. To let it rest, disable it."
+        text="Its settings and secrets are deleted, too. To stop using it for a while, disable it instead."
         confirmLabel="Delete the connection"
         typed={name}
         run={() => remove.mutateAsync(undefined)}

@@ -2,7 +2,7 @@ import type { ConnectionView } from '../../../../../sdk/index.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { LINK_WORDS } from '../link-words.ts'
 
-/** The link as the node has it that answers; what is switched off has none. */
+/** The state of the link on the node that answered the request; a disabled connection has none. */
 export function LinkState({ connection }: { connection: ConnectionView }) {
   const { enabled, state } = connection
   if (!enabled) return <StatusBadge status="disabled" />

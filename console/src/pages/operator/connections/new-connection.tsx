@@ -31,7 +31,9 @@ export default function NewConnection() {
           <Stack gap="md">
             <Select
               label="Provider"
-              description={provider?.channels.map(channelName).join(', ') ?? 'Who carries the messages'}
+              description={
+                provider?.channels.map(channelName).join(', ') ?? 'The service that delivers the messages'
+              }
               placeholder="Choose one"
               data={read.data.data.map(each => each.key)}
               searchable
@@ -45,7 +47,7 @@ export default function NewConnection() {
                 provider={provider}
                 connection={null}
                 onDone={({ id, name }) => {
-                  tellDone(`${name} stands. Test it before it carries messages.`)
+                  tellDone(`${name} is created. Test it before you send messages over it.`)
                   go(`/operator/connections/${id}`)
                 }}
               />

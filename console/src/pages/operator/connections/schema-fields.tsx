@@ -43,7 +43,7 @@ export function SchemaFields({
   secrets?: Secrets
 }) {
   const entries = Object.entries(schema.properties ?? {})
-  if (entries.length === 0) return <Text c="dimmed">It needs nothing.</Text>
+  if (entries.length === 0) return <Text c="dimmed">It needs no settings.</Text>
   return (
     <Stack gap="md">
       {entries.map(([name, field]) => {
@@ -90,7 +90,7 @@ function Removable({
       <Input.Wrapper label={label} labelElement="div">
         <MantineGroup gap="sm">
           <Text size="sm" c="var(--ph-bad)">
-            Its value goes when you save.
+            The value is removed when you save.
           </Text>
           <Button
             size="compact-sm"
@@ -143,7 +143,7 @@ function Field(props: FieldProps) {
   const preset = schema.default === undefined ? undefined : String(schema.default)
   const common = {
     label,
-    description: [schema.description, stands && 'It has a value. Leave this empty to keep it.']
+    description: [schema.description, stands && 'A value is set. Leave this empty to keep it.']
       .filter(Boolean)
       .join(' '),
     withAsterisk: needed && !stands,
@@ -220,7 +220,7 @@ function Group({ schema, path, label, needed, stands, fields }: FieldProps) {
     label
   ) : (
     <Switch
-      label={stands ? `${label}: give another one` : label}
+      label={stands ? `${label}: replace it` : label}
       checked={there}
       onChange={event =>
         fields.setFieldValue(path, event.currentTarget.checked ? toDrawn(schema, {} as Drawn) : null)

@@ -84,7 +84,7 @@ export class BadJson extends Error {
   readonly path: string
 
   constructor(path: string) {
-    super('This is no JSON.')
+    super('This is not valid JSON.')
     this.path = path
   }
 }

@@ -10,7 +10,7 @@ import { FRAUD } from './paths.ts'
 import { fieldOf, MODES, RULES, toSettings, toValues, type Values } from './rules.ts'
 
 /** The label of a rule that is not set: the default, or the platform's setting. */
-export type Usual = 'As it comes' | 'As for all'
+export type Usual = 'Default' | 'As for all accounts'
 
 export function FraudForm({
   view,
@@ -30,7 +30,7 @@ export function FraudForm({
     onDone() {
       // The platform's settings apply to accounts without their own.
       forget([FRAUD, ACCOUNTS])
-      tellDone('The rules hold for the next code.')
+      tellDone('The rules apply from the next code.')
     },
   })
   return (
@@ -48,7 +48,7 @@ export function FraudForm({
       <Fieldset legend="Never blocked">
         <TagsInput
           label="Numbers and addresses"
-          description="E.164, an e-mail address, or how numbers begin and a *, as in +4479*. Enter adds one."
+          description="A phone number in E.164 format, an e-mail address, or a prefix with *, such as +4479*. Press Enter to add each."
           {...form.fields.getInputProps('safe')}
         />
       </Fieldset>
@@ -80,7 +80,7 @@ function RuleFields({
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <Select
-          label="What happens"
+          label="Action"
           data={[...MODES]}
           placeholder={mode === undefined ? usual : `${usual}: ${mode}`}
           clearable
@@ -99,7 +99,7 @@ function RuleFields({
       {name === 'numberType' && (
         <MultiSelect
           mt="sm"
-          label="Kinds"
+          label="Types"
           placeholder={
             form.fields.values.numberType.list.length === 0 ? listed(preset('types'), usual) : undefined
           }
@@ -112,10 +112,10 @@ function RuleFields({
         <TagsInput
           mt="sm"
           label="Allowed"
-          description="Two letters each, as in DE. Enter adds one."
+          description="Two letters each, such as DE. Press Enter to add each."
           placeholder={
             form.fields.values.allowedCountries.list.length === 0
-              ? listed(preset('countries'), 'All of them')
+              ? listed(preset('countries'), 'All countries')
               : undefined
           }
           {...getInputProps('allowedCountries.list')}

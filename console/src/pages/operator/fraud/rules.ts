@@ -27,8 +27,8 @@ export const RULES: readonly {
   },
   {
     name: 'clientIp',
-    title: 'One address',
-    text: 'Too many codes asked for from one IP address.',
+    title: 'One IP address',
+    text: 'Too many codes requested from one IP address.',
     numbers: [
       { name: 'sends', label: 'Codes' },
       { name: 'windowMinutes', label: 'Within minutes' },
@@ -37,28 +37,28 @@ export const RULES: readonly {
   {
     name: 'prefix',
     title: 'A range of numbers',
-    text: 'Codes that nobody confirms, to a range of 10,000 numbers, beyond what is usual for it.',
+    text: 'Too many unconfirmed codes to a range of 10,000 numbers, beyond its usual number.',
     numbers: [{ name: 'unverified', label: 'Unconfirmed codes' }],
   },
   {
     name: 'country',
     title: 'A country',
-    text: 'Codes that nobody confirmed within two minutes, to one country, beyond what is usual for it.',
+    text: 'Too many codes to one country that are not confirmed within two minutes, beyond its usual number.',
     numbers: [{ name: 'unverified', label: 'Unconfirmed codes' }],
   },
   {
     name: 'conversion',
     title: 'Conversion',
-    text: 'A range whose codes are confirmed less often than this share of the rest of the account.',
+    text: 'A range of numbers whose conversion is below this share of the conversion of the rest of the account.',
     numbers: [
-      { name: 'sends', label: 'Codes before it is judged' },
+      { name: 'sends', label: 'Codes before the rule applies' },
       { name: 'share', label: 'Share, from 0 to 1', amount: true },
     ],
   },
   {
     name: 'numberType',
-    title: 'Kinds of numbers',
-    text: 'Numbers that no person reads codes on.',
+    title: 'Number types',
+    text: 'Types of numbers on which nobody reads codes.',
     numbers: [],
   },
   {
@@ -77,7 +77,7 @@ export const RULES: readonly {
 
 export const MODES: readonly { value: RuleMode; label: string }[] = [
   { value: 'off', label: 'Off' },
-  { value: 'monitor', label: 'Watch: note it, and send' },
+  { value: 'monitor', label: 'Monitor: record it, but send' },
   { value: 'block', label: 'Block' },
 ]
 

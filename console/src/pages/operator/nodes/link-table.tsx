@@ -11,7 +11,7 @@ export function LinkTable({ links }: { links: readonly LinkView[] }) {
   const connections = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } })
   const names = new Map(connections.data?.data.map(({ id, name }) => [id, name]))
   if (links.length === 0) {
-    return <Text c="dimmed">None is open: links open with the first message that needs them.</Text>
+    return <Text c="dimmed">No link is open: a link opens with the first message that needs it.</Text>
   }
   return (
     <WideTable label="Links" minWidth={760}>
@@ -21,7 +21,7 @@ export function LinkTable({ links }: { links: readonly LinkView[] }) {
           <Table.Th>Provider</Table.Th>
           <Table.Th>Link</Table.Th>
           <Table.Th>Circuit</Table.Th>
-          <Table.Th ta="end">On their way</Table.Th>
+          <Table.Th ta="end">In flight</Table.Th>
           <Table.Th ta="end">Waiting</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -36,7 +36,7 @@ export function LinkTable({ links }: { links: readonly LinkView[] }) {
             <Table.Td>{provider}</Table.Td>
             <Table.Td title={detail}>
               <StatusBadge status={link} label={LINK_WORDS[link]} />
-              {resting && ' resting'}
+              {resting && ' (paused)'}
             </Table.Td>
             <Table.Td>
               <StatusBadge status={circuit} tone={CIRCUIT_TONES[circuit]} label={CIRCUIT_WORDS[circuit]} />

@@ -15,8 +15,8 @@ export function NodeTable({ nodes }: { nodes: readonly NodeView[] }) {
           <Table.Th>State</Table.Th>
           <Table.Th>Started</Table.Th>
           <Table.Th>Seen</Table.Th>
-          <Table.Th ta="end">Messages in hand</Table.Th>
-          <Table.Th>Bulk lanes of</Table.Th>
+          <Table.Th ta="end">Messages held</Table.Th>
+          <Table.Th>Bulk lanes for</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -49,7 +49,7 @@ export function NodeTable({ nodes }: { nodes: readonly NodeView[] }) {
 }
 
 function Lanes({ lanes }: Pick<NodeView, 'lanes'>) {
-  if (lanes.length === 0) return <span style={{ color: 'var(--ph-quiet)' }}>Nobody</span>
+  if (lanes.length === 0) return <span style={{ color: 'var(--ph-quiet)' }}>None</span>
   return lanes.map(({ accountId, accountName, fence }) => (
     <div key={accountId}>
       <AccountLink id={accountId} name={accountName} /> <span className="ph-num">(fence {fence})</span>

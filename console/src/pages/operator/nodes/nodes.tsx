@@ -14,7 +14,7 @@ export default function Nodes() {
   return (
     <Page
       title="Nodes"
-      lead="Every process that works on this store, and what it has leased. What a node that is gone had in its hands is taken over when its lease ends."
+      lead="Every server process that shares this database, and the work that it holds. When a node stops, other nodes take over its work as soon as its leases end."
     >
       {!data && read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!data && !read.error && <Skeleton h={300} />}
@@ -23,7 +23,7 @@ export default function Nodes() {
           <Card title="Nodes and leases" flush>
             <NodeTable nodes={data.nodes} />
           </Card>
-          <Card title="Links of the node that answers" flush={data.links.length > 0}>
+          <Card title="Provider links of this node" flush={data.links.length > 0}>
             <LinkTable links={data.links} />
           </Card>
         </Stack>

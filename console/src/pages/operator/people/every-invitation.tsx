@@ -23,7 +23,7 @@ export function EveryInvitation() {
         height="400px"
         columns={[
           ...invitationColumns<AdminInvitation>({
-            title: 'To',
+            title: 'Account',
             width: 'minmax(110px, 1fr)',
             wideOnly: true,
             render: ({ accountName }) => <bdi>{accountName ?? 'This server'}</bdi>,
@@ -33,8 +33,8 @@ export function EveryInvitation() {
         empty={
           <EmptyNote
             icon={MailPlus}
-            title="Nobody is invited"
-            text="Whom you invite gets a link from you, and chooses a password of their own."
+            title="No invitations"
+            text="People whom you invite get a link from you and choose their own password."
           />
         }
       />

@@ -16,7 +16,7 @@ type Values = {
   permissions: Permission[]
 }
 type Props = {
-  /** Where they are invited to one account alone. */
+  /** Invites only to this account. */
   accountId?: string
   onClose: () => void
   onMade: (made: LinkMade) => void
@@ -60,17 +60,17 @@ function InviteForm({ accountId, onMade }: Props) {
         data-autofocus
         {...getInputProps('email')}
       />
-      <Input.Wrapper label="As" labelElement="div">
+      <Input.Wrapper label="Role" labelElement="div">
         <SegmentedControl
           fullWidth
-          aria-label="As"
+          aria-label="Role"
           data={accountId === undefined ? [...ROLES, OPERATOR] : ROLES}
           {...getInputProps('role')}
         />
       </Input.Wrapper>
       {accountId === undefined && values.role !== 'operator' && (
         <Select
-          label="Of the account"
+          label="Account"
           searchable
           placeholder="Choose one"
           data={[...names].map(([value, label]) => ({ value, label }))}

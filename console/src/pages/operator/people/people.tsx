@@ -50,8 +50,11 @@ export default function People({ personId }: { personId?: string }) {
             <EmptyList
               icon={Users}
               clear={clear}
-              unfit={{ title: 'Nobody fits', text: 'A part is enough.' }}
-              title="Nobody"
+              unfit={{
+                title: 'No matching people',
+                text: 'Search for a part of the name or e-mail address.',
+              }}
+              title="No people yet"
               text="Invite somebody to an account, or as an operator."
             />
           }
@@ -80,7 +83,7 @@ export default function People({ personId }: { personId?: string }) {
 const COLUMNS: readonly Column<Person>[] = [
   ...PERSON_COLUMNS,
   {
-    title: 'In',
+    title: 'Accounts',
     width: 'minmax(140px, 1.6fr)',
     wideOnly: true,
     render: ({ memberships, operator }) => (

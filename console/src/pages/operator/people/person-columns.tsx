@@ -4,7 +4,7 @@ import type { Column } from '../../../parts/data-list.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { MaybeTime } from '../../../parts/time.tsx'
 
-/** Somebody with a login, wherever they are listed. */
+/** The columns of a person in any list. */
 export const PERSON_COLUMNS: readonly Column<Person>[] = [
   {
     title: 'Name',

@@ -16,7 +16,7 @@ import { rightsInWords } from '../../members/rights.ts'
 import { AccountLink } from '../account-names.tsx'
 import { PEOPLE } from './paths.ts'
 
-/** One login: where it may act, and the way back in for who has lost theirs. */
+/** One login: its accounts and roles, a password reset, and its removal. */
 export function PersonPanel({ personId, onClose }: { personId: string | null; onClose: () => void }) {
   const read = useRead(
     '/api/admin/members/{id}',
@@ -54,7 +54,7 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
                 leftSection={<KeyRound size={15} />}
                 onClick={() => setAsked('reset')}
               >
-                New password…
+                Reset password…
               </Button>
               <Button
                 variant="subtle"
@@ -75,9 +75,9 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
       <ConfirmDialog
         opened={asked === 'reset'}
         onClose={() => setAsked(null)}
-        title="Let them choose a new password?"
-        text="You get a link that works once, for a day. Its use ends their second factor; until then everything stays as it is."
-        confirmLabel="Make the link"
+        title="Reset their password?"
+        text="You get a link that works once, within a day. Using it sets a new password and turns off the second factor; until then nothing changes."
+        confirmLabel="Create the link"
         danger={false}
         run={() => reset.mutateAsync(undefined)}
       />
@@ -85,7 +85,7 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
         opened={asked === 'remove'}
         onClose={() => setAsked(null)}
         title="Remove this login?"
-        text="They can act for no account any more. What they did stays in the audit log, and keys that they made go on working."
+        text="They lose access to all accounts. Their actions stay in the audit log, and the keys that they created keep working."
         confirmLabel="Remove the login"
         {...(person && { typed: person.email })}
         run={() => remove.mutateAsync(undefined)}
@@ -93,8 +93,8 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
       <LinkShown
         made={made}
         onClose={() => setMade(null)}
-        title="The way back in"
-        note="It works once, for a day, and lets in whoever has it: give it to them alone. It is not shown again."
+        title="Password reset link"
+        note="Whoever has the link can use it: give it only to this person. It works once, within a day, and is not shown again."
       />
     </>
   )
@@ -109,14 +109,14 @@ function About({ person, own }: { person: Person; own: boolean }) {
           ['E-mail', <bdi key="e">{email}</bdi>],
           ['Second factor', totp ? 'On' : 'Off'],
           ['Last seen', <MaybeTime key="l" at={lastSeenAt} none="Never" />],
-          ['Since', <Time key="s" at={createdAt} />],
+          ['Created', <Time key="s" at={createdAt} />],
           ['Id', <CopyId key="i" id={id} />],
         ]}
       />
       <Operator person={person} own={own} />
       <section>
         <Title order={3} size="h4" mb="xs">
-          Acts for
+          Accounts
         </Title>
         {memberships.length === 0 && <Text c="dimmed">No account. An owner can invite them to one.</Text>}
         <Facts
@@ -143,13 +143,15 @@ function Operator({ person: { id, operator, name }, own }: { person: Person; own
     {
       changes: [PEOPLE],
       onDone: ({ data }) =>
-        tellDone(data.operator ? `${name} is an operator now.` : `${name} is no operator any more.`),
+        tellDone(data.operator ? `${name} is an operator now.` : `${name} is no longer an operator.`),
     },
   )
   return (
     <Switch
       label="Operator of this server"
-      description={own ? 'Your own: another operator can take it away' : 'Sees and changes everything here'}
+      description={
+        own ? 'Your own login: only another operator can change this' : 'Sees and changes everything here'
+      }
       checked={operator}
       disabled={own || change.isPending}
       onChange={event => change.mutate(event.currentTarget.checked, { onError: tellFault })}

@@ -9,16 +9,16 @@ import { WideTable } from '../../../parts/wide-table.tsx'
 export function ByChannel({ policies }: { policies: readonly AdminPolicy[] }) {
   const used = CHANNELS.filter(channel => policies.some(policy => policy.channel === channel))
   return (
-    <Card title="What is carried" flush>
+    <Card title="Message types by channel" flush>
       <WideTable label="Policies by channel" minWidth={760}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Channel</Table.Th>
             <Table.Th>Connection</Table.Th>
-            <Table.Th>Carries</Table.Th>
+            <Table.Th>Message types</Table.Th>
             <Table.Th>Approved templates</Table.Th>
-            <Table.Th ta="end">Tries</Table.Th>
-            <Table.Th ta="end">Pause</Table.Th>
+            <Table.Th ta="end">Attempts</Table.Th>
+            <Table.Th ta="end">Retry delay</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -68,5 +68,5 @@ function templatesOf({ requiresApprovedTemplate, sendModeByType, allowedTypes }:
   if (requiresApprovedTemplate) return 'Always'
   const may = allowedTypes.filter(type => sendModeByType[type] === 'template_optional')
   if (may.length === 0) return '–'
-  return may.length === allowedTypes.length ? 'Where one is named' : may.map(typeName).join(', ')
+  return may.length === allowedTypes.length ? 'If the message names one' : may.map(typeName).join(', ')
 }

@@ -37,7 +37,7 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
           </Table.Th>
           <Table.Th>Connection</Table.Th>
           <Table.Th>Channels</Table.Th>
-          <Table.Th>For</Table.Th>
+          <Table.Th>Account</Table.Th>
           <Table.Th>State</Table.Th>
           <Table.Th w={90}>
             <span className="ph-unseen">Move</span>

@@ -40,8 +40,9 @@ function Routing({ policies }: { policies: readonly AdminPolicy[] }) {
   if (order.length === 0) return null
   return (
     <Text size="sm" c="dimmed" p="md" style={{ borderTop: '1px solid var(--ph-line)' }}>
-      Where a send leaves the channel open, those that fit its recipient and type are tried in this order:{' '}
-      {order.map(channelName).join(', ')}. An account may have its codes ordered by how they fare instead.
+      If a message names no channel, the channels that suit its recipient and type are tried in this order:{' '}
+      {order.map(channelName).join(', ')}. An account can order the channels for its codes by conversion
+      instead.
     </Text>
   )
 }

@@ -15,7 +15,7 @@ export class BadPrices extends Error {
   readonly faults: PriceFault[]
 
   constructor(faults: PriceFault[]) {
-    super('The file is no price list.')
+    super('The file is not a price list.')
     this.faults = faults
   }
 }
@@ -61,7 +61,7 @@ export async function readPriceFile(file: File): Promise<PriceList> {
   const prices = rows.map(({ cells, line }) => {
     const cellOf = (name: Name) => (cells[places.get(name.toLowerCase()) ?? -1] ?? '').trim()
     const price = readNumber(cellOf('price'))
-    if (price === null) faults.push({ line, text: 'The price must be a number, as in 0.0425.' })
+    if (price === null) faults.push({ line, text: 'The price must be a number, such as 0.0425.' })
     return toInput(cellOf, price ?? 0)
   })
   if (faults.length > 0) throw new BadPrices(faults)

@@ -58,7 +58,7 @@ export default function Prices() {
   return (
     <Page
       title="Prices"
-      lead="Per part of an SMS, per message elsewhere. The longest prefix wins, then the country, then any; a message’s own type over all types."
+      lead="Per part for SMS, per message for other channels. The longest matching prefix applies, then the country, then “Anywhere”; a price for the message’s type takes precedence over one for all types."
       actions={
         <>
           <Button
@@ -75,7 +75,7 @@ export default function Prices() {
             leftSection={<Upload size={16} />}
             loading={busy === 'in'}
           >
-            Replace by a CSV
+            Replace from a CSV
           </ChooseFile>
         </>
       }
@@ -90,7 +90,7 @@ export default function Prices() {
           <EmptyNote
             icon={Tags}
             title="No prices yet"
-            text="A message to where no price holds is refused. Save the empty list to see the columns, fill it, and bring it back."
+            text="Messages without a matching price are refused. Save the empty list to get the columns, fill it in, and upload it."
           />
         }
       />
@@ -108,7 +108,7 @@ function BadFileNote({ fault, onClose }: { fault: BadPrices | null; onClose: () 
       mb="md"
       role="alert"
       icon={<TriangleAlert size={16} />}
-      title="Nothing is changed: the file cannot be taken"
+      title="Nothing is changed: the file is not valid"
       withCloseButton
       closeButtonLabel="Close"
       onClose={onClose}

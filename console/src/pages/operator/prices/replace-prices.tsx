@@ -35,7 +35,7 @@ function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
   const replace = useAction(api => api.put(PRICES, { body: { prices } }), {
     changes: [PRICES],
     onDone() {
-      tellDone(`${prices.length.toLocaleString()} prices hold from the next message on.`)
+      tellDone(`${prices.length.toLocaleString()} prices apply from the next message.`)
       onClose()
     },
   })
@@ -48,7 +48,7 @@ function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
       <Text>
         <bdi>{fileName}</bdi> has {prices.length.toLocaleString()} prices:{' '}
         <b>{count(diff.changed)} changed</b>, <b>{count(diff.added)} new</b>,{' '}
-        <b>{count(diff.removed)} taken away</b>, {count(diff.same)} as they were.
+        <b>{count(diff.removed)} removed</b>, {count(diff.same)} unchanged.
       </Text>
       {diff.changes.length === 0 ? (
         <Text c="dimmed">Nothing would change.</Text>
@@ -61,7 +61,7 @@ function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
           variant="light"
           role="alert"
           icon={<TriangleAlert size={16} />}
-          title="Nothing is changed: these lines have to be mended"
+          title="Nothing is changed: these lines have errors"
         >
           <PriceFaults faults={faults} />
         </Alert>
@@ -107,7 +107,7 @@ function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
                 <Side amount={before} currency={row.currency} none="New" />
               </Table.Td>
               <Table.Td ta="end">
-                <Side amount={after} currency={row.currency} none="Taken away" />
+                <Side amount={after} currency={row.currency} none="Removed" />
               </Table.Td>
             </Table.Tr>
           ))}

@@ -17,14 +17,14 @@ const MINUTE_MS = 60_000
 const SLOW_MS = 5_000
 const LATE_MS = 60_000
 
-/** What waits, where, and for how long. */
+/** The queues of all connections, and their delays. */
 export default function Queues() {
   const read = useRead('/api/admin/queues', undefined, { everyMs: LOOK_EVERY_MS })
   const data = read.data?.data
   return (
     <Page
       title="Queues"
-      lead="What waits over each connection, and how long the one that has waited longest is due."
+      lead="Messages that wait for each connection, and how long the oldest of them is due."
     >
       {!data && read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!data && !read.error && <Skeleton h={300} />}
@@ -51,13 +51,18 @@ function Figures({ queues }: { queues: QueuesView }) {
       <Figure label="Webhook deliveries" value={deliveries.waiting} format={countUpTo} note="waiting" />
       <Figure label="Bulk jobs running" value={bulk.running} />
       <Figure label="Bulk jobs waiting" value={bulk.queued + bulk.validating + bulk.paused} />
-      <Figure label="Receipts" value={parkedReceipts} format={countUpTo} note="without a message" />
+      <Figure
+        label="Unmatched receipts"
+        value={parkedReceipts}
+        format={countUpTo}
+        note="no message known yet"
+      />
     </SimpleGrid>
   )
 }
 
 function QueueTable({ queues }: { queues: readonly QueueView[] }) {
-  if (queues.length === 0) return <Text c="dimmed">Nothing waits anywhere.</Text>
+  if (queues.length === 0) return <Text c="dimmed">No messages are waiting.</Text>
   return (
     <WideTable label="Queues by connection" minWidth={720}>
       <Table.Thead style={{ whiteSpace: 'nowrap' }}>
@@ -65,7 +70,7 @@ function QueueTable({ queues }: { queues: readonly QueueView[] }) {
           <Table.Th>Connection</Table.Th>
           <Table.Th>Channels</Table.Th>
           <Table.Th ta="end">Due</Table.Th>
-          <Table.Th ta="end">For later</Table.Th>
+          <Table.Th ta="end">Scheduled</Table.Th>
           <Table.Th ta="end">Unknown</Table.Th>
           <Table.Th ta="end">Longest wait</Table.Th>
         </Table.Tr>

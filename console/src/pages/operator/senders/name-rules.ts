@@ -29,24 +29,24 @@ function wordRules(name: string): Rule[] {
     { holds: name.length >= 3 && name.length <= MOST_LETTERS, text: `3 to ${MOST_LETTERS} characters` },
     {
       holds: /^[A-Za-z0-9]+$/.test(name),
-      text: 'Letters and digits alone',
+      text: 'Only letters and digits',
       hint: 'Some networks drop or refuse spaces, dots and dashes.',
     },
-    { holds: !/^\s|\s$|\s\s/.test(name), text: 'No space at its ends' },
+    { holds: !/^\s|\s$|\s\s/.test(name), text: 'No spaces at the ends' },
     {
       holds: !EMPTY_WORDS.test(name),
-      text: 'Says who sends',
-      hint: 'A word that anybody could use is filtered by many networks.',
+      text: 'Identifies the sender',
+      hint: 'Many networks filter words that anybody could use.',
     },
     {
       holds: !GUARDED.test(name),
-      text: 'Resembles no name that is often forged',
-      hint: 'Ask for a proof that the name is theirs.',
+      text: 'Does not resemble an often forged name',
+      hint: 'Ask for proof that the account may use the name.',
     },
     {
       holds: !/[A-Za-z][01]+[A-Za-z]/.test(name),
-      text: 'No digits in the place of letters',
-      hint: '0 for O and 1 for l are how a name is forged.',
+      text: 'No digits in place of letters',
+      hint: 'Forged names often use 0 for O and 1 for l.',
     },
   ]
 }
@@ -58,12 +58,12 @@ function numberRules(name: string): Rule[] {
     {
       holds: short || !name.startsWith('0'),
       text: 'Begins with a country code',
-      hint: 'A number that begins with 0 is valid in one country alone.',
+      hint: 'A number that begins with 0 is valid in only one country.',
     },
     {
       holds: !short,
       text: 'Reachable from other countries',
-      hint: 'A short code works in the networks that gave it away, nowhere else.',
+      hint: 'A short code works only in the networks that assigned it.',
     },
   ]
 }

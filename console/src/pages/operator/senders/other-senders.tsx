@@ -7,18 +7,18 @@ import { SENDERS } from './paths.ts'
 
 const MOST = 100
 
-/** What else the account asked for, and what was said to it. */
+/** The other names that the account has requested, with the decisions. */
 export function OtherSenders({ sender, accountId }: { sender: AdminSender; accountId: string }) {
   const read = useRead(SENDERS, { query: { accountId, limit: MOST } })
   const others = read.data?.data.filter(({ id }) => id !== sender.id)
   return (
     <section>
       <Title order={3} size="h4" mb="xs">
-        Their other names
+        Other names of the account
       </Title>
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!read.error && !others && <Skeleton h={40} />}
-      {others?.length === 0 && <Text c="dimmed">None: this is the first that they ask for.</Text>}
+      {others?.length === 0 && <Text c="dimmed">None: this is their first request.</Text>}
       <Stack gap={8}>
         {others?.map(({ id, name, status, reason }) => (
           <div key={id}>

@@ -7,7 +7,7 @@ import { SENDERS } from './paths.ts'
 
 export function PlatformSender({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="A name of the platform">
+    <Modal opened={opened} onClose={onClose} title="New platform name">
       <PlatformForm onClose={onClose} />
     </Modal>
   )
@@ -21,12 +21,12 @@ function PlatformForm({ onClose }: { onClose: () => void }) {
     send: body => api.post(SENDERS, { body }),
     onDone({ data }) {
       forget([SENDERS])
-      tellDone(`${data.smsSender.name} stands, approved, for every account.`)
+      tellDone(`${data.smsSender.name} is approved for every account.`)
       onClose()
     },
   })
   return (
-    <ApiForm form={form} submitLabel="Make the name">
+    <ApiForm form={form} submitLabel="Create the name">
       <TextInput
         label="Name"
         description="3 to 11 letters and digits, or a number. It is approved at once."
@@ -35,8 +35,8 @@ function PlatformForm({ onClose }: { onClose: () => void }) {
         {...form.fields.getInputProps('name')}
       />
       <Checkbox
-        label="The default"
-        description="Of accounts that have none of their own"
+        label="Default"
+        description="For accounts without a default of their own"
         {...form.fields.getInputProps('isDefault', { type: 'checkbox' })}
       />
     </ApiForm>

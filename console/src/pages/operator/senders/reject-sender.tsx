@@ -9,9 +9,9 @@ import { SENDERS } from './paths.ts'
 type Props = { onClose: () => void; onDone: () => void }
 
 const USUAL = [
-  'The name belongs to somebody else. Send us a proof that you may use it.',
-  'The name does not say who sends. Ask for one that your recipients know.',
-  'Networks of your home country do not take names of this kind.',
+  'The name belongs to somebody else. Send us proof that you may use it.',
+  'The name does not identify the sender. Request one that your recipients know.',
+  'Networks of your home country do not accept names of this kind.',
 ]
 
 export function RejectSender({ sender, ...props }: Props & { sender: AdminSender | null }) {
@@ -30,7 +30,7 @@ function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
     send: body => api.post('/api/admin/sms-senders/{id}/reject', { path: { id: sender.id }, body }),
     onDone({ data }) {
       forget([SENDERS])
-      tellDone(`${data.name} is rejected, and the account is told why.`)
+      tellDone(`${data.name} is rejected; the account sees the reason.`)
       onDone()
     },
   })
@@ -38,7 +38,7 @@ function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
     <ApiForm form={form} submitLabel="Reject the name" danger>
       <Textarea
         label="Reason"
-        description="The account reads it: say what would make the name good."
+        description="The account sees it: explain what has to change."
         autosize
         minRows={3}
         maxLength={500}

@@ -15,7 +15,7 @@ import { OtherSenders } from './other-senders.tsx'
 import { LOOK_EVERY_MS, SENDERS } from './paths.ts'
 import { RejectSender } from './reject-sender.tsx'
 
-/** What one needs to decide on a name, and the decision. */
+/** The facts about a requested name, and the buttons for the decision. */
 export function ReviewPanel({ senderId, onClose }: { senderId: string | null; onClose: () => void }) {
   const read = useRead(
     '/api/admin/sms-senders/{id}',
@@ -28,7 +28,7 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
     (api, id: string) => api.post('/api/admin/sms-senders/{id}/approve', { path: { id } }),
     {
       changes: [SENDERS],
-      onDone: ({ data }) => tellDone(`${data.name} is approved: the account can send by it, and is told.`),
+      onDone: ({ data }) => tellDone(`${data.name} is approved: the account can use it, and is notified.`),
     },
   )
   return (
@@ -78,19 +78,19 @@ function Evidence({ sender }: { sender: AdminSender }) {
       <Facts
         facts={[
           ['Kind', kindOf(sender.name)],
-          ['Asked for', formatTime(sender.createdAt)],
-          ['Wanted as default', sender.isDefault ? 'Yes' : 'No'],
-          ['Told by a callback', sender.webhookConfigured ? 'Yes' : 'No: they have to look'],
+          ['Requested', formatTime(sender.createdAt)],
+          ['Requested as default', sender.isDefault ? 'Yes' : 'No'],
+          ['Notified by webhook', sender.webhookConfigured ? 'Yes' : 'No, only in the console'],
         ]}
       />
       <section>
         <Title order={3} size="h4" mb="xs">
-          What the name itself shows
+          Checks of the name
         </Title>
         <Rules name={sender.name} />
       </section>
       {sender.accountId === null ? (
-        <Text c="dimmed">A name of the platform, for every account that has no default of its own.</Text>
+        <Text c="dimmed">A platform name, for every account without its own default.</Text>
       ) : (
         <>
           <Account id={sender.accountId} />
@@ -136,7 +136,7 @@ function Account({ id }: { id: string }) {
   return (
     <section>
       <Title order={3} size="h4" mb="xs">
-        Who asks
+        Requested by
       </Title>
       <Facts
         facts={[
@@ -150,7 +150,7 @@ function Account({ id }: { id: string }) {
               ? 'None given'
               : `${phone.number}${phone.verified ? ', verified' : ', not verified'}`,
           ],
-          ['With us', <Time key="t" at={createdAt} />],
+          ['Created', <Time key="t" at={createdAt} />],
         ]}
       />
     </section>

@@ -25,7 +25,7 @@ const STATUSES = [
   { value: WAITING, label: 'Waiting for review' },
   { value: 'approved', label: 'Approved' },
   { value: 'rejected', label: 'Rejected' },
-  { value: ALL, label: 'All of them' },
+  { value: ALL, label: 'All statuses' },
 ]
 
 /** Requested SMS sender names; those that wait for a decision first. */
@@ -45,10 +45,10 @@ export default function Senders({ senderId }: { senderId?: string }) {
   return (
     <Page
       title="Sender review"
-      lead="Names that accounts ask to send SMS by. Recipients see them, and networks hold you to them."
+      lead="SMS sender names that accounts request. Recipients see them, and networks hold you responsible for them."
       actions={
         <Button variant="default" leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
-          Name of the platform
+          New platform name
         </Button>
       }
     >
@@ -80,8 +80,8 @@ export default function Senders({ senderId }: { senderId?: string }) {
           status === WAITING ? (
             <EmptyNote
               icon={Signature}
-              title="Nothing waits for you"
-              text="A name that an account asks for stands here until you have decided."
+              title="No requests to review"
+              text="Names that accounts request appear here until you decide."
             />
           ) : (
             <EmptyNote icon={Signature} title="No such names" text="Choose another status above." />
@@ -106,7 +106,7 @@ const NAME_COLUMNS: readonly Column<AdminSender>[] = [
 const STATE_COLUMNS: readonly Column<AdminSender>[] = [
   { title: 'State', width: '98px', render: ({ status }) => <StatusBadge status={status} /> },
   {
-    title: 'Asked for',
+    title: 'Requested',
     width: '110px',
     align: 'end',
     wideOnly: true,

@@ -10,7 +10,7 @@ import { PLATFORM_TEMPLATES } from './paths.ts'
 
 const LIST = '/operator/templates'
 
-/** A template for every account; an official one is put before the provider on the platform's number. */
+/** A template for every account; an official one is submitted to the provider for the platform's number. */
 export default function NewTemplate() {
   const [, go] = useLocation()
   const api = useApi()
@@ -28,14 +28,16 @@ export default function NewTemplate() {
         forget([PLATFORM_TEMPLATES])
         const pending = template.status === 'pending'
         tellDone(
-          pending ? `${name} waits for its provider’s approval.` : 'The template stands for every account.',
+          pending
+            ? `${name} waits for its provider’s approval.`
+            : 'The template is available to every account.',
         )
         go(pending ? `${LIST}?status=pending` : LIST)
       }}
     >
       <Checkbox
-        label="The default"
-        description="Of accounts that have chosen none for this kind and type"
+        label="Default"
+        description="For accounts without their own default for this kind and type"
         checked={isDefault}
         onChange={event => setDefault(event.currentTarget.checked)}
       />

@@ -55,7 +55,7 @@ function PlatformList() {
   return (
     <Page
       title="Platform templates"
-      lead="Every account may send by them; a default is used where an account has chosen none of its own."
+      lead="Templates that every account can use. A default applies to accounts that have not chosen their own."
       actions={WRITE}
     >
       <FilterBar onClear={clear}>
@@ -77,9 +77,9 @@ function PlatformList() {
           <EmptyList
             icon={LayoutList}
             clear={clear}
-            unfit={{ title: 'None has this status' }}
+            unfit={{ title: 'No template has this status' }}
             title="No platform templates yet"
-            text="A default for codes spares every account the first step."
+            text="With a default for codes, accounts need no template of their own."
             action={WRITE}
           />
         }
@@ -106,7 +106,7 @@ function PlatformList() {
         opened={leaving !== null}
         onClose={() => setLeaving(null)}
         title="Delete this template?"
-        text="Accounts that send by it are refused from then on."
+        text="Messages that use it are refused from then on."
         confirmLabel="Delete the template"
         run={() => (leaving ? remove.mutateAsync(leaving.id) : Promise.resolve())}
       />
@@ -120,12 +120,12 @@ function Content({ template }: { template: TemplateView }) {
     <Stack gap="lg">
       <Facts
         facts={[
-          ['For', kindName(template)],
+          ['Kind', kindName(template)],
           ['Type', subTypeName(template.subType)],
           language === null ? null : ['Language', language],
           ['Default', template.isDefault ? 'Yes' : 'No'],
-          statusReason === null ? null : ['Why', <bdi key="w">{statusReason}</bdi>],
-          ['Made', <Time key="t" at={createdAt} />],
+          statusReason === null ? null : ['Reason', <bdi key="w">{statusReason}</bdi>],
+          ['Created', <Time key="t" at={createdAt} />],
           ['Id', <CopyId key="i" id={id} />],
         ]}
       />
@@ -140,7 +140,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     width: 'minmax(130px, 1.4fr)',
     render: ({ name }) => <NameCell name={name} />,
   },
-  { title: 'For', width: 'minmax(90px, 1fr)', render: kindName },
+  { title: 'Kind', width: 'minmax(90px, 1fr)', render: kindName },
   {
     title: 'Type',
     width: '90px',
@@ -150,7 +150,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
   { title: 'Default', width: '80px', wideOnly: true, render: ({ isDefault }) => (isDefault ? 'Yes' : '–') },
   { title: 'Status', width: '100px', render: ({ status }) => <StatusBadge status={status} /> },
   {
-    title: 'Words',
+    title: 'Text',
     width: 'minmax(160px, 2fr)',
     wideOnly: true,
     render: ({ body, content }) => <bdi>{body ?? content}</bdi>,

@@ -24,7 +24,7 @@ export default function Unknown() {
   return (
     <Page
       title="Unknown outcomes"
-      lead="These may have left, and no answer came. None is sent again; the provider is asked where it can be, and what stays open counts as sent in the end."
+      lead="Messages that may have been sent, but whose provider did not answer. They are not sent again. The provider is asked where possible; a message that stays unknown counts as sent in the end."
     >
       <DataList
         label="Unknown outcomes"
@@ -36,7 +36,7 @@ export default function Unknown() {
           <EmptyNote
             icon={CircleHelp}
             title="Every outcome is known"
-            text="A message stands here when a provider fell silent after it was handed over."
+            text="Messages appear here if the provider did not answer after it was given the message."
           />
         }
       />
@@ -68,16 +68,16 @@ function Known({ message }: { message: UnknownMessage }) {
             {message.connectionId}
           </span>,
         ],
-        ['Try', String(message.attempt)],
+        ['Attempt', String(message.attempt)],
         detail === null
           ? null
           : [
-              'What is known',
+              'Details',
               <span key="d" className="ph-words">
                 {detail}
               </span>,
             ],
-        ['Held for it', <Money key="h" amount={cost} currency={currency} />],
+        ['Amount held', <Money key="h" amount={cost} currency={currency} />],
         ['Unknown since', formatTime(message.unknownAt)],
         ['Counts as sent', formatTime(message.closesAt)],
         ['Provider asked', message.asks === 1 ? 'Once' : `${message.asks} times`],
@@ -119,7 +119,7 @@ const COLUMNS: readonly Column<UnknownMessage>[] = [
     render: ({ unknownAt }) => <Time at={unknownAt} />,
   },
   {
-    title: 'Sent in the end',
+    title: 'Counts as sent',
     width: '120px',
     align: 'end',
     render: ({ closesAt }) => <Time at={closesAt} />,
