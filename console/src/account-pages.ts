@@ -21,7 +21,7 @@ import {
   Wallet,
   Webhook,
 } from 'lucide-react'
-import { later, type Page } from './page.ts'
+import { lazyPage, type Page } from './page.ts'
 
 /** Pages for the account, and for the person's own login. */
 export const ACCOUNT_PAGES: readonly Page[] = [
@@ -31,8 +31,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: '',
     icon: Gauge,
     need: 'member',
-    component: later(() => import('./pages/overview/overview.tsx')),
-    words: 'home dashboard statistics charts',
+    component: lazyPage(() => import('./pages/overview/overview.tsx')),
+    keywords: 'home dashboard statistics charts',
     shortcut: 'o',
   },
   {
@@ -42,8 +42,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     icon: Rocket,
     need: 'member',
     permission: 'api_keys:write',
-    component: later(() => import('./pages/welcome/welcome.tsx')),
-    words: 'onboarding first message curl typescript python',
+    component: lazyPage(() => import('./pages/welcome/welcome.tsx')),
+    keywords: 'onboarding first message curl typescript python',
   },
   {
     path: '/messages',
@@ -54,8 +54,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     // The open message is in the URL.
     pattern: '/messages/:messageId?',
     permission: 'messages:read',
-    component: later(() => import('./pages/messages/messages.tsx')),
-    words: 'explorer log timeline delivery status',
+    component: lazyPage(() => import('./pages/messages/messages.tsx')),
+    keywords: 'explorer log timeline delivery status',
     shortcut: 'm',
   },
   {
@@ -66,8 +66,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:read',
     pattern: '/inbound/:inboundId?',
-    component: later(() => import('./pages/inbound/inbound.tsx')),
-    words: 'received replies answers conversations incoming stop media',
+    component: lazyPage(() => import('./pages/inbound/inbound.tsx')),
+    keywords: 'received replies answers conversations incoming stop media',
     shortcut: 'i',
   },
   {
@@ -77,8 +77,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     icon: SendHorizontal,
     need: 'member',
     permission: 'messages:create',
-    component: later(() => import('./pages/send/send.tsx')),
-    words: 'playground compose new message estimate price',
+    component: lazyPage(() => import('./pages/send/send.tsx')),
+    keywords: 'playground compose new message estimate price',
     shortcut: 's',
   },
   {
@@ -87,8 +87,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Messages',
     icon: FlaskConical,
     need: 'member',
-    component: later(() => import('./pages/sandbox/sandbox.tsx')),
-    words: 'test messages codes otp received',
+    component: lazyPage(() => import('./pages/sandbox/sandbox.tsx')),
+    keywords: 'test messages codes otp received',
     shortcut: 'x',
   },
   {
@@ -99,8 +99,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     need: 'member',
     // `new` is the editor.
     pattern: '/templates/:templateId?',
-    component: later(() => import('./pages/templates/templates.tsx')),
-    words: 'preview variables approval whatsapp buttons footer',
+    component: lazyPage(() => import('./pages/templates/templates.tsx')),
+    keywords: 'preview variables approval whatsapp buttons footer',
     shortcut: 't',
   },
   {
@@ -112,8 +112,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     permission: 'messages:read',
     // `new` is the wizard.
     pattern: '/bulk/:jobId?',
-    component: later(() => import('./pages/bulk/bulk.tsx')),
-    words: 'csv excel xlsx upload file campaign jobs import rows',
+    component: lazyPage(() => import('./pages/bulk/bulk.tsx')),
+    keywords: 'csv excel xlsx upload file campaign jobs import rows',
     shortcut: 'b',
   },
   {
@@ -123,8 +123,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     icon: ShieldCheck,
     need: 'member',
     pattern: '/verification/:tab?',
-    component: later(() => import('./pages/verification/verification.tsx')),
-    words: 'otp codes conversion statistics blocks fraud settings try two factor',
+    component: lazyPage(() => import('./pages/verification/verification.tsx')),
+    keywords: 'otp codes conversion statistics blocks fraud settings try two factor',
     shortcut: 'v',
   },
   {
@@ -133,8 +133,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Messages',
     icon: Ban,
     need: 'member',
-    component: later(() => import('./pages/suppressions/suppressions.tsx')),
-    words: 'stop opt out unsubscribe block list consent',
+    component: lazyPage(() => import('./pages/suppressions/suppressions.tsx')),
+    keywords: 'stop opt out unsubscribe block list consent',
   },
   {
     path: '/sms-senders',
@@ -143,8 +143,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     icon: Signature,
     need: 'member',
     permission: 'messages:create',
-    component: later(() => import('./pages/sms-senders/sms-senders.tsx')),
-    words: 'sender name alphanumeric brand request review from',
+    component: lazyPage(() => import('./pages/sms-senders/sms-senders.tsx')),
+    keywords: 'sender name alphanumeric brand request review from',
   },
   {
     path: '/official-senders',
@@ -152,8 +152,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Channels',
     icon: BadgeCheck,
     need: 'member',
-    component: later(() => import('./pages/official-senders/official-senders.tsx')),
-    words: 'whatsapp business number quality limit tier',
+    component: lazyPage(() => import('./pages/official-senders/official-senders.tsx')),
+    keywords: 'whatsapp business number quality limit tier',
   },
   {
     path: '/bots',
@@ -163,8 +163,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/bots/:botId?',
-    component: later(() => import('./pages/bots/bots.tsx')),
-    words: 'telegram token subscribers start',
+    component: lazyPage(() => import('./pages/bots/bots.tsx')),
+    keywords: 'telegram token subscribers start',
     shortcut: 'r',
   },
   {
@@ -175,8 +175,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/sessions/:name?',
-    component: later(() => import('./pages/sessions/sessions.tsx')),
-    words: 'whatsapp qr pairing link phone device chats',
+    component: lazyPage(() => import('./pages/sessions/sessions.tsx')),
+    keywords: 'whatsapp qr pairing link phone device chats',
     shortcut: 'p',
   },
   {
@@ -186,8 +186,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     icon: KeyRound,
     need: 'member',
     permission: 'api_keys:read',
-    component: later(() => import('./pages/keys/keys.tsx')),
-    words: 'token secret rotate revoke scopes',
+    component: lazyPage(() => import('./pages/keys/keys.tsx')),
+    keywords: 'token secret rotate revoke scopes',
     shortcut: 'k',
   },
   {
@@ -199,8 +199,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/endpoints/:webhookId?/:deliveryId?',
-    component: later(() => import('./pages/webhooks/webhooks.tsx')),
-    words: 'callbacks events deliveries payload replay secret endpoints',
+    component: lazyPage(() => import('./pages/webhooks/webhooks.tsx')),
+    keywords: 'callbacks events deliveries payload replay secret endpoints',
     shortcut: 'w',
   },
   {
@@ -209,8 +209,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Account',
     icon: Wallet,
     need: 'member',
-    component: later(() => import('./pages/wallet/wallet.tsx')),
-    words: 'balance ledger money spent credit held threshold low',
+    component: lazyPage(() => import('./pages/wallet/wallet.tsx')),
+    keywords: 'balance ledger money spent credit held threshold low',
     shortcut: 'l',
   },
   {
@@ -219,8 +219,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Account',
     icon: Users,
     need: 'owner',
-    component: later(() => import('./pages/members/members.tsx')),
-    words: 'people team invite roles permissions owners',
+    component: lazyPage(() => import('./pages/members/members.tsx')),
+    keywords: 'people team invite roles permissions owners',
     shortcut: 'u',
   },
   {
@@ -229,8 +229,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Account',
     icon: ScrollText,
     need: 'owner',
-    component: later(() => import('./pages/audit/audit.tsx')),
-    words: 'history who changed what trail',
+    component: lazyPage(() => import('./pages/audit/audit.tsx')),
+    keywords: 'history who changed what trail',
     shortcut: 'a',
   },
   {
@@ -239,8 +239,8 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Account',
     icon: Settings2,
     need: 'member',
-    component: later(() => import('./pages/settings/settings.tsx')),
-    words: 'settings profile home country quiet hours plan pool currency',
+    component: lazyPage(() => import('./pages/settings/settings.tsx')),
+    keywords: 'settings profile home country quiet hours plan pool currency',
   },
   {
     path: '/profile',
@@ -248,7 +248,7 @@ export const ACCOUNT_PAGES: readonly Page[] = [
     section: 'Account',
     icon: ShieldUser,
     need: 'anyone',
-    component: later(() => import('./pages/profile/profile.tsx')),
-    words: 'profile password second factor totp sessions sign out devices',
+    component: lazyPage(() => import('./pages/profile/profile.tsx')),
+    keywords: 'profile password second factor totp sessions sign out devices',
   },
 ]

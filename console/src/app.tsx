@@ -2,31 +2,31 @@ import { DirectionProvider, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { createPosthorn } from '../../sdk/index.ts'
-import { createAway } from './api/away.ts'
+import { createReachability } from './api/reachability.ts'
 import { createConsoleFetch, type Identity } from './api/console-fetch.ts'
 import { type ApiContext, ApiProvider, createQueryClient } from './api/context.tsx'
 import { createTabs } from './api/tabs.ts'
-import { createAgain } from './session/again.ts'
+import { createSignInPrompt } from './session/sign-in-prompt.ts'
 import { SessionGate } from './session/gate.tsx'
 import { ErrorBoundary } from './shell/error-boundary.tsx'
 import { theme } from './theme/theme.ts'
 
 /** Creates the singletons. */
 function createParts() {
-  const away = createAway()
-  const again = createAgain()
+  const reachability = createReachability()
+  const again = createSignInPrompt()
   const who: { identity: Identity } = { identity: { csrfToken: null, accountId: null, mode: 'test' } }
   const identity = () => who.identity
-  const send = createConsoleFetch({ identity, away, signInAgain: again.ask })
+  const send = createConsoleFetch({ identity, reachability, signInAgain: again.open })
   // In the capture phase, before all other listeners: Escape would close a dialog behind the sign-in, and
   // lose its input.
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' && again.isAsked()) event.stopImmediatePropagation()
+    if (event.key === 'Escape' && again.isOpen()) event.stopImmediatePropagation()
   }
   window.addEventListener('keydown', onKey, { capture: true })
   const context: ApiContext = {
     api: createPosthorn({ baseUrl: location.origin, fetch: send, retries: 1 }),
-    away,
+    reachability,
     fetch: send,
     identity,
     tabs: createTabs(),

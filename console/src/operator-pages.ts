@@ -12,7 +12,7 @@ import {
   Tags,
   UsersRound,
 } from 'lucide-react'
-import { later, type Page } from './page.ts'
+import { lazyPage, type Page } from './page.ts'
 
 /** Pages for operators, about all accounts. */
 export const OPERATOR_PAGES: readonly Page[] = [
@@ -23,8 +23,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     icon: Stamp,
     need: 'operator',
     pattern: '/operator/senders/:senderId?',
-    component: later(() => import('./pages/operator/senders/senders.tsx')),
-    words: 'operator sms sender names approve reject queue',
+    component: lazyPage(() => import('./pages/operator/senders/senders.tsx')),
+    keywords: 'operator sms sender names approve reject queue',
   },
   {
     path: '/operator/accounts',
@@ -33,8 +33,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     icon: Building2,
     need: 'operator',
     pattern: '/operator/accounts/:accountId?/:tab?',
-    component: later(() => import('./pages/operator/accounts/accounts.tsx')),
-    words: 'operator customers tenants plan limits credit suspend',
+    component: lazyPage(() => import('./pages/operator/accounts/accounts.tsx')),
+    keywords: 'operator customers tenants plan limits credit suspend',
   },
   {
     path: '/operator/people',
@@ -43,8 +43,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     icon: UsersRound,
     need: 'operator',
     pattern: '/operator/people/:personId?',
-    component: later(() => import('./pages/operator/people/people.tsx')),
-    words: 'operator logins users invite operators owners reset password lost',
+    component: lazyPage(() => import('./pages/operator/people/people.tsx')),
+    keywords: 'operator logins users invite operators owners reset password lost',
   },
   {
     path: '/operator/prices',
@@ -52,8 +52,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Tags,
     need: 'operator',
-    component: later(() => import('./pages/operator/prices/prices.tsx')),
-    words: 'operator price list csv rates cost import export',
+    component: lazyPage(() => import('./pages/operator/prices/prices.tsx')),
+    keywords: 'operator price list csv rates cost import export',
   },
   {
     path: '/operator/connections',
@@ -63,8 +63,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     need: 'operator',
     // `new` is the form.
     pattern: '/operator/connections/:connectionId?',
-    component: later(() => import('./pages/operator/connections/connections.tsx')),
-    words: 'operator providers smpp smtp twilio carriers routes test order',
+    component: lazyPage(() => import('./pages/operator/connections/connections.tsx')),
+    keywords: 'operator providers smpp smtp twilio carriers routes test order',
   },
   {
     path: '/operator/policies',
@@ -72,8 +72,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: ListOrdered,
     need: 'operator',
-    component: later(() => import('./pages/operator/policies/policies.tsx')),
-    words: 'operator routing order priority failover channels carries types tries',
+    component: lazyPage(() => import('./pages/operator/policies/policies.tsx')),
+    keywords: 'operator routing order priority failover channels carries types tries',
   },
   {
     path: '/operator/unknown',
@@ -81,8 +81,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: CircleHelp,
     need: 'operator',
-    component: later(() => import('./pages/operator/unknown/unknown.tsx')),
-    words: 'operator unknown uncertain lost answers',
+    component: lazyPage(() => import('./pages/operator/unknown/unknown.tsx')),
+    keywords: 'operator unknown uncertain lost answers',
   },
   {
     path: '/operator/nodes',
@@ -90,8 +90,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Server,
     need: 'operator',
-    component: later(() => import('./pages/operator/nodes/nodes.tsx')),
-    words: 'operator nodes leases links processes cluster',
+    component: lazyPage(() => import('./pages/operator/nodes/nodes.tsx')),
+    keywords: 'operator nodes leases links processes cluster',
   },
   {
     path: '/operator/queues',
@@ -99,8 +99,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Layers,
     need: 'operator',
-    component: later(() => import('./pages/operator/queues/queues.tsx')),
-    words: 'operator queue depth lag backlog waiting',
+    component: lazyPage(() => import('./pages/operator/queues/queues.tsx')),
+    keywords: 'operator queue depth lag backlog waiting',
   },
   {
     path: '/operator/templates',
@@ -110,8 +110,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     need: 'operator',
     // `new` is the editor.
     pattern: '/operator/templates/:templateId?',
-    component: later(() => import('./pages/operator/templates/templates.tsx')),
-    words: 'operator platform templates defaults shared',
+    component: lazyPage(() => import('./pages/operator/templates/templates.tsx')),
+    keywords: 'operator platform templates defaults shared',
   },
   {
     path: '/operator/fraud',
@@ -119,8 +119,8 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: ShieldAlert,
     need: 'operator',
-    component: later(() => import('./pages/operator/fraud/fraud.tsx')),
-    words: 'operator fraud guard limits countries cap safe pumping',
+    component: lazyPage(() => import('./pages/operator/fraud/fraud.tsx')),
+    keywords: 'operator fraud guard limits countries cap safe pumping',
   },
   {
     path: '/operator/audit',
@@ -128,7 +128,7 @@ export const OPERATOR_PAGES: readonly Page[] = [
     section: 'Operator',
     icon: History,
     need: 'operator',
-    component: later(() => import('./pages/operator/audit/audit.tsx')),
-    words: 'operator audit history who changed what',
+    component: lazyPage(() => import('./pages/operator/audit/audit.tsx')),
+    keywords: 'operator audit history who changed what',
   },
 ]

@@ -13,20 +13,20 @@ export type Page = {
   need: Need
   /** The permission that its API calls need. */
   permission?: Permission
-  component: Later
+  component: LazyPage
   /** The route pattern, if the path has parameters; these are its props. */
   pattern?: string
   /** Further search terms for the command palette. */
-  words?: string
+  keywords?: string
   /** The key to press after `g`. */
   shortcut?: string
 }
 
 type PageComponent = ComponentType<Record<string, string | undefined>>
-type Later = LazyExoticComponent<PageComponent> & { load(): Promise<unknown> }
+type LazyPage = LazyExoticComponent<PageComponent> & { load(): Promise<unknown> }
 
 /** A page component that is loaded when it is opened, or by `load`. */
-export function later(load: () => Promise<{ default: PageComponent }>): Later {
+export function lazyPage(load: () => Promise<{ default: PageComponent }>): LazyPage {
   return Object.assign(lazy(load), { load })
 }
 

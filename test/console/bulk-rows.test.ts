@@ -3,9 +3,9 @@ import { toCsv } from '../../console/src/pages/bulk/csv.ts'
 import {
   faultsOf,
   guessColumns,
-  lostPlus,
+  hasLostPlus,
   type Plan,
-  planFault,
+  missingIn,
   toMessage,
 } from '../../console/src/pages/bulk/plan.ts'
 import { readSheet } from '../../console/src/pages/bulk/read-sheet.ts'
@@ -44,12 +44,12 @@ describe('the columns of a file', () => {
   })
 
   it('are not enough without a recipient, and words or what fills a template', () => {
-    expect(planFault({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
-    expect(planFault({ ...PLAN, columns: ['to', null] })).toMatch(/texts/)
-    expect(planFault({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
+    expect(missingIn({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
+    expect(missingIn({ ...PLAN, columns: ['to', null] })).toMatch(/texts/)
+    expect(missingIn({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
     const template = { id: 'tpl_1', places: 2, buttons: [] }
-    expect(planFault({ ...PLAN, columns: ['to', 1], template })).toMatch(/\{\{2\}\}/)
-    expect(planFault({ ...PLAN, columns: ['to', 1, 2], template })).toBeNull()
+    expect(missingIn({ ...PLAN, columns: ['to', 1], template })).toMatch(/\{\{2\}\}/)
+    expect(missingIn({ ...PLAN, columns: ['to', 1, 2], template })).toBeNull()
   })
 })
 
@@ -74,7 +74,7 @@ describe('a row', () => {
       id: 'tpl_1',
       buttonVariables: [{ index: 1, subType: 'url', text: 'spring' }],
     })
-    expect(planFault({ ...plan, columns: ['to', null] })).toMatch(/button 2/)
+    expect(missingIn({ ...plan, columns: ['to', null] })).toMatch(/button 2/)
     expect(faultsOf(['+12025550123', ''], plan)).toEqual([
       { column: 1, message: 'has no value for button 2' },
     ])
@@ -87,8 +87,8 @@ describe('a row', () => {
   })
 
   it('gets its plus back only where that is wished', () => {
-    expect(lostPlus([['12025550123']], ['to'])).toBe(true)
-    expect(lostPlus([['+12025550123'], ['ann@example.com']], ['to'])).toBe(false)
+    expect(hasLostPlus([['12025550123']], ['to'])).toBe(true)
+    expect(hasLostPlus([['+12025550123'], ['ann@example.com']], ['to'])).toBe(false)
     expect(toMessage(['12025550123', ''], { ...PLAN, addPlus: true }).to).toBe('+12025550123')
     expect(toMessage(['7000000004', ''], { ...PLAN, addPlus: true, channel: 'botapp_bot' }).to).toBe(
       '7000000004',
@@ -176,14 +176,14 @@ describe('the key of a job', () => {
   it('stays until the server has the job, where a browser keeps nothing, too', async () => {
     // By its address, since it is written for browsers. There is no storage here.
     const address = new URL('../../console/src/pages/bulk/request-keys.ts', import.meta.url).href
-    const { requestKey, forgetRequestKey } = (await import(address)) as {
+    const { requestKey, removeRequestKey } = (await import(address)) as {
       requestKey(of: string): string
-      forgetRequestKey(of: string): void
+      removeRequestKey(of: string): void
     }
     const key = requestKey('october.csv')
     expect(requestKey('november.csv')).not.toBe(key)
     expect(requestKey('october.csv')).toBe(key)
-    forgetRequestKey('october.csv')
+    removeRequestKey('october.csv')
     expect(requestKey('october.csv')).not.toBe(key)
   })
 })

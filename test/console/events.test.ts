@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readEvents, type ServerEvent } from '../../console/src/api/events.ts'
-import { FIRST_PAGE, nextStart, type Pages, placeRows, rowsLetGo } from '../../console/src/api/pages.ts'
+import { FIRST_PAGE, nextPageStart, type Pages, updateRows, droppedRowCount } from '../../console/src/api/pages.ts'
 
 async function read(pieces: readonly string[]): Promise<ServerEvent[]> {
   const bytes = pieces.map(piece => new TextEncoder().encode(piece))
@@ -20,12 +20,12 @@ describe('server-sent events', () => {
   })
 
   it('say where to go on', async () => {
-    const place = { id: '', heardAtMs: 0 }
+    const place = { id: '', receivedAtMs: 0 }
     const bytes = new TextEncoder().encode('id: 1-9\ndata: one\n\nid: 2-9\n: still here\n\n')
     const body = ReadableStream.from([bytes]) as ReadableStream<Uint8Array>
     expect(await Array.fromAsync(readEvents(body, place))).toEqual([{ event: 'message', data: 'one' }])
     expect(place.id).toBe('2-9')
-    expect(place.heardAtMs).toBeGreaterThan(0)
+    expect(place.receivedAtMs).toBeGreaterThan(0)
   })
 
   it('are not believed half', async () => {
@@ -44,16 +44,16 @@ describe('the pages of a list', () => {
   const rows = (...ids: string[]): Row[] => ids.map(id => ({ id, status: 'sent' }))
   const first = { data: rows('9', '8'), nextCursor: 'c1' }
   const second = { data: rows('7', '6'), nextCursor: null }
-  const start = nextStart(first, FIRST_PAGE)!
+  const start = nextPageStart(first, FIRST_PAGE)!
   const pages: Pages<Row> = { pages: [first, second], pageParams: [FIRST_PAGE, start] }
   const how = { keyOf: ({ id }: Row) => id, fits: ({ status }: Row) => status === 'sent', insert: true }
   const idsOf = (placed: Pages<Row>) => placed.pages.map(({ data }) => data.map(({ id }) => id).join(''))
 
   it('know where they begin, and end', () => {
     expect(start).toEqual({ cursor: 'c1', rowsBefore: 2, previous: FIRST_PAGE })
-    expect(nextStart(second, start)).toBeNull()
-    expect(rowsLetGo(undefined)).toBe(0)
-    expect(rowsLetGo({ pages: [second], pageParams: [start] })).toBe(2)
+    expect(nextPageStart(second, start)).toBeNull()
+    expect(droppedRowCount(undefined)).toBe(0)
+    expect(droppedRowCount({ pages: [second], pageParams: [start] })).toBe(2)
   })
 
   it('take new rows on top, change those that are there, and lose those that no longer fit', () => {
@@ -64,14 +64,14 @@ describe('the pages of a list', () => {
       { id: 'b', status: 'failed' },
       { id: '1', status: 'sent' },
     ]
-    const placed = placeRows(pages, now, how)
+    const placed = updateRows(pages, now, how)
     expect(idsOf(placed)).toEqual(['a959', '76'])
     expect(placed.pageParams[1]).toEqual({ cursor: 'c1', rowsBefore: 3, previous: FIRST_PAGE })
-    expect(idsOf(placeRows(pages, now, { ...how, insert: false }))).toEqual(['9', '76'])
+    expect(idsOf(updateRows(pages, now, { ...how, insert: false }))).toEqual(['9', '76'])
   })
 
   it('have a first row where there was none', () => {
     const none: Pages<Row> = { pages: [{ data: [], nextCursor: null }], pageParams: [FIRST_PAGE] }
-    expect(idsOf(placeRows(none, rows('3', '4'), how))).toEqual(['43'])
+    expect(idsOf(updateRows(none, rows('3', '4'), how))).toEqual(['43'])
   })
 })

@@ -1,10 +1,10 @@
-import { type Place, readEvents, type ServerEvent } from '../../console/src/api/events.ts'
+import { type StreamPosition, readEvents, type ServerEvent } from '../../console/src/api/events.ts'
 
 export type EventStream = {
   status: number
   headers: Headers
   /** The last id that was received. */
-  place: Place
+  place: StreamPosition
   /** The next event; null at the end. */
   next(): Promise<ServerEvent | null>
   /** The next event of this kind, its data read as JSON. Throws at the end. */
@@ -16,7 +16,7 @@ export type EventStream = {
 export async function openStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const end = new AbortController()
   const response = await fetch(url, { headers, signal: end.signal })
-  const place: Place = { id: '', heardAtMs: 0 }
+  const place: StreamPosition = { id: '', receivedAtMs: 0 }
   const events = readEvents(response.body as ReadableStream<Uint8Array>, place)
 
   async function next(): Promise<ServerEvent | null> {

@@ -1,13 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect } from 'react'
 import { type Posthorn, PosthornError } from '../../../sdk/index.ts'
-import type { Away } from './away.ts'
+import type { Reachability } from './reachability.ts'
 import type { ConsoleFetchDeps } from './console-fetch.ts'
 import type { Tabs } from './tabs.ts'
 
 export type ApiContext = {
   api: Posthorn
-  away: Away
+  reachability: Reachability
   /** `fetch` as the signed-in person, for what the SDK cannot do: streams, and uploads with progress. */
   fetch: (request: Request) => Promise<Response>
   identity: ConsoleFetchDeps['identity']
@@ -58,7 +58,7 @@ export function ApiProvider({
   children: ReactNode
 }) {
   const { tabs } = value
-  useEffect(() => tabs.listen(word => word.kind === 'changed' && forget(client, word.paths)), [tabs, client])
+  useEffect(() => tabs.listen(word => word.kind === 'changed' && invalidate(client, word.paths)), [tabs, client])
   return (
     <Context value={value}>
       <QueryClientProvider client={client}>{children}</QueryClientProvider>
@@ -67,7 +67,7 @@ export function ApiProvider({
 }
 
 /** Invalidates everything that was read from these paths and below. */
-export function forget(client: QueryClient, paths: readonly string[]): void {
+export function invalidate(client: QueryClient, paths: readonly string[]): void {
   void client.invalidateQueries({
     predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),
   })

@@ -1,25 +1,25 @@
 export type ServerEvent = { event: string; data: string }
 
 /** The last `id` of a stream, after which it can continue; and when data last arrived. */
-export type Place = { id: string; heardAtMs: number }
+export type StreamPosition = { id: string; receivedAtMs: number }
 
 /** The largest unfinished event that is held, in characters. */
-const MOST_CHARACTERS = 4_000_000
+const MAX_CHARACTERS = 4_000_000
 
 /** Parses the events of a `text/event-stream` body as they arrive; keeps `place` up to date. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  place: Place = { id: '', heardAtMs: 0 },
+  place: StreamPosition = { id: '', receivedAtMs: 0 },
 ): AsyncGenerator<ServerEvent> {
   let rest = ''
   const text = body.pipeThrough(
     new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>,
   )
   for await (const piece of iterate(text)) {
-    place.heardAtMs = performance.now()
+    place.receivedAtMs = performance.now()
     const blocks = (rest + piece).split(/\r?\n\r?\n/)
     rest = blocks.pop()!
-    if (rest.length > MOST_CHARACTERS) throw new Error('an event without an end')
+    if (rest.length > MAX_CHARACTERS) throw new Error('an event without an end')
     for (const block of blocks) {
       const event = parse(block, place)
       if (event) yield event
@@ -42,7 +42,7 @@ async function* iterate<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
 }
 
 /** Null for a comment, which only keeps the connection open. */
-function parse(block: string, place: Place): ServerEvent | null {
+function parse(block: string, place: StreamPosition): ServerEvent | null {
   const data: string[] = []
   let event = 'message'
   for (const line of block.split(/\r?\n/)) {

@@ -1,11 +1,11 @@
 import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
-import { LostAnswer } from './lost-answer.ts'
+import { LostResponse } from './lost-response.ts'
 
 /** What to tell a person about a failed request, and whether they can retry. */
-export type Fault = { title: string; text: string; requestId: string | null; again: boolean }
+export type Fault = { title: string; text: string; requestId: string | null; canRetry: boolean }
 
 export function faultOf(error: unknown): Fault {
-  if (isFromBetween(error)) {
+  if (isFromProxy(error)) {
     const { status } = error
     return {
       title: 'A proxy in front of the server refused the request',
@@ -14,17 +14,17 @@ export function faultOf(error: unknown): Fault {
           ? 'The request is larger than the proxy allows. Whoever runs the proxy can raise its limit.'
           : `The answer has status ${status} and does not come from Posthorn.`,
       requestId: null,
-      again: true,
+      canRetry: true,
     }
   }
   if (!(error instanceof PosthornError)) {
     return {
       title: 'The server does not answer',
-      text: LostAnswer.isIn(error)
+      text: LostResponse.isIn(error)
         ? 'The action may have been done all the same. When the server is back, check before you repeat it.'
         : 'The request is not repeated automatically. Try again when the server is back.',
       requestId: null,
-      again: true,
+      canRetry: true,
     }
   }
   const { code, message, requestId, retryAfterSeconds } = error
@@ -33,14 +33,14 @@ export function faultOf(error: unknown): Fault {
     title: TITLES[code] ?? 'That did not work',
     text: `${message}${wait}`,
     requestId,
-    again: error.status === 429 || error.status >= 500,
+    canRetry: error.status === 429 || error.status >= 500,
   }
 }
 
 /** The same for reads, which the page repeats when the server is back. */
 export function readFaultOf(error: unknown): Fault {
   const fault = faultOf(error)
-  return error instanceof PosthornError || isFromBetween(error)
+  return error instanceof PosthornError || isFromProxy(error)
     ? fault
     : { ...fault, text: 'The page continues automatically when the server is back.' }
 }
@@ -49,7 +49,7 @@ export function readFaultOf(error: unknown): Fault {
  * A proxy refused the request for a reason of its own; a 502 and the like only mean that the server is not
  * reachable.
  */
-function isFromBetween(error: unknown): error is PosthornUnreachable {
+function isFromProxy(error: unknown): error is PosthornUnreachable {
   return error instanceof PosthornUnreachable && error.status !== null && error.status < 500
 }
 

@@ -9,17 +9,17 @@ export type Pages<R> = InfiniteData<Page<R>, PageStart>
 export const FIRST_PAGE: PageStart = { cursor: null, rowsBefore: 0, previous: null }
 
 /** Null after the last page. */
-export function nextStart<R>({ data, nextCursor }: Page<R>, start: PageStart): PageStart | null {
+export function nextPageStart<R>({ data, nextCursor }: Page<R>, start: PageStart): PageStart | null {
   if (nextCursor === null) return null
   return { cursor: nextCursor, rowsBefore: start.rowsBefore + data.length, previous: start }
 }
 
 /** The number of rows before the first page that is held: they were dropped, since many follow. */
-export function rowsLetGo<R>(pages: Pages<R> | undefined): number {
+export function droppedRowCount<R>(pages: Pages<R> | undefined): number {
   return pages?.pageParams[0]?.rowsBefore ?? 0
 }
 
-export type Placing<R> = {
+export type RowUpdate<R> = {
   /** The sort key; the first row has the greatest. */
   keyOf(row: R): string
   /** Whether the row, as it is now, belongs to the list. */
@@ -29,10 +29,10 @@ export type Placing<R> = {
 }
 
 /** Updates the pages with `rows`: replaces, removes or adds them. */
-export function placeRows<R>(
+export function updateRows<R>(
   pages: Pages<R>,
   rows: readonly R[],
-  { keyOf, fits, insert }: Placing<R>,
+  { keyOf, fits, insert }: RowUpdate<R>,
 ): Pages<R> {
   const changed = new Map(rows.map(row => [keyOf(row), row]))
   const placed = pages.pages.map(page => ({
@@ -44,7 +44,7 @@ export function placeRows<R>(
     }),
   }))
   const fresh = insert ? [...changed.values()].filter(fits) : []
-  return startAnew({ pages: addOnTop(placed, fresh, keyOf), pageParams: pages.pageParams })
+  return recountRowsBefore({ pages: addOnTop(placed, fresh, keyOf), pageParams: pages.pageParams })
 }
 
 /** Adds rows only above the last row of the first page: older ones belong to pages that may not be loaded. */
@@ -59,7 +59,7 @@ function addOnTop<R>(pages: Page<R>[], fresh: R[], keyOf: (row: R) => string): P
 }
 
 /** Recomputes `rowsBefore` of the pages after one that has grown or shrunk. */
-function startAnew<R>({ pages, pageParams }: Pages<R>): Pages<R> {
+function recountRowsBefore<R>({ pages, pageParams }: Pages<R>): Pages<R> {
   const starts = pageParams.slice(0, 1)
   for (const [at, page] of pages.slice(0, -1).entries()) {
     const start = starts[at]!

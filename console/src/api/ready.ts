@@ -1,4 +1,4 @@
-export const ASK_EVERY_MS = 2_000
+export const POLL_EVERY_MS = 2_000
 
 /** Whether the server is reachable and ready. */
 export function isServerReady(): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** A message from one tab of the browser to the others. */
-export type Word =
+export type TabMessage =
   /** What was read from these paths is outdated. */
   | { kind: 'changed'; paths: readonly string[] }
   /** The person has signed out. */
@@ -8,9 +8,9 @@ export type Word =
   | { kind: 'entered'; sessionId: string }
 
 export type Tabs = {
-  tell(word: Word): void
+  post(word: TabMessage): void
   /** Listens to the other tabs; returns a function that stops it. */
-  listen(hear: (word: Word) => void): () => void
+  listen(hear: (word: TabMessage) => void): () => void
 }
 
 const NAME = 'posthorn'
@@ -19,9 +19,9 @@ export function createTabs(): Tabs {
   // Without BroadcastChannel, a tab learns of changes when it reads again.
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(NAME)
   return {
-    tell: word => channel?.postMessage(word),
+    post: word => channel?.postMessage(word),
     listen(hear) {
-      const onMessage = ({ data }: MessageEvent<Word>) => hear(data)
+      const onMessage = ({ data }: MessageEvent<TabMessage>) => hear(data)
       channel?.addEventListener('message', onMessage)
       return () => channel?.removeEventListener('message', onMessage)
     },

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { useApiContext } from './context.tsx'
-import { type Place, readEvents, type ServerEvent } from './events.ts'
+import { type StreamPosition, readEvents, type ServerEvent } from './events.ts'
 
 export type LiveState = 'live' | 'polling' | 'off'
 
@@ -12,11 +12,11 @@ export type LiveOptions = {
 
 const POLL_MS = 2_000
 /** After so many streams that failed without an event it polls, and retries a stream only every TRY_AGAIN_MS. */
-const MOST_FAILURES = 3
-const TRY_AGAIN_MS = 30_000
+const MAX_FAILURES = 3
+const RETRY_STREAM_MS = 30_000
 /** The server sends a heartbeat every 15 s: a stream that is silent for longer is dead. */
-const MOST_SILENCE_MS = 40_000
-const LISTEN_EVERY_MS = 5_000
+const MAX_SILENCE_MS = 40_000
+const SILENCE_CHECK_MS = 5_000
 
 /**
  * Follows `path` by server-sent events, and polls instead if these do not get
@@ -40,20 +40,20 @@ export function useLive(path: string | null, options: LiveOptions): LiveState {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same path tells another account of other things
   useEffect(() => {
     if (path === null) return setState('off')
-    const line = createLine({ path, fetch, handlers, setState })
-    const onLook = () => (document.hidden ? line.rest() : line.open())
-    document.addEventListener('visibilitychange', onLook)
-    onLook()
+    const connection = createConnection({ path, fetch, handlers, setState })
+    const onVisibilityChange = () => (document.hidden ? connection.close() : connection.open())
+    document.addEventListener('visibilitychange', onVisibilityChange)
+    onVisibilityChange()
     return () => {
-      document.removeEventListener('visibilitychange', onLook)
-      line.rest()
+      document.removeEventListener('visibilitychange', onVisibilityChange)
+      connection.close()
     }
   }, [path, fetch, accountId, mode])
 
   return state
 }
 
-type LineDeps = {
+type ConnectionDeps = {
   path: string
   fetch: (request: Request) => Promise<Response>
   handlers: { current: LiveOptions }
@@ -61,8 +61,8 @@ type LineDeps = {
 }
 
 /** Reconnecting streams, or polling in their place; neither while the page is hidden. */
-function createLine({ path, fetch, handlers, setState }: LineDeps) {
-  const place: Place = { id: '', heardAtMs: 0 }
+function createConnection({ path, fetch, handlers, setState }: ConnectionDeps) {
+  const place: StreamPosition = { id: '', receivedAtMs: 0 }
   let current: AbortController | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let failures = 0
@@ -75,7 +75,7 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
     void follow(current.signal)
   }
 
-  function rest(): void {
+  function close(): void {
     current?.abort()
     current = null
     clearTimeout(timer)
@@ -83,10 +83,10 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
 
   async function follow(signal: AbortSignal): Promise<void> {
     const silence = new AbortController()
-    place.heardAtMs = performance.now()
+    place.receivedAtMs = performance.now()
     const listening = setInterval(() => {
-      if (performance.now() - place.heardAtMs > MOST_SILENCE_MS) silence.abort()
-    }, LISTEN_EVERY_MS)
+      if (performance.now() - place.receivedAtMs > MAX_SILENCE_MS) silence.abort()
+    }, SILENCE_CHECK_MS)
     try {
       const headers = new Headers(place.id === '' ? [] : [['Last-Event-ID', place.id]])
       const either = AbortSignal.any([signal, silence.signal])
@@ -97,31 +97,31 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
         failures = 0
         handlers.current.onEvent(event)
       }
-      if (!signal.aborted) later(() => void follow(signal))
+      if (!signal.aborted) schedule(() => void follow(signal))
     } catch {
       if (signal.aborted) return
       failures++
       failedAtMs = performance.now()
       setState('polling')
-      ask(signal)
+      pollThenRetry(signal)
     } finally {
       clearInterval(listening)
     }
   }
 
-  function ask(signal: AbortSignal): void {
+  function pollThenRetry(signal: AbortSignal): void {
     handlers.current.poll()
-    later(() => {
-      const worthIt = failures < MOST_FAILURES || performance.now() - failedAtMs > TRY_AGAIN_MS
+    schedule(() => {
+      const worthIt = failures < MAX_FAILURES || performance.now() - failedAtMs > RETRY_STREAM_MS
       if (worthIt) void follow(signal)
-      else ask(signal)
+      else pollThenRetry(signal)
     })
   }
 
-  function later(run: () => void): void {
+  function schedule(run: () => void): void {
     clearTimeout(timer)
     timer = setTimeout(run, POLL_MS)
   }
 
-  return { open, rest }
+  return { open, close }
 }

@@ -14,15 +14,15 @@ import {
   type Posthorn,
   PosthornError,
 } from '../../../sdk/index.ts'
-import { forget, useApiContext } from './context.tsx'
+import { invalidate, useApiContext } from './context.tsx'
 import {
   FIRST_PAGE,
-  nextStart,
+  nextPageStart,
   type PageStart,
   type Pages,
-  type Placing,
-  placeRows,
-  rowsLetGo,
+  type RowUpdate,
+  updateRows,
+  droppedRowCount,
 } from './pages.ts'
 
 type ReadPath = PathsWith<'get'>
@@ -39,7 +39,7 @@ type ReadOptions<A> = {
   /** Polling interval while the page is visible, in ms, possibly depending on the last result. */
   everyMs?: number | ((last: A | undefined) => number) | undefined
   /** Keeps showing the last result until the result of a new query arrives. */
-  keepsLast?: boolean
+  keepsPrevious?: boolean
 }
 
 /**
@@ -59,16 +59,16 @@ export function useRead<P extends ReadPath>(
     queryKey: useKey(path, init),
     queryFn: ({ signal }) => read(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
-    ...(options.keepsLast && { placeholderData: keepPreviousData }),
+    ...(options.keepsPrevious && { placeholderData: keepPreviousData }),
     ...(everyMs !== undefined && {
       refetchInterval: ({ state }) =>
-        !isThere(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
+        !isFound(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
     }),
   })
 }
 
 /** Whether polling is useful: not after a 404. */
-function isThere(error: unknown): boolean {
+function isFound(error: unknown): boolean {
   return !(error instanceof PosthornError && error.status === 404)
 }
 
@@ -81,9 +81,9 @@ type Row<P extends PagedPath> = Answer<P, 'get'> extends { data: (infer R)[] } ?
 type PagedQuery = Record<string, string | number | undefined>
 const PAGE_ROWS = 100
 /** A longer list is not refreshed automatically, since that would read all of its pages. */
-const MOST_LIVE_PAGES = 2
+const MAX_LIVE_PAGES = 2
 /** Pages that are held; earlier ones are dropped, and read again when the person scrolls back. */
-const MOST_PAGES = 40
+const MAX_PAGES = 40
 
 /** The rows of a list, page by page as they are needed. Empty filters are omitted. */
 export function useReadPages<P extends PagedPath>(
@@ -98,13 +98,13 @@ export function useReadPages<P extends PagedPath>(
   const pages = useInfiniteQuery<Answered, Error, Pages<Row<P>>, readonly unknown[], PageStart>({
     queryKey,
     queryFn: async ({ pageParam: { cursor }, signal }) => {
-      const asked = { ...query, ...(cursor !== null && { cursor }) }
-      return (await read(api, path, { ...init, query: asked, signal } as never)) as unknown as Answered
+      const pageQuery = { ...query, ...(cursor !== null && { cursor }) }
+      return (await read(api, path, { ...init, query: pageQuery, signal } as never)) as unknown as Answered
     },
     initialPageParam: FIRST_PAGE,
-    getNextPageParam: (last, _, start) => nextStart(last, start),
+    getNextPageParam: (last, _, start) => nextPageStart(last, start),
     getPreviousPageParam: (_, __, start) => start.previous,
-    maxPages: MOST_PAGES,
+    maxPages: MAX_PAGES,
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: ({ state }) => isShort(state.data),
@@ -113,32 +113,32 @@ export function useReadPages<P extends PagedPath>(
   const client = useQueryClient()
   /** Drops all pages but the first, which is then refreshed again. */
   function rewind(): void {
-    if (rowsLetGo(pages.data) > 0) void client.resetQueries({ queryKey, exact: true })
+    if (droppedRowCount(pages.data) > 0) void client.resetQueries({ queryKey, exact: true })
     else if (!isShort(pages.data)) client.setQueryData<Pages<Row<P>>>(queryKey, data => data && firstOf(data))
   }
   const readAgain = useReadAgain(pages)
   /** Reads the list again, unless many pages are loaded. */
-  function freshen(): void {
+  function refresh(): void {
     if (isShort(pages.data)) readAgain()
   }
-  const told = useRef<(() => void)[]>([])
+  const pendingUpdates = useRef<(() => void)[]>([])
   /** Updates rows that are known to have changed; adds new ones at the top if that is visible. */
-  function place(rows: readonly Row<P>[], { keyOf, fits }: Omit<Placing<Row<P>>, 'insert'>): void {
-    const put = () =>
+  function update(rows: readonly Row<P>[], { keyOf, fits }: Omit<RowUpdate<Row<P>>, 'insert'>): void {
+    const apply = () =>
       client.setQueryData<Pages<Row<P>>>(
         queryKey,
         data =>
-          data && placeRows(data, rows, { keyOf, fits, insert: isShort(data) && rowsLetGo(data) === 0 }),
+          data && updateRows(data, rows, { keyOf, fits, insert: isShort(data) && droppedRowCount(data) === 0 }),
       )
-    put()
+    apply()
     // The data of a running request may be older: apply the change again after it.
-    if (pages.isFetching) told.current.push(put)
+    if (pages.isFetching) pendingUpdates.current.push(apply)
   }
   useEffect(() => {
-    if (!pages.isFetching) for (const put of told.current.splice(0)) put()
+    if (!pages.isFetching) for (const put of pendingUpdates.current.splice(0)) put()
   }, [pages.isFetching])
   const rows = (pages.data?.pages ?? []).flatMap(page => page.data)
-  return { ...pages, rows, rowsLetGo: rowsLetGo(pages.data), rewind, freshen, place }
+  return { ...pages, rows, droppedRowCount: droppedRowCount(pages.data), rewind, refresh, update }
 }
 
 export type PagedRead<R> = {
@@ -153,7 +153,7 @@ export type PagedRead<R> = {
   /** For long lists; see `useReadPages`. */
   rewind?(): void
   /** The number of rows before the first one that is held. */
-  rowsLetGo?: number
+  droppedRowCount?: number
   isFetchingPreviousPage?: boolean
   fetchPreviousPage?(): unknown
 }
@@ -171,28 +171,28 @@ export function useAction<I, R>(
   options: { changes?: readonly string[]; onDone?: (result: R, input: I) => void } = {},
 ) {
   const { api } = useApiContext()
-  const forget = useForget()
-  const underWay = useRef(new Set<string>()).current
+  const invalidate = useInvalidate()
+  const running = useRef(new Set<string>()).current
   const action = useMutation<R, Error, I>({
     mutationFn: input => run(api, input),
     // Also after an error: the action may have been done, or failed since the data shown is outdated.
     onSettled(_result, _error, input) {
-      underWay.delete(wordsOf(input))
-      forget(options.changes ?? [])
+      running.delete(inputKey(input))
+      invalidate(options.changes ?? [])
     },
     onSuccess: (result, input) => options.onDone?.(result, input),
   })
   function mutate(...args: Parameters<typeof action.mutate>): void {
-    const words = wordsOf(args[0])
-    if (underWay.has(words)) return
-    underWay.add(words)
+    const words = inputKey(args[0])
+    if (running.has(words)) return
+    running.add(words)
     action.mutate(...args)
   }
   return { ...action, mutate }
 }
 
 /** The identity of an input. */
-function wordsOf(input: unknown): string {
+function inputKey(input: unknown): string {
   return JSON.stringify(input) ?? ''
 }
 
@@ -207,30 +207,30 @@ export function useReadAgain({
   isFetching: boolean
   refetch(): unknown
 }): () => void {
-  const waits = useRef(false)
+  const isRefetchWaiting = useRef(false)
   useEffect(() => {
-    if (isFetching || !waits.current) return
-    waits.current = false
+    if (isFetching || !isRefetchWaiting.current) return
+    isRefetchWaiting.current = false
     refetch()
   }, [isFetching, refetch])
   return () => {
-    if (isFetching) waits.current = true
+    if (isFetching) isRefetchWaiting.current = true
     else refetch()
   }
 }
 
 /** Invalidates everything that was read from these paths and below, also in the other tabs. */
-export function useForget(): (paths: readonly string[]) => void {
+export function useInvalidate(): (paths: readonly string[]) => void {
   const { tabs } = useApiContext()
   const client = useQueryClient()
   return paths => {
-    forget(client, paths)
-    tabs.tell({ kind: 'changed', paths })
+    invalidate(client, paths)
+    tabs.post({ kind: 'changed', paths })
   }
 }
 
 function isShort(data: InfiniteData<unknown, unknown> | undefined): boolean {
-  return (data?.pages.length ?? 0) <= MOST_LIVE_PAGES
+  return (data?.pages.length ?? 0) <= MAX_LIVE_PAGES
 }
 
 function firstOf<T, P>(data: InfiniteData<T, P>): InfiniteData<T, P> {

@@ -12,7 +12,7 @@ export function ConfirmDialog({
   text,
   confirmLabel,
   run,
-  typed,
+  confirmText,
   danger = true,
 }: {
   opened: boolean
@@ -22,13 +22,13 @@ export function ConfirmDialog({
   /** The action: "Revoke the key", never "OK". */
   confirmLabel: string
   run: () => Promise<unknown>
-  typed?: string
+  confirmText?: string
   danger?: boolean
 }) {
   const [busy, setBusy] = useState(false)
   const keepFocus = useKeptFocus(busy)
   const [error, setError] = useState<unknown>(null)
-  const [typing, setTyping] = useState('')
+  const [typedText, setTyping] = useState('')
 
   /** Not while the action runs: its error would not be shown. */
   function close(): void {
@@ -59,10 +59,10 @@ export function ConfirmDialog({
     <Modal opened={opened} onClose={close} title={title}>
       <Stack>
         <Text component="div">{text}</Text>
-        {typed !== undefined && (
+        {confirmText !== undefined && (
           <TextInput
-            label={`Type ${typed} to confirm`}
-            value={typing}
+            label={`Type ${confirmText} to confirm`}
+            value={typedText}
             onChange={event => setTyping(event.currentTarget.value)}
             data-autofocus
           />
@@ -75,7 +75,7 @@ export function ConfirmDialog({
           </Button>
           <Button
             loading={busy}
-            disabled={typed !== undefined && typing !== typed}
+            disabled={confirmText !== undefined && typedText !== confirmText}
             onClick={confirm}
             {...(danger && { color: 'red.8' })}
           >

@@ -24,7 +24,7 @@ export function CopyButton({
   const [outcome, copy] = useCopy(text)
   const size = small ? 13 : 15
   const icon = outcome === 'copied' ? <Check size={size} /> : <Copy size={size} />
-  const words = outcome === null ? null : WORDS[outcome]
+  const words = outcome === null ? null : OUTCOME_LABELS[outcome]
   if (label !== undefined) {
     return (
       <Button
@@ -54,7 +54,7 @@ export function CopyButton({
 }
 
 type Outcome = 'copied' | 'refused'
-const WORDS: Readonly<Record<Outcome, string>> = {
+const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
   copied: 'Copied',
   refused: 'The browser does not allow copying',
 }

@@ -56,10 +56,10 @@ export function DataList<R>({
 }) {
   const scroller = useRef<HTMLDivElement>(null)
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
-  const { rows, rowsLetGo = 0 } = read
-  const rowAt = (index: number): R | undefined => rows[index - rowsLetGo]
+  const { rows, droppedRowCount = 0 } = read
+  const rowAt = (index: number): R | undefined => rows[index - droppedRowCount]
   const virtual = useVirtualizer({
-    count: rowsLetGo + rows.length,
+    count: droppedRowCount + rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
@@ -71,10 +71,10 @@ export function DataList<R>({
   const seen = virtual.getVirtualItems()
   // Only the current row, with its controls, is in the tab order: otherwise Tab would go through all rows.
   const [current, setCurrent] = useState<string | null>(null)
-  const isCurrentDrawn = seen.some(({ key }) => key === current)
-  const noteFocus = useRowFocus(scroller, new Set(rows.map(rowKey)))
-  useEffect(() => clearTheWay(scroller.current))
-  usePagesNear(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
+  const isCurrentRendered = seen.some(({ key }) => key === current)
+  const recordFocus = useRowFocus(scroller, new Set(rows.map(rowKey)))
+  useEffect(() => syncTabOrder(scroller.current))
+  useNearbyPages(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
   function onScroll(): void {
     if (scroller.current?.scrollTop === 0) read.rewind?.()
@@ -85,12 +85,12 @@ export function DataList<R>({
   if (rows.length === 0)
     return (
       <section ref={scroller} className="ph-card" tabIndex={-1} aria-label={label}>
-        {read.hasNextPage ? <StillLooking read={read} /> : empty}
+        {read.hasNextPage ? <SearchingFurther read={read} /> : empty}
       </section>
     )
 
-  const isOnTheWay = ({ key, index }: VirtualItem) =>
-    isCurrentDrawn ? key === current : index === (virtual.range?.startIndex ?? 0)
+  const isInTabOrder = ({ key, index }: VirtualItem) =>
+    isCurrentRendered ? key === current : index === (virtual.range?.startIndex ?? 0)
 
   const shown = isPhone ? columns.filter(column => column.wideOnly !== true) : columns
   const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
@@ -109,7 +109,7 @@ export function DataList<R>({
         <div
           role="table"
           aria-label={label}
-          aria-rowcount={read.hasNextPage ? -1 : rowsLetGo + rows.length + 1}
+          aria-rowcount={read.hasNextPage ? -1 : droppedRowCount + rows.length + 1}
           data-stale={read.isPlaceholderData || undefined}
           className={classes.table}
         >
@@ -123,7 +123,7 @@ export function DataList<R>({
           <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
             {seen.map(item => {
               const row = rowAt(item.index)
-              if (row === undefined) return <RowToCome key={item.key} startPx={item.start} />
+              if (row === undefined) return <RowPlaceholder key={item.key} startPx={item.start} />
               const key = rowKey(row)
               return (
                 <div
@@ -134,14 +134,14 @@ export function DataList<R>({
                   data-open={key === opened || undefined}
                   data-clickable={onOpen !== undefined || undefined}
                   style={{ ...template, transform: `translateY(${item.start}px)` }}
-                  tabIndex={isOnTheWay(item) ? 0 : -1}
+                  tabIndex={isInTabOrder(item) ? 0 : -1}
                   data-key={key}
                   data-index={item.index}
                   onFocus={event => {
                     setCurrent(key)
-                    noteFocus(event, key, item.index)
+                    recordFocus(event, key, item.index)
                   }}
-                  onClick={onOpen && (event => isOfRow(event) && onOpen(row))}
+                  onClick={onOpen && (event => isRowClick(event) && onOpen(row))}
                   onKeyDown={event => onRowKey(event, onOpen && (() => onOpen(row)))}
                 >
                   {shown.map(column => (
@@ -166,21 +166,21 @@ export function DataList<R>({
 }
 
 /** Puts the controls of a row in the tab order only if the row is. */
-function clearTheWay(list: HTMLElement | null): void {
+function syncTabOrder(list: HTMLElement | null): void {
   for (const control of list?.querySelectorAll<HTMLElement>('[role="row"] :is(a, button)') ?? [])
     control.tabIndex = control.closest<HTMLElement>('[role="row"]')!.tabIndex
 }
 
 /** Whether the click is on the row itself, not on a button in it or in something that such a button has opened. */
-function isOfRow({ target, currentTarget }: MouseEvent<HTMLElement>): boolean {
+function isRowClick({ target, currentTarget }: MouseEvent<HTMLElement>): boolean {
   return currentTarget.contains(target as Node) && (target as Element).closest('a, button') === null
 }
 
 /** Loads the next or previous page when the visible rows are near it. */
-function usePagesNear<R>(read: PagedRead<R>, first: number, last: number): void {
-  const { rows, rowsLetGo = 0, hasNextPage, isFetchingNextPage, isFetchingPreviousPage, error } = read
-  const nearEnd = last >= rowsLetGo + rows.length - NEAR_END_ROWS
-  const nearStart = rowsLetGo > 0 && first < rowsLetGo + NEAR_END_ROWS
+function useNearbyPages<R>(read: PagedRead<R>, first: number, last: number): void {
+  const { rows, droppedRowCount = 0, hasNextPage, isFetchingNextPage, isFetchingPreviousPage, error } = read
+  const nearEnd = last >= droppedRowCount + rows.length - NEAR_END_ROWS
+  const nearStart = droppedRowCount > 0 && first < droppedRowCount + NEAR_END_ROWS
   const isBusy = isFetchingNextPage || isFetchingPreviousPage === true
   const { fetchNextPage, fetchPreviousPage } = read
   useEffect(() => {
@@ -192,7 +192,7 @@ function usePagesNear<R>(read: PagedRead<R>, first: number, last: number): void 
 }
 
 /** A placeholder for a dropped row until it is loaded again. */
-function RowToCome({ startPx }: { startPx: number }) {
+function RowPlaceholder({ startPx }: { startPx: number }) {
   return (
     <div role="row" className={classes.row} style={{ transform: `translateY(${startPx}px)` }}>
       <Skeleton h={12} w="60%" />
@@ -201,7 +201,7 @@ function RowToCome({ startPx }: { startPx: number }) {
 }
 
 /** Rare rows may take several pages to find. */
-function StillLooking<R>({ read }: { read: PagedRead<R> }) {
+function SearchingFurther<R>({ read }: { read: PagedRead<R> }) {
   return (
     <div className={classes.foot} aria-live="polite">
       <Loader size={12} aria-hidden />
@@ -230,7 +230,7 @@ function ListFoot<R>({ read }: { read: PagedRead<R> }) {
   return (
     <div className={classes.foot} aria-live="polite">
       <span className="ph-num">
-        {((read.rowsLetGo ?? 0) + rows.length).toLocaleString()}
+        {((read.droppedRowCount ?? 0) + rows.length).toLocaleString()}
         {hasNextPage ? ' so far' : rows.length === 1 ? ' row' : ' rows'}
       </span>
       {isFetchingNextPage && <Loader size={12} aria-label="Loading more" />}

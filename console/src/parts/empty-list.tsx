@@ -7,14 +7,14 @@ import { EmptyNote } from './empty-note.tsx'
 export function EmptyList({
   icon,
   clear,
-  unfit = {},
+  noMatch = {},
   ...note
 }: {
   icon: LucideIcon
   /** From `useFilters`; null if no filter is set. */
   clear: (() => void) | null
   /** The text if the filters match nothing. */
-  unfit?: { title?: string; text?: string }
+  noMatch?: { title?: string; text?: string }
   title: string
   text?: ReactNode
   action?: ReactNode
@@ -23,8 +23,8 @@ export function EmptyList({
   return (
     <EmptyNote
       icon={icon}
-      title={unfit.title ?? 'Nothing matches these filters'}
-      text={unfit.text}
+      title={noMatch.title ?? 'Nothing matches these filters'}
+      text={noMatch.text}
       action={
         <Button variant="default" onClick={clear}>
           Clear filters

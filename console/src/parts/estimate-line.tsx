@@ -16,21 +16,21 @@ export function EstimateLine({ body }: { body: SingleSendBody | null }) {
       {body === null ? null : error ? (
         <Verdict good={false} text={readFaultOf(error).text} />
       ) : data ? (
-        <Told {...data.data} />
+        <EstimateSummary {...data.data} />
       ) : null}
     </div>
   )
 }
 
-function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
+function EstimateSummary({ deliverable, reasons, resolved, sms, billing }: Estimate) {
   const { mode } = useSession()
   if (!deliverable) return <Verdict good={false} text={reasons.map(({ message }) => message).join(' ')} />
-  const told = [
+  const summary = [
     resolved && `${channelName(resolved.channel)} via ${resolved.provider}`,
     sms && `${sms.parts} ${sms.parts === 1 ? 'part' : 'parts'}`,
     billing && `${formatMoney(billing.estimatedCost, billing.currency)} ${payerOf(billing.source, mode)}`,
   ]
-  return <Verdict good text={told.filter(part => part !== null).join(' · ')} />
+  return <Verdict good text={summary.filter(part => part !== null).join(' · ')} />
 }
 
 /** What pays: pool or wallet; shown after the price. */

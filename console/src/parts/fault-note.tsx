@@ -5,12 +5,12 @@ import { CopyButton } from './copy-button.tsx'
 
 /** Shown in place of data that could not be read, with a retry button. */
 export function ReadFault({ error, retry }: { error: unknown; retry: () => unknown }) {
-  const { title, text, requestId, again } = readFaultOf(error)
+  const { title, text, requestId, canRetry } = readFaultOf(error)
   return (
     <Alert color="red" variant="light" icon={<TriangleAlert size={16} />} title={title} role="alert">
       <Text>{text}</Text>
       <Group mt="sm" gap="xs">
-        {again && (
+        {canRetry && (
           <Button size="xs" variant="default" onClick={() => retry()}>
             Try again
           </Button>

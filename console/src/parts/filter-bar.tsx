@@ -38,21 +38,21 @@ export function TextFilter({
   width?: number
 }) {
   const [typed, setTyped] = useState(value ?? '')
-  const told = useRef(value ?? '')
-  const tell = useDebouncedCallback((text: string) => {
-    told.current = text
+  const applied = useRef(value ?? '')
+  const apply = useDebouncedCallback((text: string) => {
+    applied.current = text
     onChange(text === '' ? null : text)
   }, SETTLE_MS)
   useEffect(() => {
     // Changed from outside: by the back button, or by clearing all filters.
-    if ((value ?? '') === told.current) return
-    told.current = value ?? ''
+    if ((value ?? '') === applied.current) return
+    applied.current = value ?? ''
     setTyped(value ?? '')
   }, [value])
 
   function change(text: string): void {
     setTyped(text)
-    tell(text.trim())
+    apply(text.trim())
   }
 
   return (

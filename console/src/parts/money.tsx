@@ -1,15 +1,15 @@
 const formats = new Map<string, Intl.NumberFormat>()
 /** The most decimals of an amount in the API. */
-const MOST_DIGITS = 6
+const MAX_DIGITS = 6
 
 /** An amount of the API, in units of its currency, with all of its digits. */
 export function formatMoney(amount: number, currency: string): string {
-  return formatOf(currency, MOST_DIGITS).format(amount)
+  return formatOf(currency, MAX_DIGITS).format(amount)
 }
 
 /** A sum or a balance, rounded as on a bill; amounts below one unit keep their digits. */
 export function formatSum(amount: number, currency: string): string {
-  return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : null).format(amount)
+  return formatOf(currency, Math.abs(amount) < 1 ? MAX_DIGITS : null).format(amount)
 }
 
 /** In few digits, as on the axis of a chart. */

@@ -46,7 +46,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   unknown: 'odd',
 }
 
-const WORDS: Readonly<Record<string, string>> = { qr: 'Scan the code', pairing_code: 'Type the code' }
+const LABELS: Readonly<Record<string, string>> = { qr: 'Scan the code', pairing_code: 'Type the code' }
 
 /** A status as a dot and text, so that it does not depend on colour alone. */
 export function StatusBadge({
@@ -61,13 +61,13 @@ export function StatusBadge({
   return (
     <span className={classes.badge} data-tone={tone}>
       <span className={classes.dot} aria-hidden />
-      {label ?? WORDS[status] ?? inWords(status)}
+      {label ?? LABELS[status] ?? humanize(status)}
     </span>
   )
 }
 
 /** `half_open` is "Half open". */
-export function inWords(word: string): string {
+export function humanize(word: string): string {
   const text = word.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

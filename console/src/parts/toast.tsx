@@ -3,20 +3,20 @@ import { Check, TriangleAlert } from 'lucide-react'
 import { faultOf } from '../api/fault.ts'
 
 /** Confirms briefly that something was done. */
-export function tellDone(message: string): void {
+export function notifyDone(message: string): void {
   notifications.show({ message, color: 'verdigris', icon: <Check size={16} /> })
 }
 
 /** Shows an error where no form does. */
-export function tellFault(error: unknown): void {
+export function notifyFault(error: unknown): void {
   const { title, text } = faultOf(error)
   warn(title, text)
 }
 
 /** The same, if the consequence matters more than the error. */
-export function tellUpshot(upshot: string, error: unknown): void {
+export function notifyConsequence(consequence: string, error: unknown): void {
   const { title, text } = faultOf(error)
-  warn(upshot, `${title}. ${text}`)
+  warn(consequence, `${title}. ${text}`)
 }
 
 function warn(title: string, message: string): void {

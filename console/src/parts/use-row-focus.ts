@@ -20,10 +20,10 @@ export function useRowFocus(
       const place = last.current
       if (place === null || place.element.isConnected || document.activeElement !== document.body) return
       const rows = [...(list.current?.querySelectorAll<HTMLElement>('[role="row"][tabindex]') ?? [])]
-      const standing = rows.find(row => row.dataset['key'] === place.key)
+      const sameRow = rows.find(row => row.dataset['key'] === place.key)
       // A row that was only scrolled out of view still exists.
       const next = keys.has(place.key)
-        ? standing
+        ? sameRow
         : (rows.find(row => indexOf(row) >= place.index) ?? rows.at(-1))
       const empty = keys.size === 0 ? list.current : null
       ;(next ?? empty)?.focus({ preventScroll: true })

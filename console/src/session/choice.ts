@@ -23,7 +23,7 @@ export function saveChoice(choice: Choice): void {
 }
 
 /** The chosen account if the person is a member, otherwise their first one. */
-export function fitChoice(choice: Choice, { memberships }: Session): Choice {
+export function resolveChoice(choice: Choice, { memberships }: Session): Choice {
   const ids = memberships.map(({ account }) => account.id)
   const accountId =
     choice.accountId !== null && ids.includes(choice.accountId) ? choice.accountId : (ids[0] ?? null)

@@ -4,28 +4,28 @@ import { navigate } from 'wouter/use-browser-location'
 import { PosthornError } from '../../../sdk/index.ts'
 import type { Identity } from '../api/console-fetch.ts'
 import { useApi, useApiContext } from '../api/context.tsx'
-import { tellUpshot } from '../parts/toast.tsx'
+import { notifyConsequence } from '../parts/toast.tsx'
 import { Frame } from '../shell/frame.tsx'
-import type { Again } from './again.ts'
-import { type Choice, fitChoice, loadChoice, saveChoice } from './choice.ts'
+import type { SignInPrompt } from './sign-in-prompt.ts'
+import { type Choice, resolveChoice, loadChoice, saveChoice } from './choice.ts'
 import { SessionProvider } from './context.tsx'
-import { Doors } from './doors.tsx'
+import { EntryPages } from './entry-pages.tsx'
 import type { Session } from './session.ts'
 import { SignInAgain } from './sign-in-again.tsx'
 
-type Props = { again: Again; identify: (identity: Identity) => void }
+type Props = { again: SignInPrompt; identify: (identity: Identity) => void }
 
 /** Shows the console to the signed-in person, and the sign-in pages otherwise. */
 export function SessionGate(props: Props) {
   const [session, setSession] = useState<Session | null>(null)
-  const [hasLeft, setLeft] = useState(false)
+  const [hasSignedOut, setLeft] = useState(false)
   const client = useQueryClient()
   const { tabs } = useApiContext()
 
   function enter(entered: Session, to?: string): void {
     client.clear()
     setSession(entered)
-    tabs.tell({ kind: 'entered', sessionId: entered.session.id })
+    tabs.post({ kind: 'entered', sessionId: entered.session.id })
     if (to !== undefined) navigate(to, { replace: true })
   }
 
@@ -37,11 +37,11 @@ export function SessionGate(props: Props) {
     navigate('/', { replace: true })
   }
 
-  if (session === null) return <Doors hasLeft={hasLeft} onSession={enter} />
-  return <Inside {...props} session={session} onSession={setSession} onLeave={leave} />
+  if (session === null) return <EntryPages hasSignedOut={hasSignedOut} onSession={enter} />
+  return <SignedIn {...props} session={session} onSession={setSession} onLeave={leave} />
 }
 
-function Inside({
+function SignedIn({
   again,
   identify,
   session,
@@ -51,7 +51,7 @@ function Inside({
   const api = useApi()
   const { tabs } = useApiContext()
   const [chosen, setChosen] = useState(loadChoice)
-  const choice = fitChoice(chosen, session)
+  const choice = resolveChoice(chosen, session)
   // Before components below send requests.
   identify({ csrfToken: session.csrfToken, ...choice })
   useEffect(() => saveChoice(choice))
@@ -61,9 +61,9 @@ function Inside({
       await api.post('/api/console/logout')
     } catch (error) {
       // The sign-out failed: the person must know that they are still signed in.
-      if (!hasEnded(error)) return tellUpshot('You are still signed in', error)
+      if (!hasEnded(error)) return notifyConsequence('You are still signed in', error)
     }
-    tabs.tell({ kind: 'left' })
+    tabs.post({ kind: 'left' })
     onLeave()
   }
 
@@ -71,33 +71,33 @@ function Inside({
   function refresh(renewed: Session): void {
     onSession(renewed)
     if (renewed.session.id !== session.session.id)
-      tabs.tell({ kind: 'entered', sessionId: renewed.session.id })
+      tabs.post({ kind: 'entered', sessionId: renewed.session.id })
   }
 
-  function goOn(renewed: Session): void {
+  function continueSession(renewed: Session): void {
     identify({ csrfToken: renewed.csrfToken, ...choice })
     onSession(renewed)
-    again.answer(true)
+    again.close(true)
   }
 
   function enterAgain(renewed: Session): void {
-    goOn(renewed)
-    tabs.tell({ kind: 'entered', sessionId: renewed.session.id })
+    continueSession(renewed)
+    tabs.post({ kind: 'entered', sessionId: renewed.session.id })
   }
 
   /** The cookie has changed: this tab continues for the same person, and reloads for another one. */
-  async function followOther(): Promise<void> {
+  async function followOtherTab(): Promise<void> {
     const { data } = await api.get('/api/console/session')
-    if (data.user.id === session.user.id) goOn(data)
+    if (data.user.id === session.user.id) continueSession(data)
     else location.assign('/')
   }
 
   useEffect(() =>
     tabs.listen(word => {
-      if (word.kind === 'left') void again.ask()
-      if (word.kind === 'entered' && (again.isAsked() || word.sessionId !== session.session.id)) {
+      if (word.kind === 'left') void again.open()
+      if (word.kind === 'entered' && (again.isOpen() || word.sessionId !== session.session.id)) {
         // If that fails, the next request shows the error.
-        followOther().catch(() => {})
+        followOtherTab().catch(() => {})
       }
     }),
   )
@@ -106,11 +106,11 @@ function Inside({
    * Checks whether the person's rights have changed: the page would otherwise keep showing data that they may
    * no longer read.
    */
-  async function lookAtRights(): Promise<void> {
+  async function recheckRights(): Promise<void> {
     const { data } = await api.get('/api/console/session')
     if (rightsOf(data) === rightsOf(session)) return
     // The account must not change silently: the person could send for another one than they see.
-    if (fitChoice(choice, data).accountId === choice.accountId) onSession(data)
+    if (resolveChoice(choice, data).accountId === choice.accountId) onSession(data)
     else location.assign('/')
   }
 
@@ -118,7 +118,7 @@ function Inside({
   useEffect(() =>
     client.getQueryCache().subscribe(event => {
       if (event.type !== 'updated' || event.action.type !== 'error' || !isRefusal(event.action.error)) return
-      lookAtRights().catch(() => {})
+      recheckRights().catch(() => {})
     }),
   )
 

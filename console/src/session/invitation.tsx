@@ -7,8 +7,8 @@ import { faultOf } from '../api/fault.ts'
 import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
 import { SecretInput } from '../parts/secret-input.tsx'
 import { loadChoice, saveChoice } from './choice.ts'
-import { Door } from './door.tsx'
-import { NoServer, whileItFails } from './no-server.tsx'
+import { EntryPage } from './entry-page.tsx'
+import { ServerUnreachable, pollWhileFailing } from './server-unreachable.tsx'
 import type { Session } from './session.ts'
 
 type Props = { token: string; onSession: (session: Session) => void; onLeave: () => void }
@@ -20,20 +20,20 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
     queryKey: ['invitation', token],
     queryFn: () => api.post('/api/console/invitations/read', { body: { token } }),
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: query => (isDead(query.state.error) ? false : whileItFails(query)),
+    refetchInterval: query => (isInvalidLink(query.state.error) ? false : pollWhileFailing(query)),
   })
   if (preview.isPending) {
     return (
-      <Door title="One moment">
+      <EntryPage title="One moment">
         <Skeleton h={140} />
-      </Door>
+      </EntryPage>
     )
   }
-  if (preview.error && !isDead(preview.error))
-    return <NoServer error={preview.error} retry={preview.refetch} />
+  if (preview.error && !isInvalidLink(preview.error))
+    return <ServerUnreachable error={preview.error} retry={preview.refetch} />
   if (preview.error) {
     return (
-      <Door
+      <EntryPage
         title="This link does not work"
         lead="It was used or withdrawn, or it has expired. Ask for a new one."
       >
@@ -43,14 +43,14 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
             Go to the sign-in
           </Button>
         </Stack>
-      </Door>
+      </EntryPage>
     )
   }
   return <Accept token={token} preview={preview.data.data} onSession={onSession} />
 }
 
 /** Whether the server says that the link is invalid; false if it is unreachable or limits the rate. */
-function isDead(error: unknown): boolean {
+function isInvalidLink(error: unknown): boolean {
   return error instanceof PosthornError && error.status < 500 && error.status !== 429
 }
 
@@ -60,7 +60,7 @@ function Accept({
   onSession,
 }: Pick<Props, 'token' | 'onSession'> & { preview: InvitationPreview }) {
   const api = useApi()
-  const [second, setSecond] = useState(false)
+  const [asksForCode, setAsksForCode] = useState(false)
   const isNew = !preview.hasLogin && preview.kind === 'invitation'
   const form = useApiForm({
     initial: { name: '', password: '', totp: '' },
@@ -74,15 +74,15 @@ function Accept({
       onSession(session)
     },
     onError(error) {
-      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !second
-      if (asked) setSecond(true)
+      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !asksForCode
+      if (asked) setAsksForCode(true)
       return asked
     },
   })
   const { getInputProps } = form.fields
   const known = preview.hasLogin && preview.kind === 'invitation'
   return (
-    <Door title={titleOf(preview)} lead={preview.email}>
+    <EntryPage title={titleOf(preview)} lead={preview.email}>
       <ApiForm form={form} submitLabel={preview.kind === 'reset' ? 'Set password' : 'Join'} fullWidth>
         {isNew && <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />}
         <SecretInput
@@ -92,7 +92,7 @@ function Accept({
           autoFocus={!isNew}
           {...getInputProps('password')}
         />
-        {second && (
+        {asksForCode && (
           <TextInput
             label="Code"
             description="From your authenticator app, or a recovery code"
@@ -107,7 +107,7 @@ function Accept({
           Your second factor, if you had one, is turned off.
         </Text>
       )}
-    </Door>
+    </EntryPage>
   )
 }
 

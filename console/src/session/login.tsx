@@ -4,7 +4,7 @@ import { PosthornError } from '../../../sdk/index.ts'
 import { useApi } from '../api/context.tsx'
 import { ApiForm, useApiForm } from '../parts/api-form.tsx'
 import { SecretInput } from '../parts/secret-input.tsx'
-import { Door } from './door.tsx'
+import { EntryPage } from './entry-page.tsx'
 import type { Session } from './session.ts'
 
 /** E-mail and password, and the second factor where there is one. */
@@ -19,29 +19,29 @@ export function LoginForm({
   submitLabel?: string
 }) {
   const api = useApi()
-  const [second, setSecond] = useState(false)
+  const [asksForCode, setAsksForCode] = useState(false)
   const form = useApiForm({
     initial: { email, password: '', totp: '' },
     send: ({ totp, ...body }) =>
       api.post('/api/console/login', { body: { ...body, ...(totp !== '' && { totp }) } }),
     onDone: ({ data }) => onSession(data),
     onError(error) {
-      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !second
-      if (asked) setSecond(true)
+      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !asksForCode
+      if (asked) setAsksForCode(true)
       return asked
     },
   })
 
   /** A hidden code would be sent again, and refused. */
   function startOver(): void {
-    setSecond(false)
+    setAsksForCode(false)
     form.fields.setFieldValue('totp', '')
     form.setFault(null)
   }
 
   return (
-    <ApiForm form={form} submitLabel={second ? 'Verify' : submitLabel} fullWidth>
-      {second ? (
+    <ApiForm form={form} submitLabel={asksForCode ? 'Verify' : submitLabel} fullWidth>
+      {asksForCode ? (
         <Stack gap="sm">
           <TextInput
             label="Code"
@@ -84,12 +84,12 @@ export function LoginForm({
 
 export function LoginPage({ onSession }: { onSession: (session: Session) => void }) {
   return (
-    <Door title="Sign in" lead="Send messages and follow their delivery.">
+    <EntryPage title="Sign in" lead="Send messages and follow their delivery.">
       <LoginForm onSession={onSession} />
       <Text size="sm" c="dimmed" mt="lg">
         No login, or forgot the password? An owner of your account, or the operator of this server, sends you
         a link.
       </Text>
-    </Door>
+    </EntryPage>
   )
 }

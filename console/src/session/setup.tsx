@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useApi } from '../api/context.tsx'
 import { ApiForm, useApiForm } from '../parts/api-form.tsx'
 import { SecretInput } from '../parts/secret-input.tsx'
-import { Door } from './door.tsx'
+import { EntryPage } from './entry-page.tsx'
 import type { Session } from './session.ts'
 
 /** The first visit to a new server creates the operator's login. */
@@ -22,7 +22,7 @@ export function SetupPage({
   })
   const { getInputProps } = form.fields
   return (
-    <Door title="Set up Posthorn" lead="The first login is the operator’s. You can then invite others.">
+    <EntryPage title="Set up Posthorn" lead="The first login is the operator’s. You can then invite others.">
       <ApiForm form={form} submitLabel="Create login" fullWidth>
         <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />
         <TextInput label="E-mail" type="email" autoComplete="username" {...getInputProps('email')} />
@@ -41,6 +41,6 @@ export function SetupPage({
           />
         )}
       </ApiForm>
-    </Door>
+    </EntryPage>
   )
 }

@@ -1,6 +1,6 @@
 import { Button, Modal, Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import type { Again } from './again.ts'
+import type { SignInPrompt } from './sign-in-prompt.ts'
 import { LoginForm } from './login.tsx'
 import type { Session } from './session.ts'
 
@@ -8,7 +8,7 @@ import type { Session } from './session.ts'
 const ABOVE_ALL = 350
 
 type Props = {
-  again: Again
+  again: SignInPrompt
   email: string
   onSession: (session: Session) => void
   onLeave: () => void
@@ -16,9 +16,9 @@ type Props = {
 
 /** A dialog above the current page, which keeps its state. */
 export function SignInAgain({ again, email, onSession, onLeave }: Props) {
-  const asked = useSyncExternalStore(again.subscribe, again.isAsked)
+  const asked = useSyncExternalStore(again.subscribe, again.isOpen)
   function leave(): void {
-    again.answer(false)
+    again.close(false)
     onLeave()
   }
   return (

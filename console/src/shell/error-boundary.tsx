@@ -1,6 +1,6 @@
 import { Code } from '@mantine/core'
 import { Component, type ReactNode } from 'react'
-import { FailedPage, LoadAgain, PageToCome } from './page-to-come.tsx'
+import { FailedPage, ReloadButton, UnloadedPage } from './unloaded-page.tsx'
 
 type Props = { children: ReactNode /** The page's path; a new value clears the error. */; at?: string }
 type State = { error: Error | null; at: string | undefined }
@@ -20,14 +20,14 @@ export class ErrorBoundary extends Component<Props, State> {
   override render(): ReactNode {
     const { error } = this.state
     if (!error) return this.props.children
-    if (isNotCome(error)) return <PageToCome />
+    if (isLoadError(error)) return <UnloadedPage />
     return (
       <FailedPage
         title="This page has failed"
         text="This is an error of the console. It sent and changed nothing; the other pages work."
       >
         <Code block>{error.message}</Code>
-        <LoadAgain />
+        <ReloadButton />
       </FailedPage>
     )
   }
@@ -37,6 +37,6 @@ export class ErrorBoundary extends Component<Props, State> {
  * A script or style of the page could not be loaded: the server is unreachable, or was updated and has other
  * file names.
  */
-function isNotCome({ message }: Error): boolean {
+function isLoadError({ message }: Error): boolean {
   return /dynamically imported module|module script|preload css/i.test(message)
 }

@@ -6,13 +6,13 @@ import { PageSkeleton } from '../parts/page.tsx'
 import { Wordmark } from '../parts/wordmark.tsx'
 import { useSession } from '../session/context.tsx'
 import { AccountSwitch } from './account-switch.tsx'
-import { AwayBanner } from './away-banner.tsx'
+import { UnreachableBanner } from './unreachable-banner.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import classes from './frame.module.css'
 import { HeaderTools } from './header-tools.tsx'
 import { ModeSwitch } from './mode-switch.tsx'
 import { Nav } from './nav.tsx'
-import { NoPage } from './no-page.tsx'
+import { NotFoundPage } from './not-found-page.tsx'
 import { Palette } from './palette.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { usePages } from './use-pages.ts'
@@ -68,7 +68,7 @@ export function Frame() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <AwayBanner />
+        <UnreachableBanner />
         {/* Remounted for another account: pages hold data of one account. */}
         <ErrorBoundary key={membership?.account.id} at={path}>
           <Suspense fallback={<PageSkeleton />}>
@@ -79,7 +79,7 @@ export function Frame() {
                 </Route>
               ))}
               <Route>
-                <NoPage />
+                <NotFoundPage />
               </Route>
             </Switch>
           </Suspense>

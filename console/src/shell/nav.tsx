@@ -8,10 +8,10 @@ import { usePages } from './use-pages.ts'
 export function Nav() {
   const [path] = useLocation()
   const shown = usePages()
-  const here = nearest(shown, path)
+  const here = currentPageOf(shown, path)
   const place = useRef<HTMLAnchorElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the current page when it changes
-  useEffect(() => showWithin(place.current), [here?.path])
+  useEffect(() => scrollToLink(place.current), [here?.path])
   return (
     <div>
       {SECTIONS.map(section => {
@@ -40,7 +40,7 @@ export function Nav() {
 }
 
 /** Not by `scrollIntoView`, which would move the start of keyboard navigation past the skip link. */
-function showWithin(link: HTMLElement | null): void {
+function scrollToLink(link: HTMLElement | null): void {
   const view = link?.closest('.mantine-ScrollArea-viewport')
   if (!link || !view) return
   const [own, frame] = [link.getBoundingClientRect(), view.getBoundingClientRect()]
@@ -49,7 +49,7 @@ function showWithin(link: HTMLElement | null): void {
 }
 
 /** The page with the longest path that is a prefix of `path`. */
-function nearest(pages: readonly Page[], path: string): Page | undefined {
+function currentPageOf(pages: readonly Page[], path: string): Page | undefined {
   const fitting = pages.filter(
     page => path === page.path || (page.path !== '/' && path.startsWith(`${page.path}/`)),
   )

@@ -16,7 +16,7 @@ export function Palette() {
   const pages: SpotlightActionData[] = usePages().map(page => ({
     id: page.path,
     label: page.title,
-    keywords: page.words ?? '',
+    keywords: page.keywords ?? '',
     leftSection: <page.icon {...ICON} />,
     rightSection: (
       // Inherits the colour of its row.

@@ -24,7 +24,7 @@ export function Shortcuts() {
   useEffect(() => {
     let startedMs = Number.NEGATIVE_INFINITY
     function onKey(event: KeyboardEvent): void {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isAsked()) return
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isDialogOpen()) return
       const inSequence = event.timeStamp - startedMs < SEQUENCE_MS
       startedMs = Number.NEGATIVE_INFINITY
       const page = inSequence ? reachable.find(({ shortcut }) => shortcut === event.key) : undefined
@@ -91,7 +91,7 @@ function isTyping(target: EventTarget | null): boolean {
  * Whether a dialog is open: then shortcuts are off, since leaving the page would lose what was typed or shown
  * only once.
  */
-function isAsked(): boolean {
+function isDialogOpen(): boolean {
   return document.querySelector(`.mantine-Modal-content:not(.${OWN})`) !== null
 }
 

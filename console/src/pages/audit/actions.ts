@@ -1,7 +1,7 @@
-import { inWords } from '../../parts/status-badge.tsx'
+import { humanize } from '../../parts/status-badge.tsx'
 
 /** By group; the API accepts the first part of an action as a filter for its group. */
-const OF_ACCOUNTS: Readonly<Record<string, string>> = {
+const ACCOUNT_GROUP_NAMES: Readonly<Record<string, string>> = {
   api_key: 'API keys',
   member: 'Members',
   invitation: 'Invitations',
@@ -18,16 +18,16 @@ const OF_ACCOUNTS: Readonly<Record<string, string>> = {
   fraud: 'Fraud rules',
 }
 /** Of the platform, or of a login. */
-const OF_THE_PLATFORM: Readonly<Record<string, string>> = {
+const PLATFORM_GROUP_NAMES: Readonly<Record<string, string>> = {
   connection: 'Connections',
   price: 'Prices',
   person: 'People',
   login: 'Logins',
 }
-const NAMES: typeof OF_ACCOUNTS = { ...OF_ACCOUNTS, ...OF_THE_PLATFORM }
+const NAMES: typeof ACCOUNT_GROUP_NAMES = { ...ACCOUNT_GROUP_NAMES, ...PLATFORM_GROUP_NAMES }
 
 const choices = (names: typeof NAMES) => Object.entries(names).map(([value, label]) => ({ value, label }))
-export const ACCOUNT_GROUPS = choices(OF_ACCOUNTS)
+export const ACCOUNT_GROUPS = choices(ACCOUNT_GROUP_NAMES)
 export const ALL_GROUPS = choices(NAMES)
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -59,9 +59,9 @@ const VERBS: Readonly<Record<string, string>> = {
 }
 
 /** `api_key.create` is "API keys: created". */
-export function actionInWords(action: string): string {
+export function actionLabel(action: string): string {
   const [group = '', what = ''] = action.split('.')
   return what === ''
-    ? inWords(group)
-    : `${NAMES[group] ?? inWords(group)}: ${VERBS[what] ?? what.replaceAll('_', ' ')}`
+    ? humanize(group)
+    : `${NAMES[group] ?? humanize(group)}: ${VERBS[what] ?? what.replaceAll('_', ' ')}`
 }

@@ -3,17 +3,17 @@ import type { AuditEntry } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import type { Column } from '../../parts/data-list.tsx'
 import { ACCOUNT_GROUPS } from './actions.ts'
-import { AuditLog, LOOK_EVERY_MS, useAuditFilters } from './log.tsx'
+import { AuditLog, POLL_EVERY_MS, useAuditFilters } from './log.tsx'
 
 /** The audit log of the account; for owners only. */
 export default function Audit() {
   const { filters, query } = useAuditFilters()
-  const entries = useReadPages('/api/v2/audit', { query }, { everyMs: LOOK_EVERY_MS })
+  const entries = useReadPages('/api/v2/audit', { query }, { everyMs: POLL_EVERY_MS })
   return (
     <AuditLog
       title="Audit log"
       lead="Who changed what, when and from where: people, keys and the operator. It cannot be changed."
-      nothing={{
+      emptyNote={{
         icon: ScrollText,
         text: 'Every change of the account is recorded here: keys created, members invited, templates deleted.',
       }}

@@ -4,7 +4,7 @@ import { Snippet } from '../../parts/code.tsx'
 import { CopyId } from '../../parts/copy-id.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { formatTime } from '../../parts/time.tsx'
-import { actionInWords } from './actions.ts'
+import { actionLabel } from './actions.ts'
 
 const KINDS: Readonly<Record<AuditEntry['actor']['type'], string>> = {
   user: 'In the console',
@@ -26,7 +26,7 @@ export function EntryPanel({
     <SidePanel
       opened={entry !== null}
       onClose={onClose}
-      title={entry ? actionInWords(entry.action) : ''}
+      title={entry ? actionLabel(entry.action) : ''}
       foot={
         actorId !== null && (
           <Button variant="default" onClick={() => onActor(actorId)}>

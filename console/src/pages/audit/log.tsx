@@ -10,11 +10,11 @@ import { Page } from '../../parts/page.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { PeriodFilter } from '../../parts/usual-filters.tsx'
-import { actionInWords } from './actions.ts'
+import { PeriodFilter } from '../../parts/common-filters.tsx'
+import { actionLabel } from './actions.ts'
 import { EntryPanel } from './entry-panel.tsx'
 
-export const LOOK_EVERY_MS = 10_000
+export const POLL_EVERY_MS = 10_000
 const NAMES = ['action', 'actorId', 'when', 'accountId'] as const
 type Filters = ReturnType<typeof useFilters<(typeof NAMES)[number]>>
 
@@ -30,7 +30,7 @@ export function useAuditFilters(): { filters: Filters; query: Record<string, str
 export function AuditLog<E extends AuditEntry>({
   title,
   lead,
-  nothing,
+  emptyNote,
   filters: [filters, setFilters, clear],
   entries,
   groups,
@@ -40,7 +40,7 @@ export function AuditLog<E extends AuditEntry>({
   title: string
   lead: string
   /** Shown while the list is empty. */
-  nothing: { icon: LucideIcon; text: string }
+  emptyNote: { icon: LucideIcon; text: string }
   filters: Filters
   entries: PagedRead<E>
   /** The groups of actions that can occur. */
@@ -75,7 +75,7 @@ export function AuditLog<E extends AuditEntry>({
         rowKey={({ id }) => id}
         onOpen={setOpened}
         opened={opened?.id ?? null}
-        empty={<EmptyList icon={nothing.icon} clear={clear} title="No changes yet" text={nothing.text} />}
+        empty={<EmptyList icon={emptyNote.icon} clear={clear} title="No changes yet" text={emptyNote.text} />}
       />
       <EntryPanel
         entry={opened}
@@ -100,7 +100,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     title: 'Action',
     width: 'minmax(110px, 1.5fr)',
     breaksOnPhone: true,
-    render: ({ action }) => actionInWords(action),
+    render: ({ action }) => actionLabel(action),
   },
   {
     title: 'Target',

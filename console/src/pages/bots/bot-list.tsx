@@ -13,11 +13,11 @@ import { MaybeTime } from '../../parts/time.tsx'
 import { BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 export function BotList() {
   const [, go] = useLocation()
-  const bots = useReadPages(BOTS, {}, { everyMs: LOOK_EVERY_MS })
+  const bots = useReadPages(BOTS, {}, { everyMs: POLL_EVERY_MS })
   const [adding, setAdding] = useState(false)
   const add = (
     <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>

@@ -12,17 +12,17 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { BotState } from './bot-list.tsx'
-import { BOTS, MOST_BOTS } from './paths.ts'
+import { BOTS, MAX_BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
 import { Subscribers } from './subscribers.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** One bot and its subscribers. */
 export default function BotPage({ botId }: { botId: string }) {
-  const bots = useRead(BOTS, { query: { limit: MOST_BOTS } }, { everyMs: LOOK_EVERY_MS })
+  const bots = useRead(BOTS, { query: { limit: MAX_BOTS } }, { everyMs: POLL_EVERY_MS })
   const bot = bots.data?.data.find(({ id }) => id === botId)
   const back = (
     <Anchor component={Link} href="/bots" size="sm">
@@ -129,7 +129,7 @@ function BotMenu({ bot }: { bot: BotView }) {
   const remove = useAction(api => api.delete('/api/v2/botapp-bots/{botId}', { path: { botId: bot.id } }), {
     changes: [BOTS],
     onDone() {
-      tellDone('The bot is removed.')
+      notifyDone('The bot is removed.')
       go('/bots')
     },
   })

@@ -1,3 +1,3 @@
 export const BOTS = '/api/v2/botapp-bots'
 /** The API's largest page; far more bots than any account has. */
-export const MOST_BOTS = 500
+export const MAX_BOTS = 500

@@ -1,10 +1,10 @@
 import { Modal, Text } from '@mantine/core'
 import type { BotView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { SecretInput } from '../../parts/secret-input.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { BOTS } from './paths.ts'
 
@@ -21,14 +21,14 @@ export function RegisterBot({ title, opened, onClose, onMade }: Props) {
 
 function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { mode } = useSession()
   const form = useApiForm({
     initial: { token: '' },
     send: ({ token }) => api.post('/api/v2/botapp-bots', { body: { token: token.trim() } }),
     onDone({ data: { bot } }) {
-      forget([BOTS])
-      tellDone(`${bot.name} is connected.`)
+      invalidate([BOTS])
+      notifyDone(`${bot.name} is connected.`)
       onMade(bot)
     },
   })

@@ -9,11 +9,11 @@ import { NameCell } from '../../parts/name-cell.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { wholeList } from '../../parts/whole-list.ts'
+import { asPagedRead } from '../../parts/as-paged-read.ts'
 import { WriteTo } from '../../parts/write-to.tsx'
 
 const PAGE_ROWS = 50
-const LOOK_EVERY_MS = 3_000
+const POLL_EVERY_MS = 3_000
 
 /** Who started the bot: searched, page by page. */
 export function Subscribers({ bot }: { bot: BotView }) {
@@ -25,7 +25,7 @@ export function Subscribers({ bot }: { bot: BotView }) {
       path: { botId: bot.id },
       query: { page, limit: PAGE_ROWS, ...(filters.q !== undefined && { q: filters.q }) },
     },
-    { everyMs: LOOK_EVERY_MS, keepsLast: true },
+    { everyMs: POLL_EVERY_MS, keepsPrevious: true },
   )
   const shown = read.data?.data
   const pages = Math.max(1, Math.ceil((shown?.total ?? 0) / PAGE_ROWS))
@@ -43,7 +43,7 @@ export function Subscribers({ bot }: { bot: BotView }) {
       <Stack gap="sm">
         <DataList
           label="Subscribers"
-          read={wholeList(shown?.subscribers, read)}
+          read={asPagedRead(shown?.subscribers, read)}
           columns={COLUMNS}
           rowKey={({ chatId }) => chatId}
           height="calc(100dvh - 420px)"
@@ -51,7 +51,7 @@ export function Subscribers({ bot }: { bot: BotView }) {
             <EmptyList
               icon={Users}
               clear={filters.q === undefined ? null : clear}
-              unfit={{
+              noMatch={{
                 title: 'No matching subscribers',
                 text: 'Search for a part of the name, the @username or the chat id.',
               }}

@@ -51,7 +51,7 @@ export function useCheck(sheet: OpenSheet, plan: Plan) {
 }
 
 function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) {
-  const again =
+  const repeatedNote =
     repeated === 0
       ? null
       : `${repeated.toLocaleString()} ${repeated === 1 ? 'row repeats' : 'rows repeat'} the recipient of another row.`
@@ -63,7 +63,7 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
         icon={<CircleCheck size={16} />}
         title={`${rows.toLocaleString()} ${rows === 1 ? 'row looks' : 'rows look'} good`}
       >
-        The server checks every row in full before it sends the first message. {again}
+        The server checks every row in full before it sends the first message. {repeatedNote}
       </Alert>
     )
   }
@@ -76,7 +76,7 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
       role="alert"
     >
       Correct the file and start again, assign the columns differently, or continue without these rows.{' '}
-      {again}
+      {repeatedNote}
     </Alert>
   )
 }

@@ -11,7 +11,7 @@ import type { OpenSheet } from './open-sheet.ts'
 import type { Plan } from './plan.ts'
 
 const SAMPLE = 24
-const AT_A_TIME = 6
+const CONCURRENCY = 6
 
 type Sampled = { line: number; estimate: Estimate }
 type Sample = { good: number; sampled: Sampled[] }
@@ -59,8 +59,8 @@ export function CostSample({ sheet, plan }: { sheet: OpenSheet; plan: Plan }) {
 async function readSample(api: Posthorn, sheet: OpenSheet, plan: Plan, signal: AbortSignal): Promise<Sample> {
   const { good, rows } = await sheet.sample(plan, SAMPLE)
   const sampled: Sampled[] = []
-  for (let at = 0; at < rows.length; at += AT_A_TIME) {
-    const some = rows.slice(at, at + AT_A_TIME).map(async ({ line, message }) => {
+  for (let at = 0; at < rows.length; at += CONCURRENCY) {
+    const some = rows.slice(at, at + CONCURRENCY).map(async ({ line, message }) => {
       const { data: estimate } = await api.post('/api/v2/messages/estimate', { body: message, signal })
       return { line, estimate }
     })

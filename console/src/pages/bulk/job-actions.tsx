@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { BulkAnswer, BulkJob } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
-import { tellFault } from '../../parts/toast.tsx'
+import { notifyFault } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { BULK } from './path.ts'
 
@@ -18,16 +18,16 @@ export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob)
   const cancel = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/cancel', { path }), options)
   const { can } = useSession()
   const { status, counts } = job
-  const moves = status === 'running' || status === 'queued'
+  const isActive = status === 'running' || status === 'queued'
   if (!can('messages:create')) return null
   return (
     <>
-      {moves && (
+      {isActive && (
         <Button
           variant="default"
           leftSection={<CirclePause size={16} />}
           loading={pause.isPending}
-          onClick={() => pause.mutate(undefined, { onError: tellFault })}
+          onClick={() => pause.mutate(undefined, { onError: notifyFault })}
         >
           Pause
         </Button>
@@ -36,12 +36,12 @@ export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob)
         <Button
           leftSection={<CirclePlay size={16} />}
           loading={resume.isPending}
-          onClick={() => resume.mutate(undefined, { onError: tellFault })}
+          onClick={() => resume.mutate(undefined, { onError: notifyFault })}
         >
           Resume
         </Button>
       )}
-      {(moves || status === 'paused' || status === 'validating') && (
+      {(isActive || status === 'paused' || status === 'validating') && (
         <Button variant="default" leftSection={<X size={16} />} onClick={() => setAsked(true)}>
           Cancel
         </Button>

@@ -7,19 +7,19 @@ import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { Page } from '../../parts/page.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { BULK } from './path.ts'
 
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 
 export function JobList() {
   const [, go] = useLocation()
   const [filters, setFilters, clear] = useFilters(['status'])
-  const jobs = useReadPages(BULK, { query: filters }, { everyMs: LOOK_EVERY_MS })
+  const jobs = useReadPages(BULK, { query: filters }, { everyMs: POLL_EVERY_MS })
   const { can } = useSession()
   const mayRun = can('messages:create')
   return (
@@ -38,7 +38,7 @@ export function JobList() {
         <ChoiceFilter
           label="Status"
           value={filters.status}
-          options={BULK_STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={BULK_STATUSES.map(value => ({ value, label: humanize(value) }))}
           onChange={status => setFilters({ status })}
         />
       </FilterBar>
@@ -52,7 +52,7 @@ export function JobList() {
           <EmptyList
             icon={Rows3}
             clear={clear}
-            unfit={{ title: 'No job has this status' }}
+            noMatch={{ title: 'No job has this status' }}
             title="No bulk jobs yet"
             text="Upload a CSV or Excel file, assign its columns, check the cost, and start the job."
             action={

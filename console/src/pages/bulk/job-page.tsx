@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { BulkJob } from '../../../../sdk/index.ts'
 import { type LiveState, useLive } from '../../api/use-live.ts'
-import { useForget, useRead } from '../../api/use-read.ts'
+import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -11,30 +11,30 @@ import { Time } from '../../parts/time.tsx'
 import { JobActions } from './job-actions.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { JobRows } from './job-rows.tsx'
-import { JobStanding } from './job-standing.tsx'
-import { formatDuration, isOver, secondsLeft } from './pace.ts'
+import { JobNotice } from './job-notice.tsx'
+import { formatDuration, isFinished, secondsLeft } from './pace.ts'
 import { RateChart } from './rate-chart.tsx'
 import { useRate } from './use-rate.ts'
 
 /** One job, updated by events, or by polling if streams do not get through. */
 export default function JobPage({ jobId }: { jobId: string }) {
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const read = useRead('/api/v2/messages/bulk/{jobId}', { path: { jobId } })
-  const [told, setTold] = useState<BulkJob | null>(null)
-  const job = told ?? read.data?.job ?? null
-  const live = useLive(job === null || isOver(job) ? null : `/api/v2/messages/bulk/${jobId}/events`, {
-    onEvent: ({ data }) => take(JSON.parse(data) as BulkJob),
+  const [liveJob, setLiveJob] = useState<BulkJob | null>(null)
+  const job = liveJob ?? read.data?.job ?? null
+  const live = useLive(job === null || isFinished(job) ? null : `/api/v2/messages/bulk/${jobId}/events`, {
+    onEvent: ({ data }) => showJob(JSON.parse(data) as BulkJob),
     async poll() {
       const { data, isError } = await read.refetch()
       // After an error, `data` is older than the last event.
-      if (data && !isError) take(data.job)
+      if (data && !isError) showJob(data.job)
     },
   })
 
-  function take(job: BulkJob): void {
-    setTold(job)
+  function showJob(job: BulkJob): void {
+    setLiveJob(job)
     // The rows are no longer polled: read their final state once.
-    if (isOver(job)) forget(['/api/v2/messages/bulk/{jobId}/rows'])
+    if (isFinished(job)) invalidate(['/api/v2/messages/bulk/{jobId}/rows'])
   }
 
   if (!job) {
@@ -56,14 +56,14 @@ export default function JobPage({ jobId }: { jobId: string }) {
         <>
           <Live state={live} />
           <StatusBadge status={job.status} />
-          <JobActions job={job} onJob={take} />
+          <JobActions job={job} onJob={showJob} />
         </>
       }
     >
       <Stack gap="lg">
-        <JobStanding job={job} />
+        <JobNotice job={job} />
         <Running job={job} />
-        <JobRows job={job} live={!isOver(job)} />
+        <JobRows job={job} live={!isFinished(job)} />
       </Stack>
     </Page>
   )
@@ -99,11 +99,11 @@ function Running({ job }: { job: BulkJob }) {
             color={counts.failed > 0 ? 'var(--ph-bad)' : undefined}
           />
           <Count label="Pending" value={counts.pending} />
-          <Told label="Rate" value={rate === null ? '–' : `${rate} a second`} />
+          <Metric label="Rate" value={rate === null ? '–' : `${rate} a second`} />
           {left === null ? (
-            <Told label="Created" value={<Time at={job.createdAt} />} />
+            <Metric label="Created" value={<Time at={job.createdAt} />} />
           ) : (
-            <Told label="Time left, about" value={formatDuration(left)} />
+            <Metric label="Time left, about" value={formatDuration(left)} />
           )}
         </SimpleGrid>
         {samples.length > 1 && <RateChart samples={samples} most={rate ?? 1} />}
@@ -113,10 +113,10 @@ function Running({ job }: { job: BulkJob }) {
 }
 
 function Count({ label, value, color }: { label: string; value: number; color?: string | undefined }) {
-  return <Told label={label} value={<span style={{ color }}>{value.toLocaleString()}</span>} />
+  return <Metric label={label} value={<span style={{ color }}>{value.toLocaleString()}</span>} />
 }
 
-function Told({ label, value }: { label: string; value: ReactNode }) {
+function Metric({ label, value }: { label: string; value: ReactNode }) {
   return (
     <div>
       <Text size="xs" c="dimmed">

@@ -8,12 +8,12 @@ import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
-import { tellFault } from '../../parts/toast.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
+import { notifyFault } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { downloadRows } from './download-rows.ts'
 
-const LOOK_EVERY_MS = 3_000
+const POLL_EVERY_MS = 3_000
 
 /** The rows with their outcomes. */
 export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
@@ -25,7 +25,7 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
   const rows = useReadPages(
     '/api/v2/messages/bulk/{jobId}/rows',
     { path: { jobId: job.id }, query: { status } },
-    { everyMs: live ? LOOK_EVERY_MS : undefined },
+    { everyMs: live ? POLL_EVERY_MS : undefined },
   )
   const bad: RowStatus = invalid ? 'invalid' : 'failed'
   const hasBad = invalid || job.counts.failed > 0
@@ -35,7 +35,7 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
     try {
       await downloadRows(api, job, bad)
     } catch (error) {
-      tellFault(error)
+      notifyFault(error)
     } finally {
       setBusy(false)
     }
@@ -47,7 +47,7 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
         <ChoiceFilter
           label="All rows"
           value={status}
-          options={ROW_STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={ROW_STATUSES.map(value => ({ value, label: humanize(value) }))}
           onChange={chosen => setFilters({ status: chosen })}
         />
         {hasBad && (
@@ -73,7 +73,7 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
           <EmptyList
             icon={Rows3}
             clear={clear}
-            unfit={{ title: `No ${inWords(status ?? '').toLowerCase()} rows` }}
+            noMatch={{ title: `No ${humanize(status ?? '').toLowerCase()} rows` }}
             title="No rows"
             text={job.status === 'rejected' && !invalid ? 'The rows of this job were not stored.' : undefined}
           />

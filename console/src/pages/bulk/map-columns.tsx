@@ -5,7 +5,7 @@ import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import { type Plan, type Target, takesSender, targetOf } from './plan.ts'
+import { type Plan, type Target, supportsSender, buttonTarget } from './plan.ts'
 
 type Props = { sheet: OpenSheet; plan: Plan; onPlan: (plan: Plan) => void }
 
@@ -37,7 +37,7 @@ export function MapColumns({ sheet, plan, onPlan }: Props) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Card title="Settings for every row">
-          <Common plan={plan} onPlan={onPlan} />
+          <SharedSettings plan={plan} onPlan={onPlan} />
         </Card>
       </Grid.Col>
     </Grid>
@@ -58,7 +58,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
       : [
           ...places.map(place => ({ value: String(place), label: `Variable {{${place}}}` })),
           ...plan.template.buttons.map(button => ({
-            value: String(targetOf(button)),
+            value: String(buttonTarget(button)),
             label: `URL of button ${button.index + 1}`,
           })),
         ]),
@@ -118,7 +118,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
   )
 }
 
-function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
+function SharedSettings({ plan, onPlan }: Omit<Props, 'sheet'>) {
   const templates = useRead('/api/v2/templates')
   const category = CATEGORY_OF[plan.channel]
   const fitting = (templates.data?.data ?? []).filter(
@@ -156,7 +156,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
         value={plan.channel}
         onChange={channel => chooseTemplate(null, channel as Plan['channel'])}
       />
-      <SenderOfAll plan={plan} onPlan={onPlan} />
+      <SenderSelect plan={plan} onPlan={onPlan} />
       <Select
         label="Template"
         placeholder="None: use texts instead"
@@ -209,10 +209,10 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
 }
 
 /** The SMS sender of all messages. */
-function SenderOfAll({ plan, onPlan }: Omit<Props, 'sheet'>) {
+function SenderSelect({ plan, onPlan }: Omit<Props, 'sheet'>) {
   const account = useRead('/api/v2/account')
   const approved = (account.data?.data.smsSenders ?? []).filter(({ status }) => status === 'approved')
-  if (!takesSender(plan) || approved.length === 0) return null
+  if (!supportsSender(plan) || approved.length === 0) return null
   return (
     <Select
       label="SMS sender"

@@ -1,7 +1,7 @@
 import type { SingleSendBody } from '../../../../sdk/index.ts'
 import type { Plan } from './plan.ts'
 import type { Checked } from './sheet.ts'
-import type { Ask, Told } from './sheet-messages.ts'
+import type { SheetRequest, SheetResponse } from './sheet-messages.ts'
 
 /** An opened file, held by a worker. */
 export type OpenSheet = {
@@ -22,15 +22,15 @@ export type OpenSheet = {
 /** Opens a file; rejects with a readable error. */
 export async function openSheet(file: File, onRows: (rows: number) => void): Promise<OpenSheet> {
   const worker = new Worker(new URL('./sheet.worker.ts', import.meta.url), { type: 'module' })
-  const ask = createAsk(worker, onRows)
+  const request = createRequester(worker, onRows)
   try {
-    const opened = (await ask({ what: 'open', file })) as Pick<OpenSheet, 'names' | 'rows' | 'first'>
+    const opened = (await request({ what: 'open', file })) as Pick<OpenSheet, 'names' | 'rows' | 'first'>
     return {
       file,
       ...opened,
-      check: plan => ask({ what: 'check', plan }) as Promise<Checked>,
-      sample: (plan, count) => ask({ what: 'sample', plan, count }) as ReturnType<OpenSheet['sample']>,
-      body: (plan, head) => ask({ what: 'body', plan, head }) as Promise<Blob>,
+      check: plan => request({ what: 'check', plan }) as Promise<Checked>,
+      sample: (plan, count) => request({ what: 'sample', plan, count }) as ReturnType<OpenSheet['sample']>,
+      body: (plan, head) => request({ what: 'body', plan, head }) as Promise<Blob>,
       close: () => worker.terminate(),
     }
   } catch (error) {
@@ -41,11 +41,11 @@ export async function openSheet(file: File, onRows: (rows: number) => void): Pro
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-function createAsk(worker: Worker, onRows: (rows: number) => void) {
+function createRequester(worker: Worker, onRows: (rows: number) => void) {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0
 
-  worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+  worker.addEventListener('message', ({ data }: MessageEvent<SheetResponse>) => {
     if ('rows' in data) return onRows(data.rows)
     const asked = waiting.get(data.id)
     waiting.delete(data.id)
@@ -57,7 +57,7 @@ function createAsk(worker: Worker, onRows: (rows: number) => void) {
     waiting.clear()
   })
 
-  return (question: WithoutId<Ask>): Promise<unknown> => {
+  return (question: WithoutId<SheetRequest>): Promise<unknown> => {
     const asked = Promise.withResolvers<unknown>()
     last += 1
     waiting.set(last, asked)

@@ -3,15 +3,15 @@ import type { BulkJob, BulkStatus } from '../../../../sdk/index.ts'
 /** Messages that were settled in one second. */
 export type RateSample = { atMs: number; perSecond: number }
 
-export const ENDED: ReadonlySet<BulkStatus> = new Set(['completed', 'rejected', 'cancelled'])
+export const ENDED_STATUSES: ReadonlySet<BulkStatus> = new Set(['completed', 'rejected', 'cancelled'])
 
 /** Whether the job is final: after a cancel, messages in flight still have to settle. */
-export function isOver({ status, counts }: BulkJob): boolean {
-  return ENDED.has(status) && (status !== 'cancelled' || counts.pending === 0)
+export function isFinished({ status, counts }: BulkJob): boolean {
+  return ENDED_STATUSES.has(status) && (status !== 'cancelled' || counts.pending === 0)
 }
 
 /** A job is stalled after so many seconds without a settled row: even the slowest one settles one a second. */
-const STILL_SECONDS = 5
+const STALLED_SECONDS = 5
 
 /**
  * The remaining time at the job's rate, if nothing else is running. Null if it does not progress by
@@ -22,7 +22,7 @@ export function secondsLeft(
   samples: readonly RateSample[],
 ): number | null {
   if (status !== 'running' || messagesPerSecond === null) return null
-  if (!samples.slice(-STILL_SECONDS).some(({ perSecond }) => perSecond > 0)) return null
+  if (!samples.slice(-STALLED_SECONDS).some(({ perSecond }) => perSecond > 0)) return null
   return Math.ceil(counts.pending / messagesPerSecond)
 }
 

@@ -42,7 +42,7 @@ export function guessColumns(names: readonly string[]): Target[] {
 }
 
 /** Whether recipients in these rows are numbers without their plus. */
-export function lostPlus(rows: readonly (readonly string[])[], columns: readonly Target[]): boolean {
+export function hasLostPlus(rows: readonly (readonly string[])[], columns: readonly Target[]): boolean {
   const at = columns.indexOf('to')
   return at >= 0 && rows.some(row => /^[1-9]\d{9,14}$/.test((row[at] ?? '').trim()))
 }
@@ -54,11 +54,11 @@ export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
   const common = {
     to,
     ...(channel !== 'auto' && { channel }),
-    ...(sender !== '' && takesSender(plan) && { sender: { id: sender } }),
+    ...(sender !== '' && supportsSender(plan) && { sender: { id: sender } }),
   }
   if (template !== null) {
     const values = Array.from({ length: template.places }, (_, at) => cellOf(row, plan, at + 1))
-    const buttons = template.buttons.map(button => ({ ...button, text: cellOf(row, plan, targetOf(button)) }))
+    const buttons = template.buttons.map(button => ({ ...button, text: cellOf(row, plan, buttonTarget(button)) }))
     return {
       ...common,
       template: {
@@ -76,12 +76,12 @@ export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
 }
 
 /** Only SMS has a sender. */
-export function takesSender({ channel }: Plan): boolean {
+export function supportsSender({ channel }: Plan): boolean {
   return channel === 'auto' || channel === 'local_sms' || channel === 'int_sms'
 }
 
 /** The target of the column for the variable in a button's URL. */
-export function targetOf({ index }: { index: number }): Target {
+export function buttonTarget({ index }: { index: number }): Target {
   return `button${index}`
 }
 
@@ -98,9 +98,9 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
       faults.push({ column: columnOf(plan, place), message: `has no value for {{${place}}}` })
   }
   for (const button of plan.template?.buttons ?? []) {
-    if (cellOf(row, plan, targetOf(button)) === '')
+    if (cellOf(row, plan, buttonTarget(button)) === '')
       faults.push({
-        column: columnOf(plan, targetOf(button)),
+        column: columnOf(plan, buttonTarget(button)),
         message: `has no value for button ${button.index + 1}`,
       })
   }
@@ -108,13 +108,13 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
 }
 
 /** What is missing in the plan; null if it is complete. */
-export function planFault(plan: Plan): string | null {
+export function missingIn(plan: Plan): string | null {
   if (!plan.columns.includes('to')) return 'Choose the column with the recipients.'
   if (plan.template !== null) {
     for (let place = 1; place <= plan.template.places; place++) {
       if (!plan.columns.includes(place)) return `Choose the column that fills {{${place}}} of the template.`
     }
-    const button = plan.template.buttons.find(each => !plan.columns.includes(targetOf(each)))
+    const button = plan.template.buttons.find(each => !plan.columns.includes(buttonTarget(each)))
     if (button) return `Choose the column that completes the URL of button ${button.index + 1}.`
     return null
   }

@@ -2,7 +2,7 @@ import { BadCsv, readCsv } from '../../parts/read-csv.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 
 /** A limit for browsers; larger files are for the command line. */
-const MOST_ROWS = 1_000_000
+const MAX_ROWS = 1_000_000
 
 /** A file that cannot be read, and why, for people. */
 export class BadFile extends Error {}
@@ -34,9 +34,9 @@ function isExcel({ name, type }: File): boolean {
 async function readText(file: File, onRows: (rows: number) => void): Promise<string[][]> {
   try {
     return await readCsv(file, rows => {
-      if (rows > MOST_ROWS) {
+      if (rows > MAX_ROWS) {
         throw new BadFile(
-          `The file has more than ${MOST_ROWS.toLocaleString()} rows. Use the command line for it: posthorn bulk send.`,
+          `The file has more than ${MAX_ROWS.toLocaleString()} rows. Use the command line for it: posthorn bulk send.`,
         )
       }
       onRows(rows)

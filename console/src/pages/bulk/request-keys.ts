@@ -6,9 +6,9 @@ import { newId } from '../../parts/new-id.ts'
  * job.
  */
 const KEY = 'posthorn-bulk-keys'
-const MOST = 20
+const MAX_KEYS = 20
 
-type Kept = [of: string, key: string][]
+type StoredKeys = [of: string, key: string][]
 
 /** `of` identifies the job: the file, the plan and the rate. */
 export function requestKey(of: string): string {
@@ -16,31 +16,31 @@ export function requestKey(of: string): string {
   const found = kept.find(([known]) => known === of)
   if (found) return found[1]
   const key = `console-${newId()}`
-  write([...kept, [of, key] as [string, string]].slice(-MOST))
+  write([...kept, [of, key] as [string, string]].slice(-MAX_KEYS))
   return key
 }
 
 /** The next job gets a new key, even if it is the same in everything. */
-export function forgetRequestKey(of: string): void {
+export function removeRequestKey(of: string): void {
   write(read().filter(([known]) => known !== of))
 }
 
 /** Fallback without browser storage, while the page is open. */
-let unkept: Kept | null = null
+let memoryKeys: StoredKeys | null = null
 
-function read(): Kept {
-  if (unkept) return unkept
+function read(): StoredKeys {
+  if (memoryKeys) return memoryKeys
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? '[]') as Kept
+    return JSON.parse(localStorage.getItem(KEY) ?? '[]') as StoredKeys
   } catch {
     return []
   }
 }
 
-function write(kept: Kept): void {
+function write(kept: StoredKeys): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(kept))
   } catch {
-    unkept = kept
+    memoryKeys = kept
   }
 }

@@ -1,8 +1,8 @@
 import { Grid, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type BulkCreated, PosthornError } from '../../../../sdk/index.ts'
-import { answerOf } from '../../api/answer-of.ts'
+import { readResponse } from '../../api/read-response.ts'
 import { useApiContext } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
@@ -13,7 +13,7 @@ import type { OpenSheet } from './open-sheet.ts'
 import { formatDuration } from './pace.ts'
 import { BULK } from './path.ts'
 import type { Plan } from './plan.ts'
-import { forgetRequestKey, requestKey } from './request-keys.ts'
+import { removeRequestKey, requestKey } from './request-keys.ts'
 
 type Values = { name: string; messagesPerSecond: number }
 
@@ -29,17 +29,17 @@ export function RunJob({
 }) {
   const { fetch, identity } = useApiContext()
   const { mode } = useSession()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { data: checked } = useCheck(sheet, plan)
   const good = checked ? checked.rows - checked.faulty : 0
   const form = useApiForm<Values, BulkCreated>({
     initial: { name: sheet.file.name.replace(/\.[^.]+$/, ''), messagesPerSecond: 10 },
     async send(values) {
-      const of = whatItIs(sheet.file, plan, values, `${identity().accountId} ${identity().mode}`)
-      return hand(fetch, await sheet.body(plan, values), of)
+      const of = jobIdentity(sheet.file, plan, values, `${identity().accountId} ${identity().mode}`)
+      return createJob(fetch, await sheet.body(plan, values), of)
     },
     onDone(job) {
-      forget([BULK])
+      invalidate([BULK])
       onJob(job.id)
     },
   })
@@ -91,12 +91,12 @@ export function RunJob({
 }
 
 /** The identity of the job. */
-function whatItIs({ name, size, lastModified }: File, plan: Plan, values: Values, who: string): string {
+function jobIdentity({ name, size, lastModified }: File, plan: Plan, values: Values, who: string): string {
   return JSON.stringify([who, name, size, lastModified, plan, values])
 }
 
 /** Sends the body as a Blob: it is never one string in memory. */
-async function hand(
+async function createJob(
   fetch: (request: Request) => Promise<Response>,
   body: Blob,
   of: string,
@@ -107,12 +107,12 @@ async function hand(
     body,
   })
   try {
-    const job = await answerOf<BulkCreated>(await fetch(request))
-    forgetRequestKey(of)
+    const job = await readResponse<BulkCreated>(await fetch(request))
+    removeRequestKey(of)
     return job
   } catch (error) {
     // The file's content has changed since this key was used.
-    if (error instanceof PosthornError && error.code === 'IDEMPOTENCY_CONFLICT') forgetRequestKey(of)
+    if (error instanceof PosthornError && error.code === 'IDEMPOTENCY_CONFLICT') removeRequestKey(of)
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts'
 
 /** A request of the page to its worker. */
-export type Ask = { id: number } & (
+export type SheetRequest = { id: number } & (
   | { what: 'open'; file: File }
   | { what: 'check'; plan: Plan }
   | { what: 'sample'; plan: Plan; count: number }
@@ -9,4 +9,4 @@ export type Ask = { id: number } & (
 )
 
 /** A response of the worker; `rows` is the progress of reading. */
-export type Told = { id: number } & ({ result: unknown } | { error: string } | { rows: number })
+export type SheetResponse = { id: number } & ({ result: unknown } | { error: string } | { rows: number })

@@ -7,7 +7,7 @@ import { CheckRows } from './check-rows.tsx'
 import { FileDrop } from './file-drop.tsx'
 import { MapColumns } from './map-columns.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import { guessColumns, lostPlus, type Plan, planFault } from './plan.ts'
+import { guessColumns, hasLostPlus, type Plan, missingIn } from './plan.ts'
 import { RunJob } from './run-job.tsx'
 import classes from './wizard.module.css'
 
@@ -32,17 +32,17 @@ export default function Wizard() {
       template: null,
       sender: '',
       text: '',
-      addPlus: lostPlus(opened.first, columns),
+      addPlus: hasLostPlus(opened.first, columns),
     })
-    turn(1)
+    goToStep(1)
   }
 
-  function turn(to: number): void {
+  function goToStep(to: number): void {
     setStep(to)
     top.current?.focus()
   }
 
-  const fault = plan && planFault(plan)
+  const fault = plan && missingIn(plan)
   return (
     <Page
       title="New bulk job"
@@ -61,7 +61,7 @@ export default function Wizard() {
       >
         <Stepper
           active={step}
-          onStepClick={to => to < step && turn(to)}
+          onStepClick={to => to < step && goToStep(to)}
           size="sm"
           mb="lg"
           wrap={false}
@@ -80,7 +80,7 @@ export default function Wizard() {
           )}
           {step > 0 && (
             <Group justify="space-between">
-              <Button variant="default" leftSection={<ArrowLeft size={15} />} onClick={() => turn(step - 1)}>
+              <Button variant="default" leftSection={<ArrowLeft size={15} />} onClick={() => goToStep(step - 1)}>
                 Back
               </Button>
               {step < 3 && (
@@ -93,7 +93,7 @@ export default function Wizard() {
                   <Button
                     rightSection={<ArrowRight size={15} />}
                     disabled={fault !== null}
-                    onClick={() => turn(step + 1)}
+                    onClick={() => goToStep(step + 1)}
                   >
                     Next
                   </Button>

@@ -10,9 +10,9 @@ import { Time } from '../../parts/time.tsx'
 import { ContactCard } from './contact-card.tsx'
 import classes from './conversation.module.css'
 import { MediaFile } from './media-file.tsx'
-import { Place } from './place.tsx'
+import { LocationCard } from './location-card.tsx'
 
-const MOST = 30
+const MAX_MESSAGES = 30
 
 type Line = { at: string } & ({ came: InboundMessageView } | { went: Message })
 
@@ -22,11 +22,11 @@ export function Conversation({ message, news }: { message: InboundMessageView; n
   const to = message.conversationContext?.chatId ?? message.from
   const came = useRead('/api/v2/inbound', {
     query: {
-      limit: MOST,
+      limit: MAX_MESSAGES,
       ...(key === null ? { from: message.from, channel: message.channel } : { conversationKey: key }),
     },
   })
-  const went = useRead('/api/v2/messages', { query: { limit: MOST, to } })
+  const went = useRead('/api/v2/messages', { query: { limit: MAX_MESSAGES, to } })
   const readCame = useReadAgain(came)
   const readWent = useReadAgain(went)
   useMessageChanges({ to }, { onChanged: readWent, read: readWent })
@@ -43,22 +43,22 @@ export function Conversation({ message, news }: { message: InboundMessageView; n
   }
   const lines = inOrder(
     came.data.data,
-    went.data.data.filter(each => isOfIt(each, message)),
+    went.data.data.filter(each => belongsTo(each, message)),
   )
   return (
     <ol className={classes.lines} aria-label="The conversation">
       {lines.map(line =>
         'came' in line ? (
-          <Came key={line.came.id} message={line.came} opened={line.came.id === message.id} />
+          <InboundBubble key={line.came.id} message={line.came} opened={line.came.id === message.id} />
         ) : (
-          <Went key={line.went.messageId} message={line.went} />
+          <OutboundBubble key={line.went.messageId} message={line.went} />
         ),
       )}
     </ol>
   )
 }
 
-function Came({ message, opened }: { message: InboundMessageView; opened: boolean }) {
+function InboundBubble({ message, opened }: { message: InboundMessageView; opened: boolean }) {
   const { text, media, location, contacts, button, buttonTitle, receivedAt, id } = message
   return (
     <li className={classes.came} data-opened={opened || undefined}>
@@ -68,8 +68,8 @@ function Came({ message, opened }: { message: InboundMessageView; opened: boolea
       {media.map((file, at) => (
         <MediaFile key={file.path ?? `${id} ${at}`} file={file} />
       ))}
-      {location && <Place place={location} />}
-      {eachOnce(contacts).map(([key, card]) => (
+      {location && <LocationCard place={location} />}
+      {unique(contacts).map(([key, card]) => (
         <ContactCard key={key} card={card} />
       ))}
       <div className={classes.note}>
@@ -79,11 +79,11 @@ function Came({ message, opened }: { message: InboundMessageView; opened: boolea
   )
 }
 
-function eachOnce<T>(items: readonly T[]): [string, T][] {
+function unique<T>(items: readonly T[]): [string, T][] {
   return [...new Map(items.map(item => [JSON.stringify(item), item]))]
 }
 
-function Went({ message }: { message: Message }) {
+function OutboundBubble({ message }: { message: Message }) {
   const { messageId, text, attachment, templateId, messageType, status, createdAt } = message
   return (
     <li className={classes.went}>
@@ -117,7 +117,7 @@ function inOrder(came: readonly InboundMessageView[], went: readonly Message[]):
 const SMS = new Set<Channel>(['local_sms', 'int_sms'])
 
 /** Whether a sent message belongs to the conversation; SMS has none, only the two numbers. */
-function isOfIt(went: Message, { channel, conversationContext }: InboundMessageView): boolean {
+function belongsTo(went: Message, { channel, conversationContext }: InboundMessageView): boolean {
   if (conversationContext === null) return SMS.has(channel) ? SMS.has(went.channel) : went.channel === channel
   if (went.conversationContext === null) return went.channel === channel
   return went.conversationContext.accountId === conversationContext.accountId

@@ -12,10 +12,10 @@ import { Page } from '../../parts/page.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
+import { ChannelFilter, PeriodFilter } from '../../parts/common-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ConversationPanel } from './conversation-panel.tsx'
-import { coordinatesOf } from './place.tsx'
+import { coordinatesOf } from './location-card.tsx'
 import { useInboundChanges } from './use-inbound-changes.ts'
 
 export const INBOUND = '/api/v2/inbound'
@@ -33,7 +33,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
   const [news, setNews] = useState(0)
   const { can } = useSession()
   useInboundChanges(() => {
-    inbound.freshen()
+    inbound.refresh()
     setNews(each => each + 1)
   })
   const open = (id: string | null) => go((id === null ? '/inbound' : `/inbound/${id}`) + location.search)
@@ -63,7 +63,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
           <EmptyList
             icon={Inbox}
             clear={clear}
-            unfit={{
+            noMatch={{
               text: 'Enter the whole sender: a phone number in E.164 format with its plus, or the chat id for a bot.',
             }}
             title="No inbound messages yet"
@@ -84,7 +84,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
 }
 
 /** The text; without one, the other contents. */
-function wordsOf({ text, media, location, contacts }: InboundMessageView): string {
+function summaryOf({ text, media, location, contacts }: InboundMessageView): string {
   if (text !== null) return text
   const place = location && [location.name ?? location.address ?? coordinatesOf(location)]
   const people = contacts.map(({ name, phones, emails }) => name ?? phones[0] ?? emails[0])
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<InboundMessageView>[] = [
         {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}
         {message.location && <MapPin size={13} aria-label="With a location" />}
         {message.contacts.length > 0 && <Contact size={13} aria-label="With a contact" />}{' '}
-        <bdi>{wordsOf(message)}</bdi>
+        <bdi>{summaryOf(message)}</bdi>
       </>
     ),
   },

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import type { InboundMediaView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import { inWords } from '../../parts/status-badge.tsx'
-import { tellFault } from '../../parts/toast.tsx'
+import { humanize } from '../../parts/status-badge.tsx'
+import { notifyFault } from '../../parts/toast.tsx'
 import classes from './conversation.module.css'
 
 /** A received file: it can be saved, but is never opened here. */
@@ -13,7 +13,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
   const api = useApi()
   const [busy, setBusy] = useState(false)
   const { fileName, type, mimetype, sizeBytes, path } = file
-  const name = fileName ?? inWords(type)
+  const name = fileName ?? humanize(type)
 
   async function save(): Promise<void> {
     const place = /\/inbound\/([^/]+)\/media\/(\d+)$/.exec(path ?? '')
@@ -26,7 +26,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
       })
       saveFile(bytes as unknown as Blob, name)
     } catch (error) {
-      tellFault(error)
+      notifyFault(error)
     } finally {
       setBusy(false)
     }
@@ -40,7 +40,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
           <bdi>{name}</bdi>
         </Text>
         <Text size="xs" c="dimmed">
-          {[mimetype, sizeBytes === null ? null : sizeInWords(sizeBytes)].filter(Boolean).join(', ')}
+          {[mimetype, sizeBytes === null ? null : formatSize(sizeBytes)].filter(Boolean).join(', ')}
         </Text>
       </div>
       {path === null ? (
@@ -63,6 +63,6 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
   )
 }
 
-function sizeInWords(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

@@ -4,16 +4,16 @@ import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
 import type { InboundMessageView, SendBody } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { FaultNote, useApiForm } from '../../parts/api-form.tsx'
 import { writeLink } from '../../parts/conversation.ts'
-import { tellDone } from '../../parts/toast.tsx'
-import { useOnce } from '../../parts/use-once.ts'
+import { notifyDone } from '../../parts/toast.tsx'
+import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 
 /** Answers in the conversation that the message came in. */
 export function Reply({ message }: { message: InboundMessageView }) {
-  const way = wayTo(message)
+  const way = replyRouteOf(message)
   if (way === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -24,13 +24,13 @@ export function Reply({ message }: { message: InboundMessageView }) {
   return <ReplyForm way={way} />
 }
 
-type Way = { body: Pick<SendBody, 'to' | 'conversationContext'>; link: string }
+type ReplyRoute = { body: Pick<SendBody, 'to' | 'conversationContext'>; link: string }
 
-function ReplyForm({ way }: { way: Way }) {
+function ReplyForm({ way }: { way: ReplyRoute }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { mode } = useSession()
-  const once = useOnce()
+  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { text: '' },
     send({ text }) {
@@ -41,8 +41,8 @@ function ReplyForm({ way }: { way: Way }) {
     onDone(_, { text }) {
       // Text that was added meanwhile is the next reply.
       form.fields.setFieldValue('text', now => (now.startsWith(text) ? now.slice(text.length) : now))
-      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
-      tellDone(mode === 'test' ? 'The reply is in the sandbox.' : 'The reply is on its way.')
+      invalidate(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
+      notifyDone(mode === 'test' ? 'The reply is in the sandbox.' : 'The reply is on its way.')
     },
   })
 
@@ -78,7 +78,7 @@ function ReplyForm({ way }: { way: Way }) {
 }
 
 /** Null where nothing can be sent back. */
-function wayTo({ channel, from, conversationContext }: InboundMessageView): Way | null {
+function replyRouteOf({ channel, from, conversationContext }: InboundMessageView): ReplyRoute | null {
   if (conversationContext !== null) {
     const { moduleType, accountId, chatId } = conversationContext
     return {

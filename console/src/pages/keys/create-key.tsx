@@ -17,7 +17,7 @@ type Props = {
   onClose: () => void
   create: (draft: KeyDraft) => Promise<string>
   /** Only owners may create keys with the role owner. */
-  mayMakeOwners: boolean
+  mayCreateOwners: boolean
   onMade: (apiKey: string) => void
 }
 
@@ -27,7 +27,7 @@ const SCOPES: readonly (readonly [Permission, string])[] = [
   ['api_keys:read', 'List keys'],
   ['api_keys:write', 'Create, rotate and revoke keys'],
 ]
-const LIVES = [
+const EXPIRIES = [
   { value: '', label: 'Never' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
@@ -43,7 +43,7 @@ export function CreateKey({ opened, ...props }: Props) {
   )
 }
 
-function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
+function CreateForm({ create, mayCreateOwners, onMade }: Omit<Props, 'opened'>) {
   const { mode } = useSession()
   const form = useApiForm({
     initial: {
@@ -88,7 +88,7 @@ function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
           ))}
         </Stack>
       </Checkbox.Group>
-      {mayMakeOwners && (
+      {mayCreateOwners && (
         <Select
           label="Role"
           data={[
@@ -99,7 +99,7 @@ function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
           {...getInputProps('role')}
         />
       )}
-      <Select label="Expires" data={LIVES} allowDeselect={false} {...getInputProps('days')} />
+      <Select label="Expires" data={EXPIRIES} allowDeselect={false} {...getInputProps('days')} />
     </ApiForm>
   )
 }

@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { ApiKey } from '../../../../sdk/index.ts'
-import { type PagedRead, useForget } from '../../api/use-read.ts'
+import { type PagedRead, useInvalidate } from '../../api/use-read.ts'
 import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
@@ -10,7 +10,7 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { CreateKey, type KeyDraft } from './create-key.tsx'
 import { stateOf } from './key-state.ts'
 import { RotateKey } from './rotate-key.tsx'
@@ -40,13 +40,13 @@ type Open =
 export function KeyList({
   read,
   actions,
-  mayMakeOwners,
+  mayCreateOwners,
   height,
   children,
 }: {
   read: PagedRead<ApiKey>
   actions: KeyActions | null
-  mayMakeOwners: boolean
+  mayCreateOwners: boolean
   height?: string
   children: (make: ReactNode, list: ReactNode) => ReactNode
 }) {
@@ -92,7 +92,7 @@ export function KeyList({
         />,
       )}
       {actions && (
-        <KeyDialogs open={open} setOpen={setOpen} actions={actions} mayMakeOwners={mayMakeOwners} />
+        <KeyDialogs open={open} setOpen={setOpen} actions={actions} mayCreateOwners={mayCreateOwners} />
       )}
     </>
   )
@@ -102,25 +102,25 @@ function KeyDialogs({
   open,
   setOpen,
   actions,
-  mayMakeOwners,
+  mayCreateOwners,
 }: {
   open: Open
   setOpen: (open: Open) => void
   actions: KeyActions
-  mayMakeOwners: boolean
+  mayCreateOwners: boolean
 }) {
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const close = () => setOpen(null)
 
   function show(apiKey: string): void {
-    forget(actions.changes)
+    invalidate(actions.changes)
     setOpen({ what: 'made', apiKey })
   }
 
   async function revoke(id: string): Promise<void> {
     await actions.revoke(id)
-    forget(actions.changes)
-    tellDone('The key is revoked and stops working within a second.')
+    invalidate(actions.changes)
+    notifyDone('The key is revoked and stops working within a second.')
   }
 
   return (
@@ -129,7 +129,7 @@ function KeyDialogs({
         opened={open?.what === 'create'}
         onClose={close}
         create={actions.create}
-        mayMakeOwners={mayMakeOwners}
+        mayCreateOwners={mayCreateOwners}
         onMade={show}
       />
       <RotateKey
@@ -182,7 +182,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     title: 'Permissions',
     width: 'minmax(120px, 2fr)',
     wideOnly: true,
-    render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
+    render: key => <span title={key.permissions.join(', ')}>{permissionsLabel(key)}</span>,
   },
   {
     title: 'Created by',
@@ -206,7 +206,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 ]
 
 /** A short summary; the details show the scopes. */
-function rightsOf({ role, permissions }: ApiKey): string {
+function permissionsLabel({ role, permissions }: ApiKey): string {
   const words = permissions.length === PERMISSION_COUNT ? ['everything'] : permissions
   return [...(role === 'owner' ? ['as owner'] : []), ...words].join(', ')
 }

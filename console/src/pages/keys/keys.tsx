@@ -20,7 +20,7 @@ export default function Keys() {
     changes: [PATH],
   }
   return (
-    <KeyList read={keys} actions={can('api_keys:write') ? actions : null} mayMakeOwners={may('owner')}>
+    <KeyList read={keys} actions={can('api_keys:write') ? actions : null} mayCreateOwners={may('owner')}>
       {(make, list) => (
         <Page
           title="API keys"

@@ -1,11 +1,11 @@
 import { Modal, Text } from '@mantine/core'
 import type { Member } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { tellDone } from '../../parts/toast.tsx'
-import { MEMBERS, USUAL_RIGHTS } from './rights.ts'
-import { type RightsDraft, RightsFields, rightsBody, rightsField } from './rights-fields.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
+import { MEMBERS, DEFAULT_PERMISSIONS } from './permissions.ts'
+import { type AccessDraft, AccessFields, accessBody, accessField } from './access-fields.tsx'
 
 export function ChangeMember({ member, onClose }: { member: Member | null; onClose: () => void }) {
   return (
@@ -17,15 +17,15 @@ export function ChangeMember({ member, onClose }: { member: Member | null; onClo
 
 function ChangeForm({ member, onClose }: { member: Member; onClose: () => void }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { id, name, role, permissions } = member
   const form = useApiForm({
-    initial: { role, permissions: role === 'owner' ? USUAL_RIGHTS : [...permissions] } as RightsDraft,
-    send: rights => api.patch('/api/v2/members/{id}', { path: { id }, body: rightsBody(rights) }),
-    fieldOf: rightsField,
+    initial: { role, permissions: role === 'owner' ? DEFAULT_PERMISSIONS : [...permissions] } as AccessDraft,
+    send: rights => api.patch('/api/v2/members/{id}', { path: { id }, body: accessBody(rights) }),
+    fieldOf: accessField,
     onDone() {
-      forget([MEMBERS])
-      tellDone('The change applies within a second.')
+      invalidate([MEMBERS])
+      notifyDone('The change applies within a second.')
       onClose()
     },
   })
@@ -36,7 +36,7 @@ function ChangeForm({ member, onClose }: { member: Member; onClose: () => void }
           <bdi>{name}</bdi>
         </b>
       </Text>
-      <RightsFields form={form} />
+      <AccessFields form={form} />
     </ApiForm>
   )
 }

@@ -4,18 +4,18 @@ import type { Invitation, Posthorn } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import type { Column } from '../../parts/data-list.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 
 /** The columns of an invitation in any list, with `more` columns of that list. */
 export function invitationColumns<R extends Invitation>(...more: Column<R>[]): Column<R>[] {
-  return [...WHOM, ...more, ENDS]
+  return [...BASE_COLUMNS, ...more, ENDS]
 }
 
-const WHOM: readonly Column<Invitation>[] = [
+const BASE_COLUMNS: readonly Column<Invitation>[] = [
   { title: 'E-mail', width: 'minmax(150px, 1.6fr)', render: ({ email }) => <bdi>{email}</bdi> },
-  { title: 'Role', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
+  { title: 'Role', width: '90px', wideOnly: true, render: ({ role }) => humanize(role) },
   { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
   {
     title: 'Invited by',
@@ -66,7 +66,7 @@ export function WithdrawInvitation({
   withdraw: (api: Posthorn, id: string) => Promise<unknown>
   changes: readonly string[]
 }) {
-  const act = useAction(withdraw, { changes, onDone: () => tellDone('The link no longer works.') })
+  const act = useAction(withdraw, { changes, onDone: () => notifyDone('The link no longer works.') })
   return (
     <ConfirmDialog
       opened={invitation !== null}

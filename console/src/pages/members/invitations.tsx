@@ -9,10 +9,10 @@ import { invitationColumns, WithdrawInvitation, withdrawColumn } from './invitat
 
 const PATH = '/api/v2/members/invitations'
 /** An invitation may be accepted at any time. */
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 export function Invitations({ onInvite }: { onInvite: () => void }) {
-  const invitations = useReadPages(PATH, {}, { everyMs: LOOK_EVERY_MS })
+  const invitations = useReadPages(PATH, {}, { everyMs: POLL_EVERY_MS })
   const [asked, setAsked] = useState<Invitation | null>(null)
   return (
     <>

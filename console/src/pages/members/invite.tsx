@@ -1,9 +1,9 @@
 import { Modal, Switch, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { MEMBERS, USUAL_RIGHTS } from './rights.ts'
-import { type RightsDraft, RightsFields, rightsBody, rightsField } from './rights-fields.tsx'
+import { MEMBERS, DEFAULT_PERMISSIONS } from './permissions.ts'
+import { type AccessDraft, AccessFields, accessBody, accessField } from './access-fields.tsx'
 
 type Made = { link: string; mail: string; email: string }
 type Props = { opened: boolean; onClose: () => void; onMade: (made: Made) => void }
@@ -18,17 +18,17 @@ export function Invite({ opened, onClose, onMade }: Props) {
 
 function InviteForm({ onMade }: Pick<Props, 'onMade'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
-    initial: { email: '', role: 'member', permissions: USUAL_RIGHTS, mail: true } as RightsDraft & {
+    initial: { email: '', role: 'member', permissions: DEFAULT_PERMISSIONS, mail: true } as AccessDraft & {
       email: string
       mail: boolean
     },
     send: ({ email, mail, ...rights }) =>
-      api.post('/api/v2/members/invitations', { body: { email: email.trim(), mail, ...rightsBody(rights) } }),
-    fieldOf: rightsField,
+      api.post('/api/v2/members/invitations', { body: { email: email.trim(), mail, ...accessBody(rights) } }),
+    fieldOf: accessField,
     onDone({ data }) {
-      forget([MEMBERS])
+      invalidate([MEMBERS])
       onMade({ link: data.link, mail: data.mail, email: data.invitation.email })
     },
   })
@@ -43,7 +43,7 @@ function InviteForm({ onMade }: Pick<Props, 'onMade'>) {
         data-autofocus
         {...getInputProps('email')}
       />
-      <RightsFields form={form} />
+      <AccessFields form={form} />
       <Switch
         label="Send the link by e-mail"
         description="The link is also shown to you"

@@ -8,17 +8,17 @@ import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
-import { inWords } from '../../parts/status-badge.tsx'
+import { humanize } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ChangeMember } from './change-member.tsx'
 import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
-import { withKeysLeft } from './keys-left.ts'
-import { LinkShown } from './link-shown.tsx'
+import { withRemainingKeys } from './remaining-keys.ts'
+import { LinkDialog } from './link-dialog.tsx'
 import { MemberMenu } from './member-menu.tsx'
-import { MEMBERS, rightsInWords } from './rights.ts'
+import { MEMBERS, permissionsLabel } from './permissions.ts'
 
 type Open =
   | { what: 'invite' }
@@ -34,7 +34,7 @@ export default function Members() {
   const close = () => setOpen(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/members/{id}', { path: { id } }), {
     changes: [MEMBERS],
-    onDone: ({ data }) => tellDone(withKeysLeft('They can no longer act for this account.', data)),
+    onDone: ({ data }) => notifyDone(withRemainingKeys('They can no longer act for this account.', data)),
   })
   return (
     <Page
@@ -85,7 +85,7 @@ export default function Members() {
         onClose={close}
         onMade={made => setOpen({ what: 'invited', ...made })}
       />
-      <LinkShown made={open?.what === 'invited' ? open : null} onClose={close} />
+      <LinkDialog made={open?.what === 'invited' ? open : null} onClose={close} />
       <ChangeMember member={open?.what === 'change' ? open.member : null} onClose={close} />
       <ConfirmDialog
         opened={open?.what === 'remove'}
@@ -135,8 +135,8 @@ const COLUMNS: readonly Column<Member>[] = [
     wideOnly: true,
     render: ({ email }) => <bdi>{email}</bdi>,
   },
-  { title: 'Role', width: '90px', render: ({ role }) => inWords(role) },
-  { title: 'Permissions', width: 'minmax(140px, 1.3fr)', wideOnly: true, render: rightsInWords },
+  { title: 'Role', width: '90px', render: ({ role }) => humanize(role) },
+  { title: 'Permissions', width: 'minmax(140px, 1.3fr)', wideOnly: true, render: permissionsLabel },
   {
     title: 'Second factor',
     width: '120px',

@@ -1,10 +1,10 @@
 import { MESSAGE_ERRORS, MESSAGE_STATUSES, MESSAGE_TYPES, type Message } from '../../../../sdk/index.ts'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { periodStart } from '../../parts/periods.ts'
-import { inWords } from '../../parts/status-badge.tsx'
+import { humanize } from '../../parts/status-badge.tsx'
 import { typeName } from '../../parts/type-name.ts'
 import { useFilters } from '../../parts/use-filters.ts'
-import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
+import { ChannelFilter, PeriodFilter } from '../../parts/common-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 
 /** The filter value for both modes; without a filter it is the current mode. */
@@ -27,14 +27,14 @@ const NAMES = [
 ] as const
 
 type Filters = Partial<Record<(typeof NAMES)[number], string>>
-export type MessagesAsked = Record<string, string | undefined>
+export type MessageQuery = Record<string, string | undefined>
 
 /** The filters, in the URL and as the API's query. */
 export function useMessageFilters() {
   const { mode } = useSession()
   const [filters, setFilters, clear] = useFilters(NAMES)
   const { period, mode: wanted = modeOf(filters, mode), ...rest } = filters
-  const query: MessagesAsked = {
+  const query: MessageQuery = {
     ...rest,
     mode: wanted === BOTH ? undefined : wanted,
     createdAfter: periodStart(period) ?? undefined,
@@ -48,7 +48,7 @@ function modeOf({ templateId, bulkJobId }: Filters, mode: string): string {
 }
 
 /** Whether a message still matches those filters whose fields can change. */
-export function fitsAsNow({ status, errorCode }: MessagesAsked, message: Message): boolean {
+export function matchesChangingFilters({ status, errorCode }: MessageQuery, message: Message): boolean {
   return (
     (status === undefined || message.status === status) &&
     (errorCode === undefined || message.errorCode === errorCode)
@@ -66,7 +66,7 @@ export function MessageFilterBar({
       <ChoiceFilter
         label="Status"
         value={filters.status}
-        options={MESSAGE_STATUSES.map(value => ({ value, label: inWords(value) }))}
+        options={MESSAGE_STATUSES.map(value => ({ value, label: humanize(value) }))}
         onChange={status => setFilters({ status })}
         width={125}
       />
@@ -81,7 +81,7 @@ export function MessageFilterBar({
       <ChoiceFilter
         label="Error"
         value={filters.errorCode}
-        options={MESSAGE_ERRORS.map(value => ({ value, label: inWords(value.toLowerCase()) }))}
+        options={MESSAGE_ERRORS.map(value => ({ value, label: humanize(value.toLowerCase()) }))}
         onChange={errorCode => setFilters({ errorCode })}
         width={150}
       />
@@ -93,13 +93,13 @@ export function MessageFilterBar({
         width={115}
       />
       <PeriodFilter value={filters.period} onChange={period => setFilters({ period })} width={145} />
-      {filters.templateId !== undefined && <OneOf name="Template" id={filters.templateId} />}
-      {filters.bulkJobId !== undefined && <OneOf name="Job" id={filters.bulkJobId} />}
+      {filters.templateId !== undefined && <IdFilterNote name="Template" id={filters.templateId} />}
+      {filters.bulkJobId !== undefined && <IdFilterNote name="Job" id={filters.bulkJobId} />}
     </FilterBar>
   )
 }
 
-function OneOf({ name, id }: { name: string; id: string }) {
+function IdFilterNote({ name, id }: { name: string; id: string }) {
   return (
     <span className="ph-mono" style={{ color: 'var(--ph-quiet)' }}>
       {name} {id}

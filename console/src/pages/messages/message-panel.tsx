@@ -12,15 +12,15 @@ import { countryName } from '../../parts/country-name.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { typeName } from '../../parts/type-name.ts'
 import { useSession } from '../../session/context.tsx'
 import { resendLink } from './resend.ts'
 import { Timeline } from './timeline.tsx'
 
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 const ENDED = new Set(['delivered', 'read', 'undelivered', 'failed', 'cancelled', 'expired'])
 
 /** One message: what became of it, step by step, what it cost, and what can be done. */
@@ -28,7 +28,7 @@ export function MessagePanel({ messageId, onClose }: { messageId: string | null;
   const read = useRead(
     '/api/v2/messages/{messageId}',
     { path: { messageId: messageId ?? '' } },
-    { enabled: messageId !== null, everyMs: LOOK_EVERY_MS },
+    { enabled: messageId !== null, everyMs: POLL_EVERY_MS },
   )
   const message = messageId === null ? undefined : read.data?.data
   return (
@@ -70,13 +70,13 @@ function Details({ message }: { message: MessageWithTimeline }) {
       <Facts
         facts={[
           ['Channel', channelName(message.channel)],
-          ['Mode', inWords(message.mode)],
+          ['Mode', humanize(message.mode)],
           ['Type', typeName(message.messageType)],
           [
             'From',
             message.sender === null
               ? '–'
-              : `${message.sender} (${inWords(message.senderSource).toLowerCase()})`,
+              : `${message.sender} (${humanize(message.senderSource).toLowerCase()})`,
           ],
           ['Provider', message.provider],
           message.providerMessageId === null
@@ -148,14 +148,14 @@ function Actions({ message }: { message: MessageWithTimeline }) {
     {
       changes: ['/api/v2/messages'],
       onDone: ({ data }) =>
-        tellDone(
+        notifyDone(
           data.billing.state === 'released'
             ? 'The message is cancelled, and the held amount is released.'
             : 'The message is cancelled.',
         ),
     },
   )
-  const waits = message.status === 'scheduled' || message.status === 'queued'
+  const isWaiting = message.status === 'scheduled' || message.status === 'queued'
   const again = mayWrite ? resendLink(message) : null
   return (
     <>
@@ -164,12 +164,12 @@ function Actions({ message }: { message: MessageWithTimeline }) {
           Send again
         </Button>
       )}
-      {waits && mayWrite && (
+      {isWaiting && mayWrite && (
         <Button variant="default" leftSection={<X size={15} />} onClick={() => setAsked(true)}>
           Cancel it
         </Button>
       )}
-      {!ENDED.has(message.status) && !waits && (
+      {!ENDED.has(message.status) && !isWaiting && (
         <Text size="sm" c="dimmed">
           {message.status === 'unknown'
             ? 'It is not known whether the provider accepted it; sending again may deliver it twice.'

@@ -14,7 +14,7 @@ import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/context.tsx'
 import { MessageFilterBar, useMessageFilters } from './message-filters.tsx'
 import { MessagePanel } from './message-panel.tsx'
-import { useTail } from './use-tail.ts'
+import { useLiveMessages } from './use-live-messages.ts'
 
 /** Every message of the account, newest first; one of them beside the list. */
 export default function Messages({ messageId }: { messageId?: string }) {
@@ -24,7 +24,7 @@ export default function Messages({ messageId }: { messageId?: string }) {
   const mayWrite = can('messages:create')
   const [tail, setTail] = useState(true)
   const messages = useReadPages('/api/v2/messages', { query })
-  useTail(tail ? query : null, messages)
+  useLiveMessages(tail ? query : null, messages)
   const open = (id: string | null) => go((id === null ? '/messages' : `/messages/${id}`) + location.search)
 
   return (
@@ -57,7 +57,7 @@ export default function Messages({ messageId }: { messageId?: string }) {
           <EmptyList
             icon={MessagesSquare}
             clear={filters.clear}
-            unfit={{
+            noMatch={{
               title: 'No message matches these filters',
               text: 'Enter the whole recipient: a phone number in E.164 format, with its plus.',
             }}
@@ -92,7 +92,7 @@ const COLUMNS: readonly Column<Message>[] = [
     title: 'Text',
     width: 'minmax(140px, 2.4fr)',
     wideOnly: true,
-    render: message => <bdi>{wordsOf(message)}</bdi>,
+    render: message => <bdi>{summaryOf(message)}</bdi>,
   },
   { title: 'Channel', width: '136px', wideOnly: true, render: ({ channel }) => channelName(channel) },
   { title: 'Provider', width: '110px', wideOnly: true, render: ({ provider }) => provider },
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<Message>[] = [
   { title: 'When', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
-function wordsOf({ subject, text, attachment, templateId }: Message): string {
+function summaryOf({ subject, text, attachment, templateId }: Message): string {
   if (subject !== null) return subject
   if (text !== null && text !== '') return text
   if (attachment !== null) return attachment.fileName

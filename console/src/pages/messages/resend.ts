@@ -1,12 +1,12 @@
 import type { Message } from '../../../../sdk/index.ts'
 import { writeLink } from '../../parts/conversation.ts'
-import type { Written } from '../send/draft.ts'
+import type { PrefilledText } from '../send/draft.ts'
 
 /**
  * A link to the send page with this message filled in; null if its text is not kept. Text and subject are in
  * the history state: they may be too long for a URL, and must not be in any server's log.
  */
-export function resendLink(message: Message): { href: string; state: Written } | null {
+export function resendLink(message: Message): { href: string; state: PrefilledText } | null {
   const { to, channel, messageType, text, subject, templateId, conversationContext } = message
   if (messageType === 'otp' || (text === null && templateId === null)) return null
   const query = new URLSearchParams({ to, channel, messageType })

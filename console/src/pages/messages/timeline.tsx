@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import type { TimelineEntry } from '../../../../sdk/index.ts'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import classes from './timeline.module.css'
 
@@ -29,7 +29,7 @@ function Attempt({ entry }: { entry: TimelineEntry }) {
     <>
       <span>
         Attempt {attempt} via <b>{provider}</b>:{' '}
-        {outcome === undefined ? 'no answer' : inWords(outcome).toLowerCase()}
+        {outcome === undefined ? 'no answer' : humanize(outcome).toLowerCase()}
       </span>
       {(providerCode || explanation || detail) && (
         <Text size="sm" c="dimmed" className="ph-words">

@@ -2,28 +2,28 @@ import { BadgeCheck } from 'lucide-react'
 import type { OfficialSender } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { defaultColumn } from '../../parts/default-choice.tsx'
+import { defaultColumn } from '../../parts/default-column.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
-import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
-import { wholeList } from '../../parts/whole-list.ts'
+import { notifyDone } from '../../parts/toast.tsx'
+import { asPagedRead } from '../../parts/as-paged-read.ts'
 import { useSession } from '../../session/context.tsx'
 
 const PATH = '/api/v2/official-senders'
-const LOOK_EVERY_MS = 15_000
+const POLL_EVERY_MS = 15_000
 
 /** WhatsApp Business numbers, with the provider's quality rating and limit. */
 export default function OfficialSenders() {
   const { can } = useSession()
-  const read = useRead(PATH, undefined, { everyMs: LOOK_EVERY_MS })
-  const prefer = useAction(
+  const read = useRead(PATH, undefined, { everyMs: POLL_EVERY_MS })
+  const makeDefault = useAction(
     (api, { id }: OfficialSender) => api.post('/api/v2/official-senders/{id}/default', { path: { id } }),
     {
       changes: [PATH, '/api/v2/account'],
-      onDone: ({ data }) => tellDone(`${data.displayName} is the default sender now.`),
+      onDone: ({ data }) => notifyDone(`${data.displayName} is the default sender now.`),
     },
   )
   return (
@@ -33,14 +33,14 @@ export default function OfficialSenders() {
     >
       <DataList
         label="Official senders"
-        read={wholeList(read.data?.data, read)}
+        read={asPagedRead(read.data?.data, read)}
         rowKey={sender => sender.id}
         columns={[
           ...COLUMNS,
           defaultColumn({
             nameOf: ({ displayName }) => displayName,
             may: () => can('messages:create'),
-            choose: prefer,
+            choose: makeDefault,
           }),
         ]}
         empty={
@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
         <StatusBadge
           status={qualityRating}
           tone={QUALITY[qualityRating.toUpperCase()] ?? 'still'}
-          label={inWords(qualityRating.toLowerCase())}
+          label={humanize(qualityRating.toLowerCase())}
         />
       ),
   },
@@ -92,7 +92,7 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
     title: 'Daily limit',
     width: 'minmax(130px, 1fr)',
     wideOnly: true,
-    render: ({ messagingLimit }) => (messagingLimit === null ? '–' : limitInWords(messagingLimit)),
+    render: ({ messagingLimit }) => (messagingLimit === null ? '–' : limitLabel(messagingLimit)),
   },
   {
     title: 'Last checked',
@@ -103,7 +103,7 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
 ]
 
 /** `TIER_1K` is "1K conversations"; other values stay as they are. */
-function limitInWords(limit: string): string {
+function limitLabel(limit: string): string {
   const tier = /^TIER_(\d+K?|UNLIMITED)$/.exec(limit)?.[1]
   if (tier === undefined) return limit
   return tier === 'UNLIMITED' ? 'Unlimited' : `${tier} conversations`

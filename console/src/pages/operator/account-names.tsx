@@ -3,11 +3,11 @@ import { Link } from 'wouter'
 import { useRead } from '../../api/use-read.ts'
 
 /** The API's largest page; further accounts are shown by their ids. */
-const MOST_ACCOUNTS = 500
+const MAX_ACCOUNTS = 500
 
 /** The names of accounts by their ids. */
 export function useAccountNames(): ReadonlyMap<string, string> {
-  const accounts = useRead('/api/admin/accounts', { query: { limit: MOST_ACCOUNTS } })
+  const accounts = useRead('/api/admin/accounts', { query: { limit: MAX_ACCOUNTS } })
   return new Map(accounts.data?.data.map(({ id, name }) => [id, name]))
 }
 

@@ -10,7 +10,7 @@ const SERIES = [
   { name: 'Unknown', color: 'var(--ph-odd)' },
 ]
 /** With more points, bars would be too thin. */
-const MOST_BARS = 48
+const MAX_BARS = 48
 
 /** The counts of each hour or day. Receipts count when they arrive, so no series is a part of another. */
 export default function Charts({ stats }: { stats: MessageStats }) {
@@ -32,7 +32,7 @@ export default function Charts({ stats }: { stats: MessageStats }) {
     tooltipProps: { labelFormatter: (at: unknown) => (typeof at === 'string' ? label(at) : '') },
     valueFormatter: (value: number) => value.toLocaleString(),
   } as const
-  if (points.length <= MOST_BARS)
+  if (points.length <= MAX_BARS)
     return <BarChart {...common} barProps={{ isAnimationActive: false }} maxBarWidth={14} />
   return (
     <AreaChart

@@ -2,7 +2,7 @@ import { Anchor, Grid, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@ma
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/use-read.ts'
-import { orMore } from '../../parts/counted.ts'
+import { formatCount } from '../../parts/format-count.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
@@ -17,15 +17,15 @@ import { SandboxWarning } from './sandbox-warning.tsx'
 import { StatusLinks } from './status-links.tsx'
 
 const Charts = lazy(() => import('./charts.tsx'))
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** The account's key figures: messages sent, their outcomes and their cost. */
 export default function Overview() {
   const { membership, mode, can } = useSession()
   const [filters, setFilters] = useFilters(['period'])
   const period = periodOf(filters.period)
-  const stats = useRead('/api/v2/stats', { query: spanOf(period) }, { everyMs: LOOK_EVERY_MS })
-  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: LOOK_EVERY_MS })
+  const stats = useRead('/api/v2/stats', { query: spanOf(period) }, { everyMs: POLL_EVERY_MS })
+  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: POLL_EVERY_MS })
   const total = stats.data?.data.total
   const now = stats.data?.data.now
   const currency = stats.data?.data.currency ?? membership?.account.currency ?? 'USD'
@@ -63,7 +63,7 @@ export default function Overview() {
           <Figure
             label="Unknown"
             value={now?.unknown}
-            format={count => orMore(count, now?.unknownMore)}
+            format={count => formatCount(count, now?.unknownMore)}
             note="right now"
             tone={now && now.unknown > 0 ? 'odd' : undefined}
             {...(can('messages:read') && { href: '/messages?status=unknown' })}
@@ -71,7 +71,7 @@ export default function Overview() {
           <Figure
             label="Waiting"
             value={now?.waiting}
-            format={count => orMore(count, now?.waitingMore)}
+            format={count => formatCount(count, now?.waitingMore)}
             note={<StatusLinks of={['scheduled', 'queued', 'sending']} />}
           />
           {mode === 'live' ? (

@@ -3,7 +3,7 @@ import type { TotpStart } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { SecretInput } from '../../parts/secret-input.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
 /** Asks for the password first, in case the session was left open. */
@@ -34,7 +34,7 @@ export function EndFactor({ onDone }: { onDone: () => void }) {
     send: body => api.delete('/api/console/totp', { body }),
     onDone({ data }) {
       refresh(data)
-      tellDone('The second factor is off.')
+      notifyDone('The second factor is off.')
       onDone()
     },
   })

@@ -1,7 +1,7 @@
 import { useApi } from '../../api/context.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { SecretInput } from '../../parts/secret-input.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
 export function PasswordForm() {
@@ -13,7 +13,7 @@ export function PasswordForm() {
     onDone({ data }) {
       refresh(data)
       form.fields.reset()
-      tellDone('Your password is changed. You are signed out everywhere else.')
+      notifyDone('Your password is changed. You are signed out everywhere else.')
     },
   })
   const { getInputProps } = form.fields

@@ -2,7 +2,7 @@ import { Grid, Stack, Text, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Card, Page } from '../../parts/page.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { SecondFactor } from './second-factor.tsx'
@@ -50,7 +50,7 @@ function NameForm() {
     send: body => api.patch('/api/console/user', { body }),
     onDone({ data }) {
       refresh(data)
-      tellDone('Your name is changed.')
+      notifyDone('Your name is changed.')
     },
   })
   return (

@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Time } from '../../parts/time.tsx'
-import { tellFault } from '../../parts/toast.tsx'
+import { notifyFault } from '../../parts/toast.tsx'
 import { useKeptFocus } from '../../parts/use-kept-focus.ts'
 import { deviceOf } from './device.ts'
 import classes from './sessions.module.css'
@@ -40,7 +40,7 @@ export function Sessions() {
               loading={end.isPending && end.variables === session.id}
               onClick={() => {
                 keepFocus()
-                end.mutate(session.id, { onError: tellFault })
+                end.mutate(session.id, { onError: notifyFault })
               }}
             >
               Sign out there

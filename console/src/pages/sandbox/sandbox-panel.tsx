@@ -38,7 +38,7 @@ export function SandboxPanel({ message, onClose }: { message: SandboxMessage | n
               {message.subject}
             </Text>
           )}
-          <Words message={message} />
+          <MessageContent message={message} />
           {message.media?.map(file => (
             <Text key={file.sha256} size="sm">
               {file.fileName}{' '}
@@ -53,7 +53,7 @@ export function SandboxPanel({ message, onClose }: { message: SandboxMessage | n
   )
 }
 
-function Words({ message: { text, html, template } }: { message: SandboxMessage }) {
+function MessageContent({ message: { text, html, template } }: { message: SandboxMessage }) {
   if (html !== null) return <Html html={html} />
   if (text !== null && text !== '')
     return (

@@ -20,7 +20,7 @@ export default function Sandbox() {
   const [filters, setFilters, clear] = useFilters(['to'])
   const { can } = useSession()
   const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters })
-  useMessageChanges(filters, { onChanged: inbox.freshen, read: inbox.freshen })
+  useMessageChanges(filters, { onChanged: inbox.refresh, read: inbox.refresh })
   const [open, setOpen] = useState<SandboxMessage | null>(null)
   return (
     <Page
@@ -41,7 +41,7 @@ export default function Sandbox() {
           <EmptyList
             icon={FlaskConical}
             clear={clear}
-            unfit={{
+            noMatch={{
               title: 'No messages for this recipient',
               text: 'Enter the whole recipient, exactly as in the message.',
             }}
@@ -66,11 +66,11 @@ const COLUMNS: readonly Column<SandboxMessage>[] = [
   { title: 'To', width: 'minmax(112px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   { title: 'Channel', width: '140px', wideOnly: true, render: ({ channel }) => channelName(channel) },
   { title: 'From', width: '120px', wideOnly: true, render: ({ sender }) => <bdi>{sender ?? '–'}</bdi> },
-  { title: 'Text', width: 'minmax(90px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
+  { title: 'Text', width: 'minmax(90px, 3fr)', render: message => <bdi>{summaryOf(message)}</bdi> },
   { title: 'Received', width: '88px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
 ]
 
-export function wordsOf({ subject, text, html, template, media }: SandboxMessage): string {
+export function summaryOf({ subject, text, html, template, media }: SandboxMessage): string {
   if (subject !== null) return subject
   if (text !== null && text !== '') return text
   if (template !== null) return `Template ${template.name}: ${template.body.join(', ')}`

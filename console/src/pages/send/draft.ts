@@ -50,10 +50,10 @@ export const EMPTY: Draft = {
 }
 
 /** Fields that are too long for a URL. */
-export type Written = Partial<Pick<Draft, 'text' | 'subject'>>
+export type PrefilledText = Partial<Pick<Draft, 'text' | 'subject'>>
 
 /** The draft from the URL, as other pages link to it, and from the history state. */
-export function draftFrom(search: string, written: Written | null): Draft {
+export function draftFrom(search: string, written: PrefilledText | null): Draft {
   const given = new URLSearchParams(search)
   const draft: Draft = { ...EMPTY, ...written, conversation: conversationFrom(given) }
   for (const name of ['to', 'channel', 'messageType', 'text', 'subject', 'templateId'] as const) {
@@ -64,7 +64,7 @@ export function draftFrom(search: string, written: Written | null): Draft {
 }
 
 /** Whether the channel supports a file. */
-export function takesFile({ channel, conversation }: Draft): boolean {
+export function supportsFile({ channel, conversation }: Draft): boolean {
   if (conversation !== null) return conversation.moduleType !== 'chatapp_official'
   return channel === 'user_chatapp_session' || channel === 'botapp_bot'
 }
@@ -84,7 +84,7 @@ export function toBody(draft: Draft): SingleSendBody {
     ...(Object.keys(content).length > 0 && { content }),
     ...(usesTemplate && { template: templateOf(draft) }),
     ...(draft.fileType !== '' &&
-      takesFile(draft) && { attachment: { type: draft.fileType, publicUrl: draft.fileUrl } }),
+      supportsFile(draft) && { attachment: { type: draft.fileType, publicUrl: draft.fileUrl } }),
     ...(sender !== '' && { sender: { id: sender } }),
     ...(officialSenderId !== '' && channel === 'official_chatapp' && { officialSenderId }),
     ...(scheduleAt !== '' && { options: { scheduleAt: isoOfLocal(scheduleAt) } }),

@@ -8,7 +8,7 @@ import { payerOf } from '../../parts/estimate-line.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
-import { inWords } from '../../parts/status-badge.tsx'
+import { humanize } from '../../parts/status-badge.tsx'
 import { formatTime } from '../../parts/time.tsx'
 import { useSession } from '../../session/context.tsx'
 import { type Draft, toBody } from './draft.ts'
@@ -25,7 +25,7 @@ export function Estimate({ draft }: { draft: Draft }) {
         ) : estimate.error ? (
           <Text c="var(--ph-bad)">{readFaultOf(estimate.error).text}</Text>
         ) : estimate.data ? (
-          <Told estimate={estimate.data.data} />
+          <EstimateResult estimate={estimate.data.data} />
         ) : (
           <Skeleton h={120} />
         )}
@@ -34,7 +34,7 @@ export function Estimate({ draft }: { draft: Draft }) {
   )
 }
 
-function Told({ estimate }: { estimate: EstimateData }) {
+function EstimateResult({ estimate }: { estimate: EstimateData }) {
   const { mode } = useSession()
   const { deliverable, reasons, resolved, rendered, sms, billing, scheduledAt } = estimate
   return (
@@ -57,7 +57,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
         facts={[
           resolved && ['Channel', channelName(resolved.channel)],
           resolved && ['Provider', resolved.provider],
-          resolved && ['Sender', inWords(resolved.senderSource)],
+          resolved && ['Sender', humanize(resolved.senderSource)],
           sms && [
             'Parts',
             <span key="parts" className="ph-num">

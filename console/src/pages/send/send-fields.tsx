@@ -4,8 +4,8 @@ import { type AccountView, ATTACHMENT_TYPES, type ConversationContext } from '..
 import { useRead } from '../../api/use-read.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
-import { inWords } from '../../parts/status-badge.tsx'
-import { type Draft, takesFile } from './draft.ts'
+import { humanize } from '../../parts/status-badge.tsx'
+import { type Draft, supportsFile } from './draft.ts'
 import { TemplateFields } from './template-fields.tsx'
 
 const TYPES = [
@@ -36,7 +36,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         {...getInputProps('to')}
       />
       {values.conversation !== null && (
-        <InConversation
+        <ConversationNote
           conversation={values.conversation}
           onLeave={() => fields.setFieldValue('conversation', null)}
         />
@@ -77,9 +77,9 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
       {template ? (
         <TemplateFields key={template.id} fields={fields} template={template} />
       ) : (
-        <Words form={{ fields }} isMail={isMail} />
+        <TextFields form={{ fields }} isMail={isMail} />
       )}
-      {takesFile(values) && <ChatFile fields={fields} />}
+      {supportsFile(values) && <ChatFile fields={fields} />}
       <TextInput
         label="Send at"
         description="In your local time. Empty: at once."
@@ -142,7 +142,7 @@ function ChatFile({ fields }: { fields: Fields }) {
         placeholder="None"
         clearable
         w={140}
-        data={ATTACHMENT_TYPES.map(value => ({ value, label: inWords(value) }))}
+        data={ATTACHMENT_TYPES.map(value => ({ value, label: humanize(value) }))}
         {...getInputProps('fileType')}
         value={values.fileType === '' ? null : values.fileType}
         onChange={type => fields.setFieldValue('fileType', type ?? '')}
@@ -166,7 +166,7 @@ const KINDS = {
   chatapp_official: 'WhatsApp Business',
 }
 
-function InConversation({
+function ConversationNote({
   conversation: { moduleType, accountId },
   onLeave,
 }: {
@@ -186,7 +186,7 @@ function InConversation({
   )
 }
 
-function Words({ form: { fields }, isMail }: { form: Pick<ApiForm<Draft>, 'fields'>; isMail: boolean }) {
+function TextFields({ form: { fields }, isMail }: { form: Pick<ApiForm<Draft>, 'fields'>; isMail: boolean }) {
   const { getInputProps, values } = fields
   return (
     <>

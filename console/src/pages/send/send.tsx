@@ -4,16 +4,16 @@ import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Snippets } from '../../parts/code.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { sendSnippets } from '../../parts/snippets.ts'
-import { tellDone } from '../../parts/toast.tsx'
-import { useOnce } from '../../parts/use-once.ts'
+import { notifyDone } from '../../parts/toast.tsx'
+import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 import { MessagePanel } from '../messages/message-panel.tsx'
-import { type Draft, draftFrom, EMPTY, fieldOf, toBody, type Written } from './draft.ts'
+import { type Draft, draftFrom, EMPTY, fieldOf, toBody, type PrefilledText } from './draft.ts'
 import { Estimate } from './estimate.tsx'
 import { SendFields } from './send-fields.tsx'
 
@@ -22,23 +22,23 @@ const SETTLE_MS = 350
 /** The form for a send, with an estimate while it is filled in. */
 export default function Send() {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { mode } = useSession()
   const [, go] = useLocation()
   const search = useSearch()
-  const written = useHistoryState<Written | null>()
+  const written = useHistoryState<PrefilledText | null>()
   const [sent, setSent] = useState<string | null>(null)
-  const once = useOnce()
+  const once = useIdempotentSend()
 
   const form = useApiForm<Draft, Awaited<ReturnType<typeof send>>>({
     initial: draftFrom(search, written),
     send,
     fieldOf,
     onDone(result) {
-      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
+      invalidate(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
       if ('tracking' in result) {
         setSent(result.tracking.messageId)
-        tellDone(mode === 'test' ? 'The message is in the sandbox.' : 'The message is on its way.')
+        notifyDone(mode === 'test' ? 'The message is in the sandbox.' : 'The message is on its way.')
       }
     },
   })

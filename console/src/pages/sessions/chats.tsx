@@ -11,7 +11,7 @@ import { MaybeTime } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { WriteTo } from '../../parts/write-to.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 const KINDS = [
   { value: '', label: 'All' },
   { value: 'user', label: 'People' },
@@ -24,7 +24,7 @@ export function Chats({ session }: { session: WebSessionView }) {
   const chats = useReadPages(
     '/api/v2/chatapp-sessions/{name}/chats',
     { path: { name: session.name }, query: filters },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   return (
     <div>

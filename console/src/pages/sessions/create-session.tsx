@@ -1,6 +1,6 @@
 import { Input, Modal, SegmentedControl, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { SESSIONS } from './paths.ts'
 
@@ -16,13 +16,13 @@ export function CreateSession({ opened, onClose, onMade }: Props) {
 
 function CreateForm({ onMade }: Pick<Props, 'onMade'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { name: '', by: 'qr' as 'qr' | 'code', phone: '' },
     send: ({ name, by, phone }) =>
       api.post('/api/v2/chatapp-sessions', { body: { name, ...(by === 'code' && { phone }) } }),
     onDone({ data }) {
-      forget([SESSIONS])
+      invalidate([SESSIONS])
       onMade(data.session.name)
     },
   })

@@ -16,7 +16,7 @@ export function Pairing({ session }: { session: WebSessionView }) {
           {qr && <SvgImage svg={qr.svg} label="The code to scan with the phone" size={264} />}
           {pairingCode && (
             <div className={classes.letters}>
-              <span dir="ltr">{spaced(pairingCode.code)}</span>
+              <span dir="ltr">{groupedCode(pairingCode.code)}</span>
               <CopyButton text={pairingCode.code} what="the code" />
             </div>
           )}
@@ -82,6 +82,6 @@ function Steps({ title, steps }: { title: string; steps: readonly string[] }) {
 }
 
 /** In two groups of four, as the phone shows it. */
-function spaced(code: string): string {
+function groupedCode(code: string): string {
   return code.length === 8 ? `${code.slice(0, 4)}-${code.slice(4)}` : code
 }

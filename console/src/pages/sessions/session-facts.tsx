@@ -20,7 +20,7 @@ export function SessionFacts({ session }: { session: WebSessionView }) {
               ],
           pushName === null ? null : ['Profile name', <bdi key="n">{pushName}</bdi>],
           sandbox ? ['Sandbox', 'It needs no phone, and sends no real messages'] : null,
-          ['Rate', paceInWords(pace)],
+          ['Rate', formatPace(pace)],
           pairedAt === null ? null : ['Linked', <Time key="l" at={pairedAt} />],
           openedAt === null ? null : ['Open since', <Time key="o" at={openedAt} />],
           ['Connection', <CopyId key="c" id={connectionId} what="the id of the connection" />],
@@ -30,7 +30,7 @@ export function SessionFacts({ session }: { session: WebSessionView }) {
   )
 }
 
-function paceInWords({ messagesPerMinute, fullMessagesPerMinute, warmAt }: WebSessionView['pace']): string {
+function formatPace({ messagesPerMinute, fullMessagesPerMinute, warmAt }: WebSessionView['pace']): string {
   const now = `${messagesPerMinute} messages a minute`
   if (warmAt === null || messagesPerMinute >= fullMessagesPerMinute) return now
   return `${now}, growing to ${fullMessagesPerMinute} until ${formatTime(warmAt)}`

@@ -13,11 +13,11 @@ import { Time } from '../../parts/time.tsx'
 import { CreateSession } from './create-session.tsx'
 import { SESSIONS } from './paths.ts'
 
-const LOOK_EVERY_MS = 3_000
+const POLL_EVERY_MS = 3_000
 
 export function SessionList() {
   const [, go] = useLocation()
-  const sessions = useReadPages(SESSIONS, {}, { everyMs: LOOK_EVERY_MS })
+  const sessions = useReadPages(SESSIONS, {}, { everyMs: POLL_EVERY_MS })
   const [making, setMaking] = useState(false)
   const make = (
     <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../parts/toast.tsx'
 import { Chats } from './chats.tsx'
 import { Pairing } from './pairing.tsx'
 import { SESSIONS } from './paths.ts'
@@ -16,14 +16,14 @@ import { SessionFacts } from './session-facts.tsx'
 
 /** Pairing codes are valid only for a short time. */
 const PAIRING_EVERY_MS = 1_000
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 const PAIRING = new Set(['connecting', 'qr', 'pairing_code'])
 
 export default function SessionPage({ name }: { name: string }) {
   const read = useRead(
     '/api/v2/chatapp-sessions/{name}',
     { path: { name } },
-    { everyMs: last => (last && !PAIRING.has(last.data.state) ? LOOK_EVERY_MS : PAIRING_EVERY_MS) },
+    { everyMs: last => (last && !PAIRING.has(last.data.state) ? POLL_EVERY_MS : PAIRING_EVERY_MS) },
   )
   const session = read.data?.data
   const back = (
@@ -41,7 +41,7 @@ export default function SessionPage({ name }: { name: string }) {
   return (
     <Page title={session.name} lead={back} actions={<Actions session={session} />}>
       <Stack gap="lg">
-        <Standing session={session} />
+        <SessionNotice session={session} />
         {session.state !== 'open' && <BanNotice session={session} />}
         {session.state !== 'open' && <Pairing session={session} />}
         <SessionFacts session={session} />
@@ -61,7 +61,7 @@ function BanNotice({ session: { notice } }: { session: WebSessionView }) {
   )
 }
 
-function Standing({ session: { state, detail } }: { session: WebSessionView }) {
+function SessionNotice({ session: { state, detail } }: { session: WebSessionView }) {
   if (state !== 'closed' && state !== 'logged_out') return null
   return (
     <Alert
@@ -85,12 +85,12 @@ function Actions({ session }: { session: WebSessionView }) {
   const path = { name: session.name }
   const restart = useAction(api => api.post('/api/v2/chatapp-sessions/{name}/restart', { path }), {
     changes: [SESSIONS],
-    onDone: () => tellDone('The session is reconnecting.'),
+    onDone: () => notifyDone('The session is reconnecting.'),
   })
   const remove = useAction(api => api.delete('/api/v2/chatapp-sessions/{name}', { path }), {
     changes: [SESSIONS],
     onDone() {
-      tellDone('The session is deleted, and the phone unlinked.')
+      notifyDone('The session is deleted, and the phone unlinked.')
       go('/sessions')
     },
   })
@@ -101,7 +101,7 @@ function Actions({ session }: { session: WebSessionView }) {
         variant="default"
         leftSection={<RotateCw size={15} />}
         loading={restart.isPending}
-        onClick={() => restart.mutate(undefined, { onError: tellFault })}
+        onClick={() => restart.mutate(undefined, { onError: notifyFault })}
       >
         Restart
       </Button>

@@ -19,7 +19,7 @@ export function quietField(path: string): string {
   return path.replace(/^quietHours\./, '').replace(/^quietHours$/, 'end')
 }
 
-export function quietInWords(quietHours: QuietHours): string {
+export function quietHoursText(quietHours: QuietHours): string {
   return quietHours === null
     ? 'Marketing messages are sent at any hour.'
     : `Marketing messages wait from ${quietHours.start} to ${quietHours.end}.`

@@ -2,24 +2,24 @@ import { Alert, Text } from '@mantine/core'
 import { Lock } from 'lucide-react'
 import type { AccountView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Card } from '../../parts/page.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
-import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from './quiet-fields.tsx'
+import { QuietFields, quietBody, quietDraft, quietField, quietHoursText } from './quiet-fields.tsx'
 
 /** The quiet hours for marketing. Members see them, owners change them. */
 export function QuietHours({ quietHours }: Pick<AccountView, 'quietHours'>) {
   const { may } = useSession()
   return (
     <Card title="Quiet hours">
-      {may('owner') ? <QuietForm quietHours={quietHours} /> : <QuietTold quietHours={quietHours} />}
+      {may('owner') ? <QuietForm quietHours={quietHours} /> : <QuietHoursNote quietHours={quietHours} />}
     </Card>
   )
 }
 
-function QuietTold({ quietHours }: Pick<AccountView, 'quietHours'>) {
+function QuietHoursNote({ quietHours }: Pick<AccountView, 'quietHours'>) {
   return (
     <Alert variant="light" color="gray" icon={<Lock size={16} />}>
       {quietHours === null
@@ -32,14 +32,14 @@ function QuietTold({ quietHours }: Pick<AccountView, 'quietHours'>) {
 
 function QuietForm({ quietHours }: Pick<AccountView, 'quietHours'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: quietDraft(quietHours),
     send: draft => api.patch('/api/v2/account', { body: quietBody(draft) }),
     fieldOf: quietField,
     onDone({ data }) {
-      forget(['/api/v2/account'])
-      tellDone(quietInWords(data.quietHours))
+      invalidate(['/api/v2/account'])
+      notifyDone(quietHoursText(data.quietHours))
     },
   })
   return (

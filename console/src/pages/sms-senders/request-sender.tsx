@@ -1,9 +1,9 @@
 import { Modal, Text, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { SecretInput } from '../../parts/secret-input.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { SMS_SENDERS } from './paths.ts'
 
 type Props = { opened: boolean; onClose: () => void }
@@ -18,7 +18,7 @@ export function RequestSender({ opened, onClose }: Props) {
 
 function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { name: '', webhookUrl: '', webhookSecret: '' },
     send: ({ name, webhookUrl, webhookSecret }) =>
@@ -30,8 +30,8 @@ function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
         },
       }),
     onDone() {
-      forget([SMS_SENDERS, '/api/v2/account'])
-      tellDone('The name waits for review.')
+      invalidate([SMS_SENDERS, '/api/v2/account'])
+      notifyDone('The name waits for review.')
       onClose()
     },
   })

@@ -5,32 +5,32 @@ import type { SmsSenderView } from '../../../../sdk/index.ts'
 import { useAction, useReadPages } from '../../api/use-read.ts'
 import { CopyId } from '../../parts/copy-id.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { defaultColumn } from '../../parts/default-choice.tsx'
+import { defaultColumn } from '../../parts/default-column.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { SMS_SENDERS } from './paths.ts'
 import { RequestSender } from './request-sender.tsx'
 
 /** The operator may decide at any time. */
-const LOOK_EVERY_MS = 3_000
+const POLL_EVERY_MS = 3_000
 
 /** SMS sender names: requested by owners, reviewed by the operator. */
 export default function SmsSenders() {
   const { may } = useSession()
   const owner = may('owner')
-  const senders = useReadPages(SMS_SENDERS, {}, { everyMs: LOOK_EVERY_MS })
+  const senders = useReadPages(SMS_SENDERS, {}, { everyMs: POLL_EVERY_MS })
   const [asking, setAsking] = useState(false)
   const [opened, setOpened] = useState<string | null>(null)
-  const prefer = useAction(
+  const makeDefault = useAction(
     (api, { id }: SmsSenderView) => api.post('/api/v2/sms-senders/{id}/default', { path: { id } }),
     {
       changes: [SMS_SENDERS, '/api/v2/account'],
-      onDone: ({ data }) => tellDone(`${data.name} is the default SMS sender now.`),
+      onDone: ({ data }) => notifyDone(`${data.name} is the default SMS sender now.`),
     },
   )
   const ask = owner && (
@@ -55,7 +55,7 @@ export default function SmsSenders() {
           defaultColumn({
             nameOf: ({ name }) => name,
             may: ({ status }) => status === 'approved',
-            choose: prefer,
+            choose: makeDefault,
           }),
         ]}
         empty={

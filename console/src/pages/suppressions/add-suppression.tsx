@@ -1,10 +1,10 @@
 import { Modal, Select, TextInput } from '@mantine/core'
 import type { SuppressionCreate } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { SUPPRESSIONS } from './path.ts'
 
 export function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -17,7 +17,7 @@ export function AddSuppression({ opened, onClose }: { opened: boolean; onClose: 
 
 function Fields({ onClose }: { onClose: () => void }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { to: '', channel: '', reason: '' },
     send: ({ to, channel, reason }) =>
@@ -29,8 +29,8 @@ function Fields({ onClose }: { onClose: () => void }) {
         },
       }),
     onDone(_, { to }) {
-      forget([SUPPRESSIONS])
-      tellDone(`${to} no longer gets marketing.`)
+      invalidate([SUPPRESSIONS])
+      notifyDone(`${to} no longer gets marketing.`)
       onClose()
     },
   })

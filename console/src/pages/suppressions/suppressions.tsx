@@ -10,9 +10,9 @@ import { EmptyList } from '../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { ChannelFilter } from '../../parts/usual-filters.tsx'
+import { ChannelFilter } from '../../parts/common-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 import { AddSuppression } from './add-suppression.tsx'
 import { SUPPRESSIONS } from './path.ts'
@@ -22,14 +22,14 @@ export default function Suppressions() {
   const [filters, setFilters, clear] = useFilters(['to', 'channel'])
   const list = useReadPages(SUPPRESSIONS, { query: filters })
   const [adding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<SuppressionView | null>(null)
+  const [removing, setRemoving] = useState<SuppressionView | null>(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/suppressions/{id}', { path: { id } }), {
     changes: [SUPPRESSIONS],
-    onDone: () => tellDone('They get marketing again.'),
+    onDone: () => notifyDone('They get marketing again.'),
   })
   const { can } = useSession()
   const mayChange = can('messages:create')
-  const columns = mayChange ? [...COLUMNS, leaveColumn(setLeaving)] : COLUMNS
+  const columns = mayChange ? [...COLUMNS, removeColumn(setRemoving)] : COLUMNS
   return (
     <Page
       title="Suppression list"
@@ -55,7 +55,7 @@ export default function Suppressions() {
           <EmptyList
             icon={Ban}
             clear={clear}
-            unfit={{
+            noMatch={{
               title: 'No recipient matches these filters',
               text: 'Enter the whole recipient: a phone number in E.164 format, with its plus.',
             }}
@@ -67,20 +67,20 @@ export default function Suppressions() {
       />
       <AddSuppression opened={adding} onClose={() => setAdding(false)} />
       <ConfirmDialog
-        opened={leaving !== null}
-        onClose={() => setLeaving(null)}
+        opened={removing !== null}
+        onClose={() => setRemoving(null)}
         title="Send marketing to them again?"
         text={
-          leaving && (
+          removing && (
             <>
-              <bdi>{leaving.to}</bdi> is removed from the list.
-              {leaving.source === 'stop' &&
+              <bdi>{removing.to}</bdi> is removed from the list.
+              {removing.source === 'stop' &&
                 ' They opted out themselves: make sure that they want your messages again.'}
             </>
           )
         }
         confirmLabel="Remove from the list"
-        run={() => (leaving ? remove.mutateAsync(leaving.id) : Promise.resolve())}
+        run={() => (removing ? remove.mutateAsync(removing.id) : Promise.resolve())}
       />
     </Page>
   )
@@ -126,7 +126,7 @@ const COLUMNS: readonly Column<SuppressionView>[] = [
   },
 ]
 
-function leaveColumn(onLeave: (row: SuppressionView) => void): Column<SuppressionView> {
+function removeColumn(onLeave: (row: SuppressionView) => void): Column<SuppressionView> {
   return {
     title: 'Actions',
     hidesTitle: true,

@@ -9,7 +9,7 @@ const TYPES: readonly { value: ButtonDraft['type']; label: string }[] = [
   { value: 'quick_reply', label: 'Quick reply' },
   { value: 'copy_code', label: 'Copy a code' },
 ]
-const MOST = 10
+const MAX_BUTTONS = 10
 
 /** The buttons below an official template. */
 export function ButtonFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
@@ -20,7 +20,7 @@ export function ButtonFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
         <Text size="sm" fw={600}>
           Buttons
         </Text>
-        {buttons.length < MOST && (
+        {buttons.length < MAX_BUTTONS && (
           <Button
             size="compact-xs"
             variant="default"

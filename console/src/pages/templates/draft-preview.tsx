@@ -1,9 +1,9 @@
 import { useSession } from '../../session/context.tsx'
-import { type Draft, isPlatformsWords } from './draft.ts'
+import { type Draft, hasProviderText } from './draft.ts'
 import { Filled } from './filled.tsx'
 import { escapeHtml, looksLikeHtml, Mail } from './mail.tsx'
 import { Phone } from './phone.tsx'
-import { fill } from './places.ts'
+import { fillPlaceholders } from './placeholders.ts'
 
 const CODE = '123456'
 
@@ -13,7 +13,7 @@ export function DraftPreview({ draft, from }: { draft: Draft; from: string }) {
   const sender = from || (membership?.account.name ?? 'You')
   if (draft.kind === 'email') return <DraftMail draft={draft} from={sender} />
   const { kind, headerType, headerValue, headerPreview, examples } = draft
-  const own = isPlatformsWords(draft)
+  const own = hasProviderText(draft)
   const header = !own && kind !== 'sms' && headerType !== '' && (kind === 'official' || headerType === 'text')
   return (
     <Phone
@@ -28,7 +28,7 @@ export function DraftPreview({ draft, from }: { draft: Draft; from: string }) {
             }
           : null,
         words: own ? (
-          <Filled text={codeWords(draft)} values={[CODE]} />
+          <Filled text={codeText(draft)} values={[CODE]} />
         ) : (
           <Filled text={draft.words} values={examples} />
         ),
@@ -44,15 +44,15 @@ function DraftMail({ draft: { emailSubject, words, examples }, from }: { draft: 
   return (
     <Mail
       from={from}
-      subject={fill(emailSubject, examples)}
-      words={fill(words, html ? examples.map(escapeHtml) : examples)}
+      subject={fillPlaceholders(emailSubject, examples)}
+      words={fillPlaceholders(words, html ? examples.map(escapeHtml) : examples)}
       html={html}
     />
   )
 }
 
 /** WhatsApp's own text. */
-function codeWords({ addSecurityRecommendation }: Draft): string {
+function codeText({ addSecurityRecommendation }: Draft): string {
   return `{{1}} is your verification code.${addSecurityRecommendation ? ' For your security, do not share this code.' : ''}`
 }
 

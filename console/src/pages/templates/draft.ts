@@ -7,7 +7,7 @@ import type {
 } from '../../../../sdk/index.ts'
 import { type Kind, kindOf } from './kinds.ts'
 import { ownPath } from './own-path.ts'
-import { placesOf } from './places.ts'
+import { highestPlaceholder } from './placeholders.ts'
 
 export type ButtonDraft = {
   type: TemplateButton['type']
@@ -112,15 +112,15 @@ export function draftFrom(template: TemplateView): Draft {
 }
 
 /** WhatsApp defines the text of official one-time code templates. */
-export function isPlatformsWords({ kind, subType }: Pick<Draft, 'kind' | 'subType'>): boolean {
+export function hasProviderText({ kind, subType }: Pick<Draft, 'kind' | 'subType'>): boolean {
   return kind === 'official' && subType === 'otp'
 }
 
 /** The number of placeholders in the texts that share their numbering. */
-export function placesIn(draft: Draft): number {
+export function placeholderCount(draft: Draft): number {
   if (draft.bound) return Number(draft.manualVariableCount) || 0
-  if (isPlatformsWords(draft)) return 1
-  return placesOf(draft.words, draft.emailSubject, draft.headerType === 'text' ? draft.headerValue : '')
+  if (hasProviderText(draft)) return 1
+  return highestPlaceholder(draft.words, draft.emailSubject, draft.headerType === 'text' ? draft.headerValue : '')
 }
 
 /** The request body, with only the fields of the kind. */
@@ -201,9 +201,9 @@ function toButton({ type, text, url, urlExample, phoneNumber, example }: ButtonD
 }
 
 function examplesOf(draft: Draft): Pick<TemplateCreate, 'bodyParameters'> {
-  if (draft.bound || isPlatformsWords(draft)) return {}
+  if (draft.bound || hasProviderText(draft)) return {}
   const given = draft.examples
-    .slice(0, placesIn(draft))
+    .slice(0, placeholderCount(draft))
     .flatMap((label, at) => (label === '' ? [] : [{ index: at + 1, label }]))
   return given.length === 0 ? {} : { bodyParameters: given }
 }

@@ -15,15 +15,15 @@ import type { ApiForm } from '../../parts/api-form.tsx'
 import { formatMoney } from '../../parts/money.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ButtonFields } from './button-fields.tsx'
-import { type Draft, isPlatformsWords, placesIn } from './draft.ts'
+import { type Draft, hasProviderText, placeholderCount } from './draft.ts'
 import classes from './editor.module.css'
 import { HeaderFields } from './header-fields.tsx'
 import { KINDS, SUB_TYPES } from './kinds.ts'
 import { OtpFields } from './otp-fields.tsx'
-import { fill } from './places.ts'
+import { fillPlaceholders } from './placeholders.ts'
 import type { UploadPath } from './upload.tsx'
-import { useParts } from './use-parts.ts'
-import { WordsField } from './words-field.tsx'
+import { useSmsParts } from './use-sms-parts.ts'
+import { TemplateTextField } from './template-text-field.tsx'
 
 export function EditorFields({
   form,
@@ -73,11 +73,11 @@ export function EditorFields({
       </Input.Wrapper>
       {official && <SenderFields fields={fields} senders={senders} />}
       {official && bound ? (
-        <BoundFields fields={fields} />
-      ) : isPlatformsWords(fields.values) ? (
+        <ExistingFields fields={fields} />
+      ) : hasProviderText(fields.values) ? (
         <OtpFields fields={fields} />
       ) : (
-        <OwnWords fields={fields} uploadTo={uploadTo} />
+        <ContentFields fields={fields} uploadTo={uploadTo} />
       )}
     </>
   )
@@ -133,7 +133,7 @@ function SenderFields({
   )
 }
 
-function BoundFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+function ExistingFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <TextInput
@@ -152,7 +152,7 @@ function BoundFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   )
 }
 
-function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uploadTo: UploadPath }) {
+function ContentFields({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uploadTo: UploadPath }) {
   const { kind, words } = fields.values
   const official = kind === 'official'
   return (
@@ -163,7 +163,7 @@ function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uplo
       {(official || kind === 'chat') && (
         <HeaderFields fields={fields} textOnly={!official} uploadTo={uploadTo} />
       )}
-      <WordsField
+      <TemplateTextField
         fields={fields}
         label={kind === 'email' ? 'Text or HTML' : 'Text'}
         rows={kind === 'email' ? 12 : 5}
@@ -194,7 +194,7 @@ function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uplo
 /** The number of parts, counted by the server with the examples filled in. */
 function Parts({ draft: { words, examples } }: { draft: Draft }) {
   const { membership } = useSession()
-  const parts = useParts(fill(words, examples), membership !== null)
+  const parts = useSmsParts(fillPlaceholders(words, examples), membership !== null)
   if (words === '') return 'A part has up to 160 characters, or 70 with characters outside GSM-7'
   if (membership === null) return `${words.length.toLocaleString()} characters`
   if (!parts?.sms) return 'Counting…'
@@ -209,7 +209,7 @@ function Parts({ draft: { words, examples } }: { draft: Draft }) {
 }
 
 function Examples({ fields }: { fields: ApiForm<Draft>['fields'] }) {
-  const count = placesIn(fields.values)
+  const count = placeholderCount(fields.values)
   if (count === 0) return null
   return (
     <fieldset style={{ border: 0, margin: 0, padding: 0 }}>

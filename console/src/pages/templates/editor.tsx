@@ -1,10 +1,10 @@
 import { Skeleton } from '@mantine/core'
 import { useLocation, useSearch } from 'wouter'
 import { useApi } from '../../api/context.tsx'
-import { useForget, useRead } from '../../api/use-read.ts'
+import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { type Draft, draftFrom, NEW_DRAFT, toBody } from './draft.ts'
 import { TEMPLATES } from './use-templates.ts'
 import { WriteTemplate } from './write-template.tsx'
@@ -12,21 +12,21 @@ import { WriteTemplate } from './write-template.tsx'
 /** The editor with a preview; `?from=` copies another template. */
 export default function Editor() {
   const from = new URLSearchParams(useSearch()).get('from')
-  const like = useRead('/api/v2/templates/{id}', { path: { id: from ?? '' } }, { enabled: from !== null })
+  const original = useRead('/api/v2/templates/{id}', { path: { id: from ?? '' } }, { enabled: from !== null })
   if (from === null) return <EditorPage initial={NEW_DRAFT} />
   return (
     <>
-      {like.error && (
+      {original.error && (
         <Page title="New template">
-          <ReadFault error={like.error} retry={like.refetch} />
+          <ReadFault error={original.error} retry={original.refetch} />
         </Page>
       )}
-      {like.isPending && (
+      {original.isPending && (
         <Page title="New template">
           <Skeleton h={420} />
         </Page>
       )}
-      {like.data && <EditorPage key={from} initial={{ ...draftFrom(like.data.data), name: '' }} />}
+      {original.data && <EditorPage key={from} initial={{ ...draftFrom(original.data.data), name: '' }} />}
     </>
   )
 }
@@ -34,7 +34,7 @@ export default function Editor() {
 function EditorPage({ initial }: { initial: Draft }) {
   const [, go] = useLocation()
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const senders = useRead('/api/v2/official-senders')
   return (
     <WriteTemplate
@@ -45,8 +45,8 @@ function EditorPage({ initial }: { initial: Draft }) {
       uploadTo="/api/v2/templates/media"
       send={draft => api.post('/api/v2/templates', { body: toBody(draft) })}
       onDone={({ data: { template } }, { name }) => {
-        forget([TEMPLATES])
-        tellDone(
+        invalidate([TEMPLATES])
+        notifyDone(
           template.status === 'pending'
             ? `${name} waits for its provider’s approval.`
             : `${name} can be sent.`,

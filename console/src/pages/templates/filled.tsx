@@ -1,5 +1,5 @@
 import classes from './phone.module.css'
-import { piecesOf } from './places.ts'
+import { piecesOf } from './placeholders.ts'
 
 /** Text with the examples filled in and highlighted. */
 export function Filled({ text, values }: { text: string; values: readonly string[] }) {

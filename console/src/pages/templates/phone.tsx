@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts'
 import classes from './phone.module.css'
 
 /** The parts of a template that recipients see. */
-export type Seen = {
+export type PhoneMessage = {
   kind: Exclude<Kind, 'email'>
   from: string
   header: { type: HeaderType; text: ReactNode; previewUrl: string | null } | null
@@ -15,7 +15,7 @@ export type Seen = {
 }
 
 /** A phone with one message on its screen. */
-export function Phone({ seen }: { seen: Seen }) {
+export function Phone({ seen }: { seen: PhoneMessage }) {
   const { kind, from, header, words, footer, buttons } = seen
   return (
     <figure className={classes.phone} data-kind={kind} aria-label="How it looks on a phone">
@@ -50,7 +50,7 @@ export function Phone({ seen }: { seen: Seen }) {
   )
 }
 
-function Header({ type, text, previewUrl }: NonNullable<Seen['header']>) {
+function Header({ type, text, previewUrl }: NonNullable<PhoneMessage['header']>) {
   if (type === 'text') return <div className={`ph-words ${classes.headline}`}>{text}</div>
   if (type === 'image' && previewUrl !== null)
     return <img className={classes.media} src={previewUrl} alt="The header" />

@@ -7,7 +7,7 @@ import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
@@ -17,7 +17,7 @@ import { useTemplates } from './use-templates.ts'
 
 const STATUSES = TEMPLATE_STATUSES.map(value => ({
   value,
-  label: inWords(value),
+  label: humanize(value),
 }))
 const NAMES = ['search', 'kind', 'status', 'subType'] as const
 
@@ -72,7 +72,7 @@ export function TemplateList() {
           <EmptyList
             icon={LayoutTemplate}
             clear={templates.all > 0 ? clear : null}
-            unfit={{
+            noMatch={{
               title: 'No template matches these filters',
               text: 'The search covers names, subjects and texts.',
             }}
@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     title: 'Text',
     width: 'minmax(140px, 2.2fr)',
     wideOnly: true,
-    render: template => <bdi>{wordsOf(template)}</bdi>,
+    render: template => <bdi>{summaryOf(template)}</bdi>,
   },
   { title: 'Kind', width: '138px', wideOnly: true, render: kindName },
   { title: 'Type', width: '76px', wideOnly: true, render: ({ subType }) => subTypeName(subType) },
@@ -159,7 +159,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
   },
 ]
 
-function wordsOf({ emailSubject, body, content, otpType }: TemplateView): string {
+function summaryOf({ emailSubject, body, content, otpType }: TemplateView): string {
   const words = emailSubject ?? body ?? content
   if (words !== null) return words
   return otpType === null ? 'Its text is stored at the provider' : 'WhatsApp’s standard text for a code'

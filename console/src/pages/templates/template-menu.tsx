@@ -6,7 +6,7 @@ import type { TemplateView } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { TEMPLATES } from './use-templates.ts'
 
@@ -78,24 +78,24 @@ function useTemplateActions({ id, name }: TemplateView) {
   const path = { id }
   const makeDefault = useAction(api => api.post('/api/v2/templates/{id}/default', { path }), {
     changes,
-    onDone: () => tellDone(`${name} is the default of its kind and type.`),
+    onDone: () => notifyDone(`${name} is the default of its kind and type.`),
   })
   const enable = useAction(api => api.post('/api/v2/templates/{id}/enable', { path }), {
     changes,
-    onDone: () => tellDone(`${name} can be sent again.`),
+    onDone: () => notifyDone(`${name} can be sent again.`),
   })
   const disable = useAction(api => api.post('/api/v2/templates/{id}/disable', { path }), {
     changes,
-    onDone: () => tellDone(`${name} is disabled: messages that use it are refused.`),
+    onDone: () => notifyDone(`${name} is disabled: messages that use it are refused.`),
   })
   const remove = useAction(api => api.delete('/api/v2/templates/{id}', { path }), {
     changes,
-    onDone: () => tellDone(`${name} is deleted.`),
+    onDone: () => notifyDone(`${name} is deleted.`),
   })
   return {
-    makeDefault: () => makeDefault.mutate(undefined, { onError: tellFault }),
-    enable: () => enable.mutate(undefined, { onError: tellFault }),
-    disable: () => disable.mutate(undefined, { onError: tellFault }),
+    makeDefault: () => makeDefault.mutate(undefined, { onError: notifyFault }),
+    enable: () => enable.mutate(undefined, { onError: notifyFault }),
+    disable: () => disable.mutate(undefined, { onError: notifyFault }),
     remove: () => remove.mutateAsync(undefined),
   }
 }

@@ -19,7 +19,7 @@ import { TestSend } from './test-send.tsx'
 
 /** A waiting template may be decided at any time. */
 const WAITING_EVERY_MS = 1_000
-const LOOK_EVERY_MS = 15_000
+const POLL_EVERY_MS = 15_000
 
 /** One template: its status, a preview, and a test send. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
@@ -28,7 +28,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
   const read = useRead(
     '/api/v2/templates/{id}',
     { path: { id: templateId } },
-    { everyMs: last => (last?.data.status === 'pending' ? WAITING_EVERY_MS : LOOK_EVERY_MS) },
+    { everyMs: last => (last?.data.status === 'pending' ? WAITING_EVERY_MS : POLL_EVERY_MS) },
   )
   const template = read.data?.data
   if (!template) {
@@ -68,7 +68,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="lg">
-            <Standing template={template} />
+            <StatusNotice template={template} />
             <Card title="Details">
               <About template={template} />
             </Card>
@@ -88,7 +88,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
 }
 
 /** Why it cannot be used, and what to do. */
-function Standing({
+function StatusNotice({
   template: { status, statusReason, lastCheckedAt, id, provider },
 }: {
   template: TemplateView

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { SingleSendBody, TemplateView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { EstimateLine } from '../../parts/estimate-line.tsx'
 import { Card } from '../../parts/page.tsx'
-import { useOnce } from '../../parts/use-once.ts'
+import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 import { kindOf } from './kinds.ts'
 
@@ -18,9 +18,9 @@ type Values = { to: string; variables: string[]; buttons: string[] }
 /** A test send with this template, with an estimate first. */
 export function TestSend({ template }: { template: TemplateView }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { mode } = useSession()
-  const once = useOnce()
+  const once = useIdempotentSend()
   const [sent, setSent] = useState<string | null>(null)
   const form = useApiForm<Values, { messageId: string }>({
     initial: {
@@ -42,7 +42,7 @@ export function TestSend({ template }: { template: TemplateView }) {
         .replace(/^template\.buttonVariables\[(\d+)\].*/, 'buttons[$1]'),
     onDone({ messageId }) {
       setSent(messageId)
-      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
+      invalidate(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
     },
   })
   const [settled] = useDebouncedValue(form.fields.values, SETTLE_MS)

@@ -2,7 +2,7 @@ import { Button, Group, Progress, Text } from '@mantine/core'
 import { Paperclip, Upload, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import type { HeaderType, MediaAsset } from '../../../../sdk/index.ts'
-import { answerOf } from '../../api/answer-of.ts'
+import { readResponse } from '../../api/read-response.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
 import { ChooseFile } from '../../parts/choose-file.tsx'
@@ -59,7 +59,7 @@ export function HeaderUpload({
     }
   }
 
-  const told = fault ?? error ?? null
+  const shownFault = fault ?? error ?? null
   return (
     <div>
       <Group gap="sm">
@@ -89,9 +89,9 @@ export function HeaderUpload({
         )}
       </Group>
       {busy && <Progress value={100} animated size="xs" mt={6} aria-label="Uploading" />}
-      {told !== null && (
+      {shownFault !== null && (
         <Text size="xs" c="var(--mantine-color-error)" mt={4} role="alert">
-          {told}
+          {shownFault}
         </Text>
       )}
     </div>
@@ -107,6 +107,6 @@ async function send(
   const form = new FormData()
   form.set('file', file)
   const request = new Request(new URL(path, location.origin), { method: 'POST', body: form, signal })
-  const { data } = await answerOf<{ data: { asset: MediaAsset } }>(await fetch(request))
+  const { data } = await readResponse<{ data: { asset: MediaAsset } }>(await fetch(request))
   return data.asset
 }

@@ -5,7 +5,7 @@ import { kindOf } from './kinds.ts'
 
 export const TEMPLATES = '/api/v2/templates'
 /** A waiting template may be decided at any time. */
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 
 export type TemplateFilters = { kind?: string; status?: string; subType?: string; search?: string }
 
@@ -14,7 +14,7 @@ export type TemplateFilters = { kind?: string; status?: string; subType?: string
  * ones.
  */
 export function useTemplates(filters: TemplateFilters): PagedRead<TemplateView> & { all: number } {
-  const pending = useRead(TEMPLATES, { query: { status: 'pending' } }, { everyMs: LOOK_EVERY_MS })
+  const pending = useRead(TEMPLATES, { query: { status: 'pending' } }, { everyMs: POLL_EVERY_MS })
   const usable = useRead(TEMPLATES)
   const rejected = useRead(TEMPLATES, { query: { status: 'rejected' } })
   const disabled = useRead(TEMPLATES, { query: { status: 'disabled' } })

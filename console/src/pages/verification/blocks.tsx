@@ -70,7 +70,7 @@ export default function Blocks() {
           <EmptyList
             icon={ShieldAlert}
             clear={clear}
-            unfit={{ title: 'No block matches these filters' }}
+            noMatch={{ title: 'No block matches these filters' }}
             title="Nothing was blocked"
             text="The fraud guard checks every code that a live key sends, and stops codes that are requested only to earn money from their traffic. Codes of test keys are not checked."
           />

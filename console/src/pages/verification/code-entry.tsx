@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { PosthornError, type VerificationAttempt, type Verified } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
-import { useForget, useRead } from '../../api/use-read.ts'
+import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { Time } from '../../parts/time.tsx'
 
 type Props = { attempt: VerificationAttempt; onResent: (attempt: VerificationAttempt) => void }
@@ -12,37 +12,37 @@ type Props = { attempt: VerificationAttempt; onResent: (attempt: VerificationAtt
 /** The input for the code, with the length of the account's settings. */
 export function CodeEntry({ attempt, onResent }: Props) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const account = useRead('/api/v2/account')
   const [code, setCode] = useState('')
   const [busy, setBusy] = useState(false)
   /** Counts wrong codes: after each one the input starts anew. */
-  const [round, setRound] = useState(0)
+  const [wrongCodes, setWrongCodes] = useState(0)
   const [fault, setFault] = useState<string | null>(null)
   const [verified, setVerified] = useState<Verified | null>(null)
   const { verificationId } = attempt
 
-  async function attemptTo(run: () => Promise<void>): Promise<void> {
+  async function runRequest(run: () => Promise<void>): Promise<void> {
     setBusy(true)
     setFault(null)
     try {
       await run()
-      forget(['/api/v2/verification', '/api/v2/sandbox/messages'])
+      invalidate(['/api/v2/verification', '/api/v2/sandbox/messages'])
     } catch (error) {
-      setFault(wordsOf(error))
+      setFault(errorText(error))
       setCode('')
-      setRound(known => known + 1)
+      setWrongCodes(known => known + 1)
     } finally {
       setBusy(false)
     }
   }
 
   const check = (given: string) =>
-    attemptTo(async () =>
+    runRequest(async () =>
       setVerified(await api.post('/api/v2/verification/verify', { body: { verificationId, code: given } })),
     )
   const resend = () =>
-    attemptTo(async () =>
+    runRequest(async () =>
       onResent(await api.post('/api/v2/verification/resend', { body: { verificationId } })),
     )
 
@@ -62,8 +62,8 @@ export function CodeEntry({ attempt, onResent }: Props) {
     <Stack gap="sm">
       <Text size="sm">The code that was sent:</Text>
       <PinInput
-        key={round}
-        autoFocus={round > 0}
+        key={wrongCodes}
+        autoFocus={wrongCodes > 0}
         length={account.data?.data.verification.codeLength ?? 6}
         type="number"
         oneTimeCode
@@ -120,7 +120,7 @@ function ResendButton({
   )
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof PosthornError && error.attemptsRemaining !== null) {
     const left = error.attemptsRemaining
     return `${error.message} ${left === 0 ? 'No attempt is left.' : `${left} ${left === 1 ? 'attempt is' : 'attempts are'} left.`}`

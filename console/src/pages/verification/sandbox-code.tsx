@@ -3,7 +3,7 @@ import { FlaskConical } from 'lucide-react'
 import type { SandboxMessage, VerificationAttempt } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 
-const LOOK_EVERY_MS = 700
+const POLL_EVERY_MS = 700
 const CODE = /\b\d{4,8}\b/
 
 /** The attempt's message in the sandbox. */
@@ -11,7 +11,7 @@ export function SandboxCode({ attempt }: { attempt: VerificationAttempt & { to: 
   const inbox = useRead(
     '/api/v2/sandbox/messages',
     { query: { to: attempt.to, limit: 1 } },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   const message = inbox.data?.data[0]
   if (!message) {
@@ -26,12 +26,12 @@ export function SandboxCode({ attempt }: { attempt: VerificationAttempt & { to: 
       <Text size="xs" c="dimmed" style={{ display: 'flex', alignItems: 'center', gap: 6 }}>
         <FlaskConical size={13} aria-hidden /> In the sandbox
       </Text>
-      <Text className="ph-words">{wordsOf(message)}</Text>
+      <Text className="ph-words">{textOf(message)}</Text>
     </div>
   )
 }
 
-function wordsOf({ text, html, subject, template }: SandboxMessage): string {
+function textOf({ text, html, subject, template }: SandboxMessage): string {
   if (text !== null && text !== '') return text
   if (template !== null) return `Template ${template.name}: ${template.body.join(', ')}`
   return html?.match(CODE)?.[0] ?? subject ?? ''

@@ -8,7 +8,7 @@ type Settings = AccountView['verification']
 export type SettingsDraft = Omit<Settings, 'templateId'> & { templateId: string }
 
 /** Whether a template can be used for codes: the code must be its only variable. */
-export function saysCodeAlone({ subType, indexedPlaceholders }: TemplateView): boolean {
+export function isCodeTemplate({ subType, indexedPlaceholders }: TemplateView): boolean {
   return subType === 'otp' && indexedPlaceholders.length === 1
 }
 
@@ -46,14 +46,14 @@ export function SettingsFields({
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" mb="sm">
-        <Scale
+        <LabelledSlider
           id="length"
           label={`${values.codeLength} digits`}
           marks={[4, 8]}
           disabled={disabled}
           {...getInputProps('codeLength')}
         />
-        <Scale
+        <LabelledSlider
           id="validity"
           label={`Valid for ${values.validityMinutes} ${values.validityMinutes === 1 ? 'minute' : 'minutes'}`}
           marks={[1, 10]}
@@ -116,7 +116,7 @@ function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boo
         />
       </Input.Wrapper>
       {learned && (
-        <Scale
+        <LabelledSlider
           id="trial"
           label={`${values.trialPercent} of 100 codes try a channel with little data`}
           marks={[0, 20]}
@@ -128,7 +128,7 @@ function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boo
   )
 }
 
-function Scale({
+function LabelledSlider({
   id,
   label,
   marks: [min, max],

@@ -3,16 +3,16 @@ import { Lock } from 'lucide-react'
 import { Link } from 'wouter'
 import type { AccountView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget, useRead } from '../../api/use-read.ts'
+import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card } from '../../parts/page.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import {
   type CodeTemplate,
   SettingsFields,
-  saysCodeAlone,
+  isCodeTemplate,
   settingsBody,
   settingsDraft,
   settingsField,
@@ -27,7 +27,7 @@ export default function Settings() {
   const failed = missing.find(read => read.error)
   if (failed) return <ReadFault error={failed.error} retry={failed.refetch} />
   if (!account.data || !templates.data) return <Skeleton h={420} maw={720} />
-  const otps = templates.data.data.filter(saysCodeAlone)
+  const otps = templates.data.data.filter(isCodeTemplate)
   return (
     <Stack gap="lg" maw={720}>
       <Card title="Codes">
@@ -55,7 +55,7 @@ function SettingsForm({
   templates: readonly CodeTemplate[]
 }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { may } = useSession()
   const owner = may('owner')
   const form = useApiForm({
@@ -63,8 +63,8 @@ function SettingsForm({
     send: draft => api.patch('/api/v2/account', { body: { verification: settingsBody(draft) } }),
     fieldOf: settingsField,
     onDone() {
-      forget(['/api/v2/account'])
-      tellDone('The settings apply from the next code.')
+      invalidate(['/api/v2/account'])
+      notifyDone('The settings apply from the next code.')
     },
   })
   return (

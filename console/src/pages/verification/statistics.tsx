@@ -18,16 +18,16 @@ import { regionName } from './region-name.ts'
 
 const Chart = lazy(() => import('./conversion-chart.tsx'))
 const STATS = '/api/v2/verification/stats'
-const LOOK_EVERY_MS = 15_000
+const POLL_EVERY_MS = 15_000
 /** The API's largest page; 90 days, or all countries, are fewer rows. */
-const MOST_ROWS = 500
+const MAX_ROWS = 500
 
 /** Verifications started and completed, by day, country and channel. */
 export function Statistics() {
   const [filters, setFilters] = useFilters(['days'])
   const { days, from, to } = spanOf(filters.days)
-  const query = { from, to, limit: MOST_ROWS }
-  const options = { everyMs: LOOK_EVERY_MS }
+  const query = { from, to, limit: MAX_ROWS }
+  const options = { everyMs: POLL_EVERY_MS }
   const total = useRead(STATS, { query }, options)
   const byDay = useRead(STATS, { query: { ...query, groupBy: 'day' } }, options)
   const byCountry = useRead(STATS, { query: { ...query, groupBy: 'country' } }, options)

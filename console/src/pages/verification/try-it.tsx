@@ -2,11 +2,11 @@ import { Grid, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { VerificationAttempt } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
-import { useOnce } from '../../parts/use-once.ts'
+import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 import { CodeEntry } from './code-entry.tsx'
 import { SandboxCode } from './sandbox-code.tsx'
@@ -55,9 +55,9 @@ export default function TryIt() {
 
 function StartForm({ onStarted }: { onStarted: (attempt: VerificationAttempt & { to: string }) => void }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { mode } = useSession()
-  const once = useOnce()
+  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { to: '', channel: '' },
     send({ to, channel }) {
@@ -65,7 +65,7 @@ function StartForm({ onStarted }: { onStarted: (attempt: VerificationAttempt & {
       return once(body, idempotencyKey => api.post('/api/v2/verification/send', { body, idempotencyKey }))
     },
     onDone(attempt, { to }) {
-      forget(['/api/v2/sandbox/messages', '/api/v2/verification'])
+      invalidate(['/api/v2/sandbox/messages', '/api/v2/verification'])
       onStarted({ ...attempt, to })
     },
   })

@@ -8,12 +8,12 @@ import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { formatMoney } from '../../parts/money.tsx'
 import { periodStart } from '../../parts/periods.ts'
-import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { PeriodFilter } from '../../parts/usual-filters.tsx'
+import { PeriodFilter } from '../../parts/common-filters.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 const SOURCES = [
   { value: 'messages', label: 'Messages' },
   { value: 'credits', label: 'Credits and debits' },
@@ -32,7 +32,7 @@ export function Ledger() {
         ...(createdAfter !== null && { createdAfter }),
       },
     },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   return (
     <div>
@@ -58,7 +58,7 @@ export function Ledger() {
           <EmptyList
             icon={Receipt}
             clear={clear}
-            unfit={{ title: 'No movement matches these filters' }}
+            noMatch={{ title: 'No movement matches these filters' }}
             title="No movements yet"
             text="Credits by the operator appear here, and the amounts that live messages hold, cost and release."
           />
@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     title: 'Movement',
     width: '100px',
-    render: ({ type }) => <StatusBadge status={type} tone={KINDS[type].tone} label={inWords(type)} />,
+    render: ({ type }) => <StatusBadge status={type} tone={KINDS[type].tone} label={humanize(type)} />,
   },
   {
     title: 'For',

@@ -1,11 +1,11 @@
 import { Modal } from '@mantine/core'
 import type { WalletWithThreshold } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { amountOf } from '../../parts/amount.ts'
 import { AmountInput } from '../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 
 type Props = { opened: boolean; wallet: WalletWithThreshold; onClose: () => void }
 
@@ -19,13 +19,13 @@ export function LowBalance({ opened, ...props }: Props) {
 
 function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { lowBalance: String(wallet.lowBalance) },
     send: ({ lowBalance }) => api.patch('/api/v2/wallet', { body: { lowBalance: amountOf(lowBalance) } }),
     onDone() {
-      forget(['/api/v2/wallet'])
-      tellDone('The threshold is set.')
+      invalidate(['/api/v2/wallet'])
+      notifyDone('The threshold is set.')
       onClose()
     },
   })

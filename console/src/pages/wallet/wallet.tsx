@@ -14,18 +14,18 @@ import { LowBalance } from './low-balance.tsx'
 import { daysBack, PERIODS, periodOf, USUAL_PERIOD } from './spans.ts'
 
 const SpendChart = lazy(() => import('./spend-chart.tsx'))
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** The balance, the spending and the ledger. */
 export default function Wallet() {
   const { may } = useSession()
   const [filters, setFilters] = useFilters(['period'])
   const period = periodOf(filters.period)
-  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: LOOK_EVERY_MS })
+  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: POLL_EVERY_MS })
   const stats = useRead(
     '/api/v2/stats',
     { query: { ...daysBack(period.days), interval: 'day', mode: 'live' } },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   const [changing, setChanging] = useState(false)
   const data = wallet.data?.data

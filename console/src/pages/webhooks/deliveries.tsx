@@ -5,12 +5,12 @@ import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { DELIVERED_TYPES } from './event-types.ts'
 
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 
 /** The deliveries to an endpoint, the newest first. */
 export function Deliveries({
@@ -26,7 +26,7 @@ export function Deliveries({
   const deliveries = useReadPages(
     '/api/v2/webhooks/{id}/deliveries',
     { path: { id: webhook.id }, query: filters },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   return (
     <div>
@@ -34,7 +34,7 @@ export function Deliveries({
         <ChoiceFilter
           label="Status"
           value={filters.status}
-          options={DELIVERY_STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={DELIVERY_STATUSES.map(value => ({ value, label: humanize(value) }))}
           onChange={status => setFilters({ status })}
           width={140}
         />
@@ -58,7 +58,7 @@ export function Deliveries({
           <EmptyList
             icon={Inbox}
             clear={clear}
-            unfit={{ title: 'No delivery matches these filters' }}
+            noMatch={{ title: 'No delivery matches these filters' }}
             title="No deliveries yet"
             text="Use “Send a test” to check whether your receiver accepts deliveries."
           />

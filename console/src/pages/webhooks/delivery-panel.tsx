@@ -8,10 +8,10 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
-import { tellFault } from '../../parts/toast.tsx'
+import { notifyFault } from '../../parts/toast.tsx'
 import { WEBHOOKS } from './path.ts'
 
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 
 /** One delivery: the request, the response, and a button to repeat it. */
 export function DeliveryPanel({
@@ -29,7 +29,7 @@ export function DeliveryPanel({
   const read = useRead(
     '/api/v2/webhooks/{id}/deliveries/{deliveryId}',
     { path },
-    { enabled: deliveryId !== null, everyMs: LOOK_EVERY_MS },
+    { enabled: deliveryId !== null, everyMs: POLL_EVERY_MS },
   )
   const replay = useAction(
     api => api.post('/api/v2/webhooks/{id}/deliveries/{deliveryId}/replay', { path }),
@@ -52,7 +52,7 @@ export function DeliveryPanel({
             leftSection={<RotateCw size={15} />}
             loading={replay.isPending}
             disabled={!webhook.enabled}
-            onClick={() => replay.mutate(undefined, { onError: tellFault })}
+            onClick={() => replay.mutate(undefined, { onError: notifyFault })}
           >
             Send it again
           </Button>

@@ -1,7 +1,7 @@
 import { Checkbox, Modal, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import type { Listened, WebhookView, WebhookWithSecret } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { type ApiForm, ApiForm as FormAround, useApiForm } from '../../parts/api-form.tsx'
 import { ANY, EVENT_GROUPS } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
@@ -29,7 +29,7 @@ export function EndpointForm({ opened, ...props }: Props & { opened: boolean }) 
 
 function Fields({ webhook, onClose, onMade }: Props) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm<Values, WebhookWithSecret | null>({
     initial: initialOf(webhook),
     async send(values) {
@@ -39,7 +39,7 @@ function Fields({ webhook, onClose, onMade }: Props) {
       return null
     },
     onDone(made) {
-      forget([WEBHOOKS])
+      invalidate([WEBHOOKS])
       if (made) onMade?.(made)
       else onClose()
     },

@@ -5,7 +5,7 @@ import type { WebhookView } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../parts/toast.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { WEBHOOKS } from './path.ts'
 import { ReplayRange } from './replay-range.tsx'
@@ -42,7 +42,7 @@ export function EndpointMenu({
         </Menu.Item>
         <Menu.Item
           leftSection={webhook.enabled ? <PowerOff size={15} /> : <Power size={15} />}
-          onClick={() => enable.mutate(!webhook.enabled, { onError: tellFault })}
+          onClick={() => enable.mutate(!webhook.enabled, { onError: notifyFault })}
         >
           {webhook.enabled ? 'Disable' : 'Enable'}
         </Menu.Item>
@@ -84,13 +84,13 @@ function useEndpointActions({ id }: WebhookView, onSecret: (secret: string) => v
     (api, enabled: boolean) => api.patch('/api/v2/webhooks/{id}', { path, body: { enabled } }),
     {
       changes,
-      onDone: ({ data }) => tellDone(data.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.'),
+      onDone: ({ data }) => notifyDone(data.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.'),
     },
   )
   const remove = useAction(api => api.delete('/api/v2/webhooks/{id}', { path }), {
     changes,
     onDone() {
-      tellDone('The endpoint is deleted.')
+      notifyDone('The endpoint is deleted.')
       onDeleted()
     },
   })

@@ -5,16 +5,16 @@ import { Link, useLocation } from 'wouter'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../parts/toast.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
 import { WEBHOOKS } from './path.ts'
-import { SecretShown } from './secret-shown.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 import { EndpointState } from './webhook-list.tsx'
 
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 
 /** One endpoint and its deliveries. */
 export default function EndpointPage({
@@ -26,11 +26,11 @@ export default function EndpointPage({
 }) {
   const [, go] = useLocation()
   const path = { id: webhookId }
-  const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: LOOK_EVERY_MS })
+  const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: POLL_EVERY_MS })
   const [secret, setSecret] = useState<string | null>(null)
   const test = useAction(api => api.post('/api/v2/webhooks/{id}/test', { path }), {
     changes: [WEBHOOKS],
-    onDone: () => tellDone('A test event (webhook.test) is on its way.'),
+    onDone: () => notifyDone('A test event (webhook.test) is on its way.'),
   })
   const open = (id: string | null) =>
     go(`/endpoints/${webhookId}${id === null ? '' : `/${id}`}${location.search}`)
@@ -58,7 +58,7 @@ export default function EndpointPage({
             leftSection={<Send size={15} />}
             loading={test.isPending}
             disabled={!webhook.enabled}
-            onClick={() => test.mutate(undefined, { onError: tellFault })}
+            onClick={() => test.mutate(undefined, { onError: notifyFault })}
           >
             Send a test
           </Button>
@@ -71,7 +71,7 @@ export default function EndpointPage({
         <Deliveries webhook={webhook} opened={deliveryId} onOpen={open} />
       </Stack>
       <DeliveryPanel webhook={webhook} deliveryId={deliveryId} onClose={() => open(null)} onOpen={open} />
-      <SecretShown secret={secret} onClose={() => setSecret(null)} />
+      <SecretDialog secret={secret} onClose={() => setSecret(null)} />
     </Page>
   )
 }

@@ -1,10 +1,10 @@
 import { Modal, MultiSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
 import type { EventType, WebhookReplayed, WebhookView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { isoOfLocal, localTime } from '../../parts/local-time.ts'
-import { tellDone } from '../../parts/toast.tsx'
+import { notifyDone } from '../../parts/toast.tsx'
 import { EVENT_TYPES } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
 
@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 /** Replays the events of a period; the API does it in pieces, which are requested until the end. */
 function Fields({ webhook, onClose }: Props) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: {
       from: localTime(Date.now() - HOUR_MS),
@@ -45,8 +45,8 @@ function Fields({ webhook, onClose }: Props) {
       return queued
     },
     onDone(queued) {
-      forget([WEBHOOKS])
-      tellDone(
+      invalidate([WEBHOOKS])
+      notifyDone(
         queued === 1
           ? 'One event is on its way again.'
           : `${queued.toLocaleString()} events are on their way again.`,

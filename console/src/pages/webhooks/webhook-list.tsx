@@ -12,13 +12,13 @@ import { Time } from '../../parts/time.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { ANY, isFamily } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
-import { SecretShown } from './secret-shown.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 export function WebhookList() {
   const [, go] = useLocation()
-  const webhooks = useReadPages(WEBHOOKS, {}, { everyMs: LOOK_EVERY_MS })
+  const webhooks = useReadPages(WEBHOOKS, {}, { everyMs: POLL_EVERY_MS })
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
   return (
@@ -55,7 +55,7 @@ export function WebhookList() {
           setMade({ id, secret })
         }}
       />
-      <SecretShown
+      <SecretDialog
         secret={made?.secret ?? null}
         onClose={() => {
           if (made) go(`/endpoints/${made.id}`)
@@ -82,7 +82,7 @@ const COLUMNS: readonly Column<WebhookView>[] = [
     wideOnly: true,
     render: ({ description }) => <bdi>{description}</bdi>,
   },
-  { title: 'Events', width: 'minmax(140px, 1.2fr)', wideOnly: true, render: listensTo },
+  { title: 'Events', width: 'minmax(140px, 1.2fr)', wideOnly: true, render: eventsLabel },
   { title: 'State', width: '110px', render: webhook => <EndpointState webhook={webhook} /> },
   {
     title: 'Created',
@@ -98,7 +98,7 @@ export function EndpointState({ webhook: { enabled, failingSince } }: { webhook:
   return failingSince === null ? <StatusBadge status="active" /> : <StatusBadge status="failing" tone="bad" />
 }
 
-export function listensTo({ eventTypes }: WebhookView): string {
+export function eventsLabel({ eventTypes }: WebhookView): string {
   if (eventTypes.includes(ANY)) return 'Everything'
   if (eventTypes.length === 1) return eventTypes[0]!
   return `${eventTypes.length} ${eventTypes.some(isFamily) ? 'kinds' : 'types'} of events`

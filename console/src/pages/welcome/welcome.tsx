@@ -11,12 +11,12 @@ import { Page } from '../../parts/page.tsx'
 import { sendSnippets } from '../../parts/snippets.ts'
 import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/context.tsx'
-import { wordsOf } from '../sandbox/sandbox.tsx'
+import { summaryOf } from '../sandbox/sandbox.tsx'
 import classes from './welcome.module.css'
 
 const TO = '+12025550123'
 const TEXT = 'Hello from Posthorn'
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 
 /** Guides to a first message, with a key that works as pasted. */
 export default function Welcome() {
@@ -36,7 +36,7 @@ export default function Welcome() {
       }),
     { changes: ['/api/v2/sandbox', '/api/v2/messages', '/api/v2/stats'] },
   )
-  const inbox = useRead('/api/v2/sandbox/messages', { query: { limit: 5 } }, { everyMs: LOOK_EVERY_MS })
+  const inbox = useRead('/api/v2/sandbox/messages', { query: { limit: 5 } }, { everyMs: POLL_EVERY_MS })
   const apiKey = key.data?.data.apiKey
   // New messages are recognised by their ids and not by time, since the clocks of browser and server may differ.
   const [before, setBefore] = useState<ReadonlySet<string> | null>(null)
@@ -103,7 +103,7 @@ export default function Welcome() {
                     <Text size="sm" c="dimmed">
                       <bdi>{message.to}</bdi> · <Time at={message.receivedAt} />
                     </Text>
-                    <div className="ph-words">{wordsOf(message)}</div>
+                    <div className="ph-words">{summaryOf(message)}</div>
                   </div>
                 ))}
               </Stack>

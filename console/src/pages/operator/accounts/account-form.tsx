@@ -1,9 +1,9 @@
 import { Checkbox, Select, SimpleGrid, TextInput } from '@mantine/core'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { ACCOUNTS } from './paths.ts'
 
 const STATUSES = [
@@ -14,7 +14,7 @@ const STATUSES = [
 /** Who the account is, and whether it may send. */
 export function AccountForm({ account }: { account: AdminAccount }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { id, name, status, homeCountry, currency, phone } = account
   const form = useApiForm({
     initial: { name, status, homeCountry, currency, number: phone.number ?? '', verified: phone.verified },
@@ -26,8 +26,8 @@ export function AccountForm({ account }: { account: AdminAccount }) {
       }),
     fieldOf: path => path.replace(/^phone\./, ''),
     onDone() {
-      forget([ACCOUNTS])
-      tellDone('The account is changed.')
+      invalidate([ACCOUNTS])
+      notifyDone('The account is changed.')
     },
   })
   const { getInputProps } = form.fields

@@ -1,7 +1,7 @@
 import { Group, Title } from '@mantine/core'
 import type { AdminAccountWithKeys } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { wholeList } from '../../../parts/whole-list.ts'
+import { asPagedRead } from '../../../parts/as-paged-read.ts'
 import { type KeyActions, KeyList } from '../../keys/key-list.tsx'
 import { ACCOUNTS } from './paths.ts'
 
@@ -24,7 +24,7 @@ export function AccountKeys({ account: { id: accountId, keys } }: { account: Adm
     changes: [ACCOUNTS],
   }
   return (
-    <KeyList read={wholeList(keys, HERE)} actions={actions} mayMakeOwners height="420px">
+    <KeyList read={asPagedRead(keys, HERE)} actions={actions} mayCreateOwners height="420px">
       {(make, list) => (
         <section>
           <Group justify="space-between" mb="sm">

@@ -12,15 +12,15 @@ import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
-import { CreateAccount, type Made } from './create-account.tsx'
-import { KeysShown } from './keys-shown.tsx'
+import { CreateAccount, type CreatedAccount } from './create-account.tsx'
+import { FirstKeysDialog } from './first-keys-dialog.tsx'
 import { ACCOUNTS } from './paths.ts'
 
 export function AccountList() {
   const [, go] = useLocation()
   const accounts = useReadPages(ACCOUNTS)
   const [making, setMaking] = useState(false)
-  const [made, setMade] = useState<Made | null>(null)
+  const [made, setMade] = useState<CreatedAccount | null>(null)
   return (
     <Page
       title="Accounts"
@@ -54,7 +54,7 @@ export function AccountList() {
           setMade(account)
         }}
       />
-      <KeysShown
+      <FirstKeysDialog
         made={made}
         onClose={() => {
           if (made) go(`/operator/accounts/${made.account.id}`)

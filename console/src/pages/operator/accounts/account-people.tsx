@@ -6,8 +6,8 @@ import type { AdminAccount, Person } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
-import { inWords } from '../../../parts/status-badge.tsx'
-import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
+import { humanize } from '../../../parts/status-badge.tsx'
+import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
 import { InvitePerson } from '../people/invite-person.tsx'
 import { PEOPLE } from '../people/paths.ts'
 import { PERSON_COLUMNS } from '../people/person-columns.tsx'
@@ -17,7 +17,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
   const [, go] = useLocation()
   const people = useReadPages(PEOPLE, { query: { accountId: account.id } })
   const [inviting, setInviting] = useState(false)
-  const [made, setMade] = useState<LinkMade | null>(null)
+  const [made, setMade] = useState<CreatedLink | null>(null)
   const invite = (
     <Button leftSection={<UserPlus size={16} />} onClick={() => setInviting(true)}>
       Invite somebody
@@ -27,7 +27,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
     title: 'Role',
     width: '64px',
     render: ({ memberships }) =>
-      inWords(memberships.find(({ accountId }) => accountId === account.id)?.role ?? 'member'),
+      humanize(memberships.find(({ accountId }) => accountId === account.id)?.role ?? 'member'),
   }
   return (
     <Stack gap="sm">
@@ -58,7 +58,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
           setMade(link)
         }}
       />
-      <LinkShown made={made} onClose={() => setMade(null)} />
+      <LinkDialog made={made} onClose={() => setMade(null)} />
     </Stack>
   )
 }

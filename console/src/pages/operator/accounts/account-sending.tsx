@@ -1,17 +1,17 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget, useRead } from '../../../api/use-read.ts'
+import { useInvalidate, useRead } from '../../../api/use-read.ts'
 import { amountOf } from '../../../parts/amount.ts'
 import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { Card } from '../../../parts/page.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
-import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from '../../settings/quiet-fields.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
+import { QuietFields, quietBody, quietDraft, quietField, quietHoursText } from '../../settings/quiet-fields.tsx'
 import {
   type CodeTemplate,
   SettingsFields,
-  saysCodeAlone,
+  isCodeTemplate,
   settingsBody,
   settingsDraft,
   settingsField,
@@ -46,7 +46,7 @@ function Codes({ account: { id, verification } }: { account: AdminAccount }) {
 function useCodeTemplates(chosen: string | null): readonly CodeTemplate[] | null {
   const read = useRead(PLATFORM_TEMPLATES)
   if (read.isPending) return null
-  const shared = (read.data?.data ?? []).filter(saysCodeAlone)
+  const shared = (read.data?.data ?? []).filter(isCodeTemplate)
   if (chosen === null || shared.some(({ id }) => id === chosen)) return shared
   return [...shared, { id: chosen, name: chosen, language: null }]
 }
@@ -57,15 +57,15 @@ function CodesForm({
   templates,
 }: Pick<AdminAccount, 'id' | 'verification'> & { templates: readonly CodeTemplate[] }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: settingsDraft(verification),
     send: draft =>
       api.patch('/api/admin/accounts/{id}', { path: { id }, body: { verification: settingsBody(draft) } }),
     fieldOf: settingsField,
     onDone() {
-      forget([ACCOUNTS])
-      tellDone('The settings apply from the account’s next code.')
+      invalidate([ACCOUNTS])
+      notifyDone('The settings apply from the account’s next code.')
     },
   })
   return (
@@ -77,14 +77,14 @@ function CodesForm({
 
 function Quiet({ account: { id, quietHours } }: { account: AdminAccount }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: quietDraft(quietHours),
     send: draft => api.patch('/api/admin/accounts/{id}', { path: { id }, body: quietBody(draft) }),
     fieldOf: quietField,
     onDone({ data }) {
-      forget([ACCOUNTS])
-      tellDone(quietInWords(data.quietHours))
+      invalidate([ACCOUNTS])
+      notifyDone(quietHoursText(data.quietHours))
     },
   })
   return (
@@ -104,7 +104,7 @@ function LowBalance({ account: { id, wallet } }: { account: AdminAccount }) {
         body: lowBalance === '' ? {} : { lowBalance: amountOf(lowBalance) },
       }),
     onDone: ({ data }) =>
-      tellDone(
+      notifyDone(
         data.lowBalance === 0
           ? 'Low balance alerts are off for the account.'
           : 'The account is notified when its balance falls below this.',

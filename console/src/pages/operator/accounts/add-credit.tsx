@@ -1,13 +1,13 @@
 import { Modal, Text, TextInput } from '@mantine/core'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { amountOf } from '../../../parts/amount.ts'
 import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { formatSum } from '../../../parts/money.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
-import { useOnce } from '../../../parts/use-once.ts'
+import { notifyDone } from '../../../parts/toast.tsx'
+import { useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
 import { ACCOUNTS } from './paths.ts'
 
 type Props = { account: AdminAccount; onClose: () => void }
@@ -22,9 +22,9 @@ export function AddCredit({ opened, ...props }: Props & { opened: boolean }) {
 
 function CreditForm({ account, onClose }: Props) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { id, wallet } = account
-  const once = useOnce()
+  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { amount: '', note: '' },
     send({ amount, note }) {
@@ -34,8 +34,8 @@ function CreditForm({ account, onClose }: Props) {
       )
     },
     onDone({ data }) {
-      forget([ACCOUNTS])
-      tellDone(`The balance is ${formatSum(data.balance, data.currency)} now.`)
+      invalidate([ACCOUNTS])
+      notifyDone(`The balance is ${formatSum(data.balance, data.currency)} now.`)
       onClose()
     },
   })

@@ -1,15 +1,15 @@
 import { Modal, SimpleGrid, TextInput } from '@mantine/core'
 import type { Answer } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { amountOf } from '../../../parts/amount.ts'
 import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { useOnce } from '../../../parts/use-once.ts'
+import { useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
 import { ACCOUNTS } from './paths.ts'
 
-export type Made = Answer<'/api/admin/accounts', 'post'>['data']
-type Props = { onClose: () => void; onMade: (made: Made) => void }
+export type CreatedAccount = Answer<'/api/admin/accounts', 'post'>['data']
+type Props = { onClose: () => void; onMade: (made: CreatedAccount) => void }
 
 export function CreateAccount({ opened, ...props }: Props & { opened: boolean }) {
   return (
@@ -21,13 +21,13 @@ export function CreateAccount({ opened, ...props }: Props & { opened: boolean })
 
 function CreateForm({ onMade }: Props) {
   const api = useApi()
-  const forget = useForget()
-  const once = useOnce()
+  const invalidate = useInvalidate()
+  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' },
-    send({ phone, balance, ...said }) {
+    send({ phone, balance, ...fields }) {
       const body = {
-        ...said,
+        ...fields,
         ...(phone !== '' && { phone: { number: phone } }),
         ...(balance !== '' && { balance: amountOf(balance) }),
       }
@@ -35,7 +35,7 @@ function CreateForm({ onMade }: Props) {
     },
     fieldOf: path => (path === 'phone.number' ? 'phone' : path),
     onDone({ data }) {
-      forget([ACCOUNTS])
+      invalidate([ACCOUNTS])
       onMade(data)
     },
   })

@@ -14,10 +14,10 @@ import {
 import { Plus, Trash2 } from 'lucide-react'
 import type { AdminAccount, Channel } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, type ApiForm as FormState, useApiForm } from '../../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../../parts/channel-name.ts'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { ACCOUNTS } from './paths.ts'
 
 type Rate = 'bulkCeilingPerSecond' | 'rateLimitPerSecond' | 'verificationRateLimitPerSecond'
@@ -36,15 +36,15 @@ const RATES: readonly (readonly [Rate, string, string])[] = [
 /** What the account may do, how fast, and how much of it is included. */
 export function PlanForm({ account }: { account: AdminAccount }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const { id, plan } = account
   const form = useApiForm<Values, unknown>({
     initial: { ...plan, pool: plan.pool.map(({ channels, limit }) => ({ channels: [...channels], limit })) },
     send: body => api.patch('/api/admin/accounts/{id}', { path: { id }, body: { plan: body } }),
     fieldOf: path => path.replace(/^plan\./, '').replace(/(\.channels)\[\d+\]$/, '$1'),
     onDone() {
-      forget([ACCOUNTS])
-      tellDone('The plan applies from the next message.')
+      invalidate([ACCOUNTS])
+      notifyDone('The plan applies from the next message.')
     },
   })
   const { getInputProps } = form.fields

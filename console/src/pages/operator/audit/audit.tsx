@@ -2,7 +2,7 @@ import { History } from 'lucide-react'
 import { useReadPages } from '../../../api/use-read.ts'
 import { ChoiceFilter } from '../../../parts/filter-bar.tsx'
 import { ALL_GROUPS } from '../../audit/actions.ts'
-import { AuditLog, LOOK_EVERY_MS, useAuditFilters } from '../../audit/log.tsx'
+import { AuditLog, POLL_EVERY_MS, useAuditFilters } from '../../audit/log.tsx'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 
 const PLATFORM = { value: 'platform', label: 'The platform' }
@@ -11,13 +11,13 @@ const PLATFORM = { value: 'platform', label: 'The platform' }
 export default function OperatorAudit() {
   const { filters, query } = useAuditFilters()
   const [{ accountId }, setFilters] = filters
-  const entries = useReadPages('/api/admin/audit', { query }, { everyMs: LOOK_EVERY_MS })
+  const entries = useReadPages('/api/admin/audit', { query }, { everyMs: POLL_EVERY_MS })
   const names = useAccountNames()
   return (
     <AuditLog
       title="Platform audit log"
       lead="Who changed what, when and from where, in every account and on the platform. It cannot be changed."
-      nothing={{ icon: History, text: 'Every change of an account or the platform is recorded here.' }}
+      emptyNote={{ icon: History, text: 'Every change of an account or the platform is recorded here.' }}
       filters={filters}
       entries={entries}
       groups={ALL_GROUPS}

@@ -10,13 +10,13 @@ import {
 } from '@mantine/core'
 import type { Channel, ConnectionView, MessageType, ProviderView } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { channelName } from '../../../parts/channel-name.ts'
 import { typeName } from '../../../parts/type-name.ts'
 import { useAccountNames } from '../account-names.tsx'
 import { CONNECTIONS } from './paths.ts'
-import { BadJson, type Drawn, fromDrawn, type Schema, toDrawn } from './schema.ts'
+import { BadJson, type FormConfig, fromFormConfig, type Schema, toFormConfig } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
 
 type Values = {
@@ -29,7 +29,7 @@ type Values = {
   sendModeByType: ConnectionView['sendModeByType']
   /** Secrets that the next save removes. */
   removed: string[]
-  config: Drawn
+  config: FormConfig
 }
 
 const DEFAULT_ORDER = 100
@@ -46,12 +46,12 @@ export function ConnectionForm({
   onDone: (connection: ConnectionView) => void
 }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const schema = provider.config as Schema
   const form = useApiForm<Values, ConnectionView>({
     initial: initialOf(provider, connection),
     async send({ accountId, config, removed, ...body }) {
-      const drawn = fromDrawn(schema, config)
+      const drawn = fromFormConfig(schema, config)
       if (connection === null) {
         const whole = {
           ...body,
@@ -75,7 +75,7 @@ export function ConnectionForm({
     onDone(done) {
       // The new values have no secrets, and none of the removed ones.
       if (connection !== null) form.fields.setValues(initialOf(provider, done))
-      forget([CONNECTIONS])
+      invalidate([CONNECTIONS])
       onDone(done)
     },
   })
@@ -212,7 +212,7 @@ function initialOf(provider: ProviderView, connection: ConnectionView | null): V
       ...((connection?.sendModeByType ?? policy.sendModeByType) as ConnectionView['sendModeByType']),
     },
     removed: [],
-    config: toDrawn(config as Schema, connection?.config ?? {}),
+    config: toFormConfig(config as Schema, connection?.config ?? {}),
   }
 }
 
@@ -223,9 +223,9 @@ function initialOf(provider: ProviderView, connection: ConnectionView | null): V
 function clearedOf(
   provider: ProviderView,
   connection: ConnectionView,
-  drawn: Drawn,
+  drawn: FormConfig,
   removed: readonly string[],
-): Drawn {
+): FormConfig {
   const gone = Object.keys(connection.config).filter(
     name => !(name in drawn) && !provider.secrets.includes(name),
   )

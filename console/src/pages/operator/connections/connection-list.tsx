@@ -9,16 +9,16 @@ import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { wholeList } from '../../../parts/whole-list.ts'
+import { asPagedRead } from '../../../parts/as-paged-read.ts'
 import { AccountName, useAccountNames } from '../account-names.tsx'
-import { CIRCUIT_TONES, CIRCUIT_WORDS } from '../link-words.ts'
+import { CIRCUIT_TONES, CIRCUIT_LABELS } from '../link-labels.ts'
 import { LinkState } from './link-state.tsx'
-import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './paths.ts'
+import { CONNECTIONS, POLL_EVERY_MS, MAX_CONNECTIONS } from './paths.ts'
 
 /** In the order in which they are tried. */
 export function ConnectionList() {
   const [, go] = useLocation()
-  const read = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } }, { everyMs: LOOK_EVERY_MS })
+  const read = useRead(CONNECTIONS, { query: { limit: MAX_CONNECTIONS } }, { everyMs: POLL_EVERY_MS })
   const names = useAccountNames()
   const ordered = read.data?.data.toSorted((left, right) => left.priorityOrder - right.priorityOrder)
   const add = (
@@ -34,7 +34,7 @@ export function ConnectionList() {
     >
       <DataList
         label="Connections"
-        read={wholeList(ordered, read)}
+        read={asPagedRead(ordered, read)}
         rowKey={({ id }) => id}
         onOpen={({ id }) => go(`/operator/connections/${id}`)}
         columns={[
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
         <StatusBadge
           status={state.circuit}
           tone={CIRCUIT_TONES[state.circuit]}
-          label={CIRCUIT_WORDS[state.circuit]}
+          label={CIRCUIT_LABELS[state.circuit]}
         />
       ) : (
         '–'

@@ -7,23 +7,23 @@ import { useAction, useRead } from '../../../api/use-read.ts'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
-import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { ConnectionFacts } from './connection-facts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
 import { LinkState } from './link-state.tsx'
-import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './paths.ts'
+import { CONNECTIONS, POLL_EVERY_MS, MAX_CONNECTIONS } from './paths.ts'
 
 /** One connection: its status, a test, and its settings. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
-  const read = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } }, { everyMs: LOOK_EVERY_MS })
+  const read = useRead(CONNECTIONS, { query: { limit: MAX_CONNECTIONS } }, { everyMs: POLL_EVERY_MS })
   const connection = read.data?.data.find(({ id }) => id === connectionId)
   const back = (
     <Anchor component={Link} href="/operator/connections" size="sm">
       All connections
     </Anchor>
   )
-  if (connection) return <Known connection={connection} back={back} />
+  if (connection) return <ConnectionDetails connection={connection} back={back} />
   return (
     <Page title="Connection" lead={back}>
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
@@ -35,7 +35,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
   )
 }
 
-function Known({ connection, back }: { connection: ConnectionView; back: ReactNode }) {
+function ConnectionDetails({ connection, back }: { connection: ConnectionView; back: ReactNode }) {
   const [, go] = useLocation()
   const path = { id: connection.id }
   const providers = useRead('/api/admin/providers')
@@ -48,7 +48,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
     {
       changes: [CONNECTIONS],
       onDone: ({ data }) =>
-        tellDone(
+        notifyDone(
           data.enabled
             ? 'The connection is enabled: it sends messages again.'
             : 'The connection is disabled: it sends no more messages.',
@@ -65,14 +65,14 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
           <Button
             variant="default"
             loading={enable.isPending}
-            onClick={() => enable.mutate(!connection.enabled, { onError: tellFault })}
+            onClick={() => enable.mutate(!connection.enabled, { onError: notifyFault })}
           >
             {connection.enabled ? 'Disable' : 'Enable'}
           </Button>
           <Button
             leftSection={<PlugZap size={16} />}
             loading={test.isPending}
-            onClick={() => test.mutate(undefined, { onError: tellFault })}
+            onClick={() => test.mutate(undefined, { onError: notifyFault })}
           >
             Test it
           </Button>
@@ -80,7 +80,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
       }
     >
       <Stack gap="lg" maw={860}>
-        {test.data && <TestAnswer {...test.data.data} />}
+        {test.data && <TestResult {...test.data.data} />}
         <ConnectionFacts connection={connection} />
         <Card title="Settings">
           {providers.error && <ReadFault error={providers.error} retry={providers.refetch} />}
@@ -90,7 +90,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
               provider={provider}
               connection={connection}
               onDone={({ name }) => {
-                tellDone(`${name} is saved; its links reconnect.`)
+                notifyDone(`${name} is saved; its links reconnect.`)
                 // The test was of the earlier configuration.
                 test.reset()
               }}
@@ -103,7 +103,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
   )
 }
 
-function TestAnswer({ ok, detail }: { ok: boolean; detail: string }) {
+function TestResult({ ok, detail }: { ok: boolean; detail: string }) {
   return (
     <Alert
       role="status"

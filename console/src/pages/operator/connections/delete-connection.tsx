@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { ConnectionView } from '../../../../../sdk/index.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { CONNECTIONS } from './paths.ts'
 
 export function DeleteConnection({
@@ -19,7 +19,7 @@ export function DeleteConnection({
   const remove = useAction(api => api.delete('/api/admin/connections/{id}', { path: { id } }), {
     changes: [CONNECTIONS],
     onDone() {
-      tellDone('The connection is deleted.')
+      notifyDone('The connection is deleted.')
       onDeleted()
     },
   })
@@ -34,7 +34,7 @@ export function DeleteConnection({
         title="Delete this connection?"
         text="Its settings and secrets are deleted, too. To stop using it for a while, disable it instead."
         confirmLabel="Delete the connection"
-        typed={name}
+        confirmText={name}
         run={() => remove.mutateAsync(undefined)}
       />
     </Group>

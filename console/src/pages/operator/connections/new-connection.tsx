@@ -5,7 +5,7 @@ import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 
 /** First the provider, then the form that its schema draws. */
@@ -47,7 +47,7 @@ export default function NewConnection() {
                 provider={provider}
                 connection={null}
                 onDone={({ id, name }) => {
-                  tellDone(`${name} is created. Test it before you send messages over it.`)
+                  notifyDone(`${name} is created. Test it before you send messages over it.`)
                   go(`/operator/connections/${id}`)
                 }}
               />

@@ -15,7 +15,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
 import { SecretInput } from '../../../parts/secret-input.tsx'
-import { choicesOf, type Drawn, kindOf, labelOf, type Schema, toDrawn } from './schema.ts'
+import { choicesOf, type FormConfig, kindOf, labelOf, type Schema, toFormConfig } from './schema.ts'
 
 /** The form in which the drawn fields stand, whatever else it has. */
 // biome-ignore lint/suspicious/noExplicitAny: the values of other fields are not touched
@@ -49,7 +49,7 @@ export function SchemaFields({
       {entries.map(([name, field]) => {
         const label = labelOf(name)
         const needed = schema.required?.includes(name) ?? false
-        const stands = secrets?.set.includes(name) ?? false
+        const hasValue = secrets?.set.includes(name) ?? false
         const drawn = (
           <Field
             key={name}
@@ -58,11 +58,11 @@ export function SchemaFields({
             label={label}
             needed={needed}
             secret={secrets?.names.includes(name) ?? false}
-            stands={stands}
+            hasValue={hasValue}
             fields={fields}
           />
         )
-        if (!stands || needed) return drawn
+        if (!hasValue || needed) return drawn
         return (
           <Removable key={name} name={name} label={label} secrets={secrets!}>
             {drawn}
@@ -125,7 +125,7 @@ const YES_OR_NO = [
   { value: 'false', label: 'No' },
 ]
 
-const MOST_PORT = 65_535
+const MAX_PORT = 65_535
 
 type FieldProps = {
   schema: Schema
@@ -134,19 +134,19 @@ type FieldProps = {
   needed: boolean
   secret: boolean
   /** Whether the secret already has a value. */
-  stands: boolean
+  hasValue: boolean
   fields: Fields
 }
 
 function Field(props: FieldProps) {
-  const { schema, path, label, needed, secret, stands, fields } = props
+  const { schema, path, label, needed, secret, hasValue, fields } = props
   const preset = schema.default === undefined ? undefined : String(schema.default)
   const common = {
     label,
-    description: [schema.description, stands && 'A value is set. Leave this empty to keep it.']
+    description: [schema.description, hasValue && 'A value is set. Leave this empty to keep it.']
       .filter(Boolean)
       .join(' '),
-    withAsterisk: needed && !stands,
+    withAsterisk: needed && !hasValue,
     autoComplete: 'off',
   }
   switch (kindOf(schema)) {
@@ -179,7 +179,7 @@ function Field(props: FieldProps) {
           allowDecimal={schema.type === 'number'}
           placeholder={preset}
           // No thousands separator for numbers like ports.
-          thousandSeparator={(schema.maximum ?? Number.POSITIVE_INFINITY) > MOST_PORT ? ',' : ''}
+          thousandSeparator={(schema.maximum ?? Number.POSITIVE_INFINITY) > MAX_PORT ? ',' : ''}
           {...fields.getInputProps(path)}
         />
       )
@@ -189,7 +189,7 @@ function Field(props: FieldProps) {
         <SecretInput
           {...common}
           autoComplete="new-password"
-          placeholder={stands ? '••••••••' : undefined}
+          placeholder={hasValue ? '••••••••' : undefined}
           {...fields.getInputProps(path)}
         />
       )
@@ -214,16 +214,16 @@ function Field(props: FieldProps) {
 }
 
 /** Fields that belong together; where they may be left out, a switch says whether they are there. */
-function Group({ schema, path, label, needed, stands, fields }: FieldProps) {
+function Group({ schema, path, label, needed, hasValue, fields }: FieldProps) {
   const there = fields.getInputProps(path).value !== null
   const legend = needed ? (
     label
   ) : (
     <Switch
-      label={stands ? `${label}: replace it` : label}
+      label={hasValue ? `${label}: replace it` : label}
       checked={there}
       onChange={event =>
-        fields.setFieldValue(path, event.currentTarget.checked ? toDrawn(schema, {} as Drawn) : null)
+        fields.setFieldValue(path, event.currentTarget.checked ? toFormConfig(schema, {} as FormConfig) : null)
       }
     />
   )

@@ -1,4 +1,4 @@
-import { inWords } from '../../../parts/status-badge.tsx'
+import { humanize } from '../../../parts/status-badge.tsx'
 
 /** The part of JSON Schema that providers use for their configuration. */
 export type Schema = {
@@ -45,27 +45,27 @@ export function labelOf(name: string): string {
     /([a-z])([A-Z])/g,
     (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
   )
-  return inWords(words).replaceAll(SHORT, short => short.toUpperCase())
+  return humanize(words).replaceAll(SHORT, short => short.toUpperCase())
 }
 
-export type Drawn = Record<string, unknown>
+export type FormConfig = Record<string, unknown>
 
 /** The initial values: the current ones, or the schema's defaults of required fields. */
-export function toDrawn(schema: Schema, config: Drawn): Drawn {
+export function toFormConfig(schema: Schema, config: FormConfig): FormConfig {
   const needed = schema.required ?? []
   return Object.fromEntries(
     Object.entries(schema.properties ?? {}).map(([name, field]) => [
       name,
-      drawnOf(field, config[name], needed.includes(name)),
+      formValueOf(field, config[name], needed.includes(name)),
     ]),
   )
 }
 
-function drawnOf(schema: Schema, value: unknown, needed: boolean): unknown {
+function formValueOf(schema: Schema, value: unknown, needed: boolean): unknown {
   const known = value ?? (needed ? schema.default : undefined)
   switch (kindOf(schema)) {
     case 'group':
-      return known === undefined && !needed ? null : toDrawn(schema, (known ?? {}) as Drawn)
+      return known === undefined && !needed ? null : toFormConfig(schema, (known ?? {}) as FormConfig)
     case 'switch':
       return known ?? schema.default ?? false
     case 'choice':
@@ -90,18 +90,18 @@ export class BadJson extends Error {
 }
 
 /** Converts the form's values for the API, without empty ones. Throws `BadJson`. */
-export function fromDrawn(schema: Schema, drawn: Drawn, path = 'config'): Drawn {
+export function fromFormConfig(schema: Schema, drawn: FormConfig, path = 'config'): FormConfig {
   const entries = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const value = given(field, drawn[name], `${path}.${name}`)
+    const value = configValueOf(field, drawn[name], `${path}.${name}`)
     return value === undefined ? [] : [[name, value] as const]
   })
   return Object.fromEntries(entries)
 }
 
-function given(schema: Schema, value: unknown, path: string): unknown {
+function configValueOf(schema: Schema, value: unknown, path: string): unknown {
   if (value === '' || value === null || value === undefined) return undefined
   const kind = kindOf(schema)
-  if (kind === 'group') return fromDrawn(schema, value as Drawn, path)
+  if (kind === 'group') return fromFormConfig(schema, value as FormConfig, path)
   if (kind === 'maybe') return value === 'true'
   return kind === 'json' ? parse(value as string, path) : value
 }

@@ -1,16 +1,16 @@
 import { Fieldset, MultiSelect, NumberInput, Select, SimpleGrid, TagsInput, Text } from '@mantine/core'
 import { type FraudSettings, type FraudSettingsView, GUARDED_TYPES } from '../../../../../sdk/index.ts'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, type ApiForm as FormState, useApiForm } from '../../../parts/api-form.tsx'
-import { inWords } from '../../../parts/status-badge.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { humanize } from '../../../parts/status-badge.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { ACCOUNTS } from '../accounts/paths.ts'
 import { FRAUD } from './paths.ts'
 import { fieldOf, MODES, RULES, toSettings, toValues, type Values } from './rules.ts'
 
 /** The label of a rule that is not set: the default, or the platform's setting. */
-export type Usual = 'Default' | 'As for all accounts'
+export type DefaultLabel = 'Default' | 'As for all accounts'
 
 export function FraudForm({
   view,
@@ -18,19 +18,19 @@ export function FraudForm({
   save,
 }: {
   view: FraudSettingsView
-  usual: Usual
+  usual: DefaultLabel
   /** Saves the settings in place of the current ones. */
   save: (settings: FraudSettings) => Promise<unknown>
 }) {
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm<Values, unknown>({
     initial: toValues(view.settings),
     send: values => save(toSettings(values, view.settings)),
     fieldOf,
     onDone() {
       // The platform's settings apply to accounts without their own.
-      forget([FRAUD, ACCOUNTS])
-      tellDone('The rules apply from the next code.')
+      invalidate([FRAUD, ACCOUNTS])
+      notifyDone('The rules apply from the next code.')
     },
   })
   return (
@@ -65,7 +65,7 @@ function RuleFields({
 }: {
   rule: (typeof RULES)[number]
   form: FormState<Values>
-  usual: Usual
+  usual: DefaultLabel
   set: Record<string, unknown>
   effective: Record<string, unknown>
 }) {
@@ -103,7 +103,7 @@ function RuleFields({
           placeholder={
             form.fields.values.numberType.list.length === 0 ? listed(preset('types'), usual) : undefined
           }
-          data={GUARDED_TYPES.map(value => ({ value, label: inWords(value) }))}
+          data={GUARDED_TYPES.map(value => ({ value, label: humanize(value) }))}
           clearable
           {...getInputProps('numberType.list')}
         />
@@ -126,5 +126,5 @@ function RuleFields({
 }
 
 function listed(words: unknown, none: string): string {
-  return Array.isArray(words) && words.length > 0 ? words.map(inWords).join(', ') : none
+  return Array.isArray(words) && words.length > 0 ? words.map(humanize).join(', ') : none
 }

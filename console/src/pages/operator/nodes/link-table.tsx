@@ -4,11 +4,11 @@ import type { LinkView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
-import { CONNECTIONS, MOST_CONNECTIONS } from '../connections/paths.ts'
-import { CIRCUIT_TONES, CIRCUIT_WORDS, LINK_WORDS } from '../link-words.ts'
+import { CONNECTIONS, MAX_CONNECTIONS } from '../connections/paths.ts'
+import { CIRCUIT_TONES, CIRCUIT_LABELS, LINK_LABELS } from '../link-labels.ts'
 
 export function LinkTable({ links }: { links: readonly LinkView[] }) {
-  const connections = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } })
+  const connections = useRead(CONNECTIONS, { query: { limit: MAX_CONNECTIONS } })
   const names = new Map(connections.data?.data.map(({ id, name }) => [id, name]))
   if (links.length === 0) {
     return <Text c="dimmed">No link is open: a link opens with the first message that needs it.</Text>
@@ -35,11 +35,11 @@ export function LinkTable({ links }: { links: readonly LinkView[] }) {
             </Table.Td>
             <Table.Td>{provider}</Table.Td>
             <Table.Td title={detail}>
-              <StatusBadge status={link} label={LINK_WORDS[link]} />
+              <StatusBadge status={link} label={LINK_LABELS[link]} />
               {resting && ' (paused)'}
             </Table.Td>
             <Table.Td>
-              <StatusBadge status={circuit} tone={CIRCUIT_TONES[circuit]} label={CIRCUIT_WORDS[circuit]} />
+              <StatusBadge status={circuit} tone={CIRCUIT_TONES[circuit]} label={CIRCUIT_LABELS[circuit]} />
             </Table.Td>
             <Table.Td ta="end" className="ph-num">
               {inFlight.toLocaleString()}

@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { NodeView } from '../../../../../sdk/index.ts'
-import { countUpTo } from '../../../parts/counted.ts'
+import { formatCappedCount } from '../../../parts/format-count.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
@@ -36,7 +36,7 @@ export function NodeTable({ nodes }: { nodes: readonly NodeView[] }) {
               <Time at={node.seenAt} />
             </Table.Td>
             <Table.Td ta="end" className="ph-num">
-              {countUpTo(node.holds)}
+              {formatCappedCount(node.holds)}
             </Table.Td>
             <Table.Td>
               <Lanes lanes={node.lanes} />

@@ -5,11 +5,11 @@ import { Card, Page } from '../../../parts/page.tsx'
 import { LinkTable } from './link-table.tsx'
 import { NodeTable } from './node-table.tsx'
 
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 
 /** The processes that share the store, what they hold, and their links. */
 export default function Nodes() {
-  const read = useRead('/api/admin/nodes', undefined, { everyMs: LOOK_EVERY_MS })
+  const read = useRead('/api/admin/nodes', undefined, { everyMs: POLL_EVERY_MS })
   const data = read.data?.data
   return (
     <Page

@@ -1,11 +1,11 @@
 import { Input, Modal, SegmentedControl, Select, TextInput } from '@mantine/core'
 import type { Permission } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import type { LinkMade } from '../../members/link-shown.tsx'
-import { USUAL_RIGHTS } from '../../members/rights.ts'
-import { RightsGroup, rightsField } from '../../members/rights-fields.tsx'
+import type { CreatedLink } from '../../members/link-dialog.tsx'
+import { DEFAULT_PERMISSIONS } from '../../members/permissions.ts'
+import { PermissionsGroup, accessField } from '../../members/access-fields.tsx'
 import { useAccountNames } from '../account-names.tsx'
 import { PEOPLE } from './paths.ts'
 
@@ -19,7 +19,7 @@ type Props = {
   /** Invites only to this account. */
   accountId?: string
   onClose: () => void
-  onMade: (made: LinkMade) => void
+  onMade: (made: CreatedLink) => void
 }
 
 const ROLES = [
@@ -38,14 +38,14 @@ export function InvitePerson({ opened, ...props }: Props & { opened: boolean }) 
 
 function InviteForm({ accountId, onMade }: Props) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const names = useAccountNames()
   const form = useApiForm<Values, { data: { link: string; invitation: { email: string } } }>({
-    initial: { email: '', role: 'owner', accountId: accountId ?? null, permissions: USUAL_RIGHTS },
+    initial: { email: '', role: 'owner', accountId: accountId ?? null, permissions: DEFAULT_PERMISSIONS },
     send: values => api.post('/api/admin/members/invitations', { body: toBody(values) }),
-    fieldOf: rightsField,
+    fieldOf: accessField,
     onDone({ data }) {
-      forget([PEOPLE])
+      invalidate([PEOPLE])
       onMade({ link: data.link, mail: 'not_asked', email: data.invitation.email })
     },
   })
@@ -77,7 +77,7 @@ function InviteForm({ accountId, onMade }: Props) {
           {...getInputProps('accountId')}
         />
       )}
-      {values.role === 'member' && <RightsGroup {...getInputProps('permissions')} />}
+      {values.role === 'member' && <PermissionsGroup {...getInputProps('permissions')} />}
     </ApiForm>
   )
 }

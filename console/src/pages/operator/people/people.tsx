@@ -9,8 +9,8 @@ import { EmptyList } from '../../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
-import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
-import { EveryInvitation } from './every-invitation.tsx'
+import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
+import { AllInvitations } from './all-invitations.tsx'
 import { InvitePerson } from './invite-person.tsx'
 import { PEOPLE } from './paths.ts'
 import { PERSON_COLUMNS } from './person-columns.tsx'
@@ -22,7 +22,7 @@ export default function People({ personId }: { personId?: string }) {
   const [filters, setFilters, clear] = useFilters(['q'])
   const people = useReadPages(PEOPLE, { query: filters })
   const [inviting, setInviting] = useState(false)
-  const [made, setMade] = useState<LinkMade | null>(null)
+  const [made, setMade] = useState<CreatedLink | null>(null)
   const open = (id: string | null) => go(`/operator/people${id === null ? '' : `/${id}`}${location.search}`)
   return (
     <Page
@@ -50,7 +50,7 @@ export default function People({ personId }: { personId?: string }) {
             <EmptyList
               icon={Users}
               clear={clear}
-              unfit={{
+              noMatch={{
                 title: 'No matching people',
                 text: 'Search for a part of the name or e-mail address.',
               }}
@@ -63,7 +63,7 @@ export default function People({ personId }: { personId?: string }) {
           <Title order={2} size="h3" mb="sm">
             Invitations
           </Title>
-          <EveryInvitation />
+          <AllInvitations />
         </div>
       </Stack>
       <PersonPanel personId={personId ?? null} onClose={() => open(null)} />
@@ -75,7 +75,7 @@ export default function People({ personId }: { personId?: string }) {
           setMade(link)
         }}
       />
-      <LinkShown made={made} onClose={() => setMade(null)} />
+      <LinkDialog made={made} onClose={() => setMade(null)} />
     </Page>
   )
 }
@@ -87,12 +87,12 @@ const COLUMNS: readonly Column<Person>[] = [
     width: 'minmax(140px, 1.6fr)',
     wideOnly: true,
     render: ({ memberships, operator }) => (
-      <bdi>{placesOf({ memberships, operator }).join(', ') || 'No account'}</bdi>
+      <bdi>{accountLabels({ memberships, operator }).join(', ') || 'No account'}</bdi>
     ),
   },
 ]
 
-function placesOf({ memberships, operator }: Pick<Person, 'memberships' | 'operator'>): string[] {
+function accountLabels({ memberships, operator }: Pick<Person, 'memberships' | 'operator'>): string[] {
   const accounts = memberships.map(({ accountName, role }) => `${accountName} (${role})`)
   return operator ? ['Operator', ...accounts] : accounts
 }

@@ -8,11 +8,11 @@ import { CopyId } from '../../../parts/copy-id.tsx'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../../parts/time.tsx'
-import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { useSession } from '../../../session/context.tsx'
-import { withKeysLeft } from '../../members/keys-left.ts'
-import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
-import { rightsInWords } from '../../members/rights.ts'
+import { withRemainingKeys } from '../../members/remaining-keys.ts'
+import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
+import { permissionsLabel } from '../../members/permissions.ts'
 import { AccountLink } from '../account-names.tsx'
 import { PEOPLE } from './paths.ts'
 
@@ -26,7 +26,7 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
   const person = (personId !== null && read.data?.data) || null
   const { session } = useSession()
   const [asked, setAsked] = useState<'reset' | 'remove' | null>(null)
-  const [made, setMade] = useState<LinkMade | null>(null)
+  const [made, setMade] = useState<CreatedLink | null>(null)
   const path = { id: personId ?? '' }
   const reset = useAction(api => api.post('/api/admin/members/{id}/reset', { path }), {
     onDone: ({ data }) => setMade({ link: data.link, mail: 'not_asked', email: person?.email ?? '' }),
@@ -34,7 +34,7 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
   const remove = useAction(api => api.delete('/api/admin/members/{id}', { path }), {
     changes: [PEOPLE],
     onDone({ data }) {
-      tellDone(withKeysLeft('The login is removed, and signed out everywhere.', data))
+      notifyDone(withRemainingKeys('The login is removed, and signed out everywhere.', data))
       onClose()
     },
   })
@@ -87,10 +87,10 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
         title="Remove this login?"
         text="They lose access to all accounts. Their actions stay in the audit log, and the keys that they created keep working."
         confirmLabel="Remove the login"
-        {...(person && { typed: person.email })}
+        {...(person && { confirmText: person.email })}
         run={() => remove.mutateAsync(undefined)}
       />
-      <LinkShown
+      <LinkDialog
         made={made}
         onClose={() => setMade(null)}
         title="Password reset link"
@@ -126,7 +126,7 @@ function About({ person, own }: { person: Person; own: boolean }) {
                 `${role === 'owner' ? 'Owner' : 'Member'} of`,
                 <span key={accountId}>
                   <AccountLink id={accountId} name={accountName} />
-                  {role === 'member' && `: ${rightsInWords({ role, permissions })}`}
+                  {role === 'member' && `: ${permissionsLabel({ role, permissions })}`}
                 </span>,
               ] as const,
           )}
@@ -143,7 +143,7 @@ function Operator({ person: { id, operator, name }, own }: { person: Person; own
     {
       changes: [PEOPLE],
       onDone: ({ data }) =>
-        tellDone(data.operator ? `${name} is an operator now.` : `${name} is no longer an operator.`),
+        notifyDone(data.operator ? `${name} is an operator now.` : `${name} is no longer an operator.`),
     },
   )
   return (
@@ -154,7 +154,7 @@ function Operator({ person: { id, operator, name }, own }: { person: Person; own
       }
       checked={operator}
       disabled={own || change.isPending}
-      onChange={event => change.mutate(event.currentTarget.checked, { onError: tellFault })}
+      onChange={event => change.mutate(event.currentTarget.checked, { onError: notifyFault })}
     />
   )
 }

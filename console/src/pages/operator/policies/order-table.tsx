@@ -4,28 +4,28 @@ import { Link } from 'wouter'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { CONNECTIONS } from '../connections/paths.ts'
-import { moved, type Placed } from './order.ts'
+import { orderChanges, type OrderedConnection } from './order.ts'
 import { POLICIES } from './paths.ts'
 
 type Move = { from: number; to: number }
 
 /** Every connection at its place; it is moved for all its channels at once. */
-export function OrderTable({ placed }: { placed: readonly Placed[] }) {
+export function OrderTable({ placed }: { placed: readonly OrderedConnection[] }) {
   const names = useAccountNames()
   const move = useAction(
     async (api, { from, to }: Move) => {
       // One by one: if one fails, the order is still consistent.
-      for (const { id, order } of moved(placed, from, to).toReversed())
+      for (const { id, order } of orderChanges(placed, from, to).toReversed())
         await api.patch('/api/admin/connections/{id}', { path: { id }, body: { priorityOrder: order } })
       return placed[from]!.name
     },
     {
       changes: [POLICIES, CONNECTIONS],
-      onDone: (name, { from, to }) => tellDone(`${name} is tried ${to < from ? 'earlier' : 'later'} now.`),
+      onDone: (name, { from, to }) => notifyDone(`${name} is tried ${to < from ? 'earlier' : 'later'} now.`),
     },
   )
   return (
@@ -70,7 +70,7 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
                   color="gray"
                   aria-label={`Try ${name} earlier`}
                   disabled={at === 0 || move.isPending}
-                  onClick={() => move.mutate({ from: at, to: at - 1 }, { onError: tellFault })}
+                  onClick={() => move.mutate({ from: at, to: at - 1 }, { onError: notifyFault })}
                 >
                   <ArrowUp size={15} />
                 </ActionIcon>
@@ -79,7 +79,7 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
                   color="gray"
                   aria-label={`Try ${name} later`}
                   disabled={at === placed.length - 1 || move.isPending}
-                  onClick={() => move.mutate({ from: at, to: at + 1 }, { onError: tellFault })}
+                  onClick={() => move.mutate({ from: at, to: at + 1 }, { onError: notifyFault })}
                 >
                   <ArrowDown size={15} />
                 </ActionIcon>

@@ -1,7 +1,7 @@
 import type { AdminPolicy, Channel } from '../../../../../sdk/index.ts'
 
 /** A connection as far as its place in the order goes. */
-export type Placed = {
+export type OrderedConnection = {
   id: string
   name: string
   provider: string
@@ -15,8 +15,8 @@ export type Placed = {
 const STEP = 10
 
 /** The connections of the policies, in the order in which they are tried. */
-export function placedOf(policies: readonly AdminPolicy[]): Placed[] {
-  const placed = new Map<string, Placed>()
+export function orderedConnections(policies: readonly AdminPolicy[]): OrderedConnection[] {
+  const placed = new Map<string, OrderedConnection>()
   for (const policy of policies) {
     const known = placed.get(policy.connectionId)
     if (known) known.channels.push(policy.channel)
@@ -35,7 +35,7 @@ export function placedOf(policies: readonly AdminPolicy[]): Placed[] {
 }
 
 /** The fewest changes that move the connection at `from` to `to`. */
-export function moved(placed: readonly Placed[], from: number, to: number): { id: string; order: number }[] {
+export function orderChanges(placed: readonly OrderedConnection[], from: number, to: number): { id: string; order: number }[] {
   const wanted = placed.filter((_, at) => at !== from)
   wanted.splice(to, 0, placed[from]!)
   const changes: { id: string; order: number }[] = []

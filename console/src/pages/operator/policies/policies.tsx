@@ -5,15 +5,15 @@ import { channelName } from '../../../parts/channel-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { ByChannel } from './by-channel.tsx'
-import { channelOrder, placedOf } from './order.ts'
+import { channelOrder, orderedConnections } from './order.ts'
 import { OrderTable } from './order-table.tsx'
 import { POLICIES } from './paths.ts'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** In which order connections are tried, and what each of them carries. */
 export default function Policies() {
-  const read = useRead(POLICIES, undefined, { everyMs: LOOK_EVERY_MS })
+  const read = useRead(POLICIES, undefined, { everyMs: POLL_EVERY_MS })
   const policies = read.data?.data
   return (
     <Page
@@ -25,7 +25,7 @@ export default function Policies() {
       {policies && (
         <Stack gap="lg">
           <Card title="Order" flush>
-            <OrderTable placed={placedOf(policies)} />
+            <OrderTable placed={orderedConnections(policies)} />
             <Routing policies={policies} />
           </Card>
           <ByChannel policies={policies} />

@@ -1,22 +1,22 @@
 import { List, Text } from '@mantine/core'
 import type { PriceFault } from './price-file.ts'
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 export function PriceFaults({ faults }: { faults: readonly PriceFault[] }) {
   return (
     <>
       <List size="sm" spacing={2}>
-        {faults.slice(0, MOST_SHOWN).map(({ line, text }) => (
+        {faults.slice(0, MAX_SHOWN).map(({ line, text }) => (
           <List.Item key={`${line} ${text}`}>
             {line !== null && <b>Line {line}: </b>}
             <bdi>{text}</bdi>
           </List.Item>
         ))}
       </List>
-      {faults.length > MOST_SHOWN && (
+      {faults.length > MAX_SHOWN && (
         <Text size="sm" mt={4}>
-          And {(faults.length - MOST_SHOWN).toLocaleString()} more.
+          And {(faults.length - MAX_SHOWN).toLocaleString()} more.
         </Text>
       )}
     </>

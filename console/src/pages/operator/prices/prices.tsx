@@ -10,14 +10,14 @@ import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { Page } from '../../../parts/page.tsx'
-import { tellFault } from '../../../parts/toast.tsx'
+import { notifyFault } from '../../../parts/toast.tsx'
 import { typeName } from '../../../parts/type-name.ts'
 import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
 import { diffPrices, keyOf } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
 import { BadPrices, downloadPrices, readAllPrices, readPriceFile } from './price-file.ts'
-import { type Offer, ReplacePrices } from './replace-prices.tsx'
+import { type PriceImport, ReplacePrices } from './replace-prices.tsx'
 
 const ACCEPT = '.csv,.tsv,.txt,text/csv'
 
@@ -25,20 +25,20 @@ const ACCEPT = '.csv,.tsv,.txt,text/csv'
 export default function Prices() {
   const api = useApi()
   const prices = useReadPages(PRICES)
-  const [offer, setOffer] = useState<Offer | null>(null)
+  const [pendingImport, setPendingImport] = useState<PriceImport | null>(null)
   const [fault, setFault] = useState<BadPrices | null>(null)
   const [busy, setBusy] = useState<'in' | 'out' | null>(null)
 
-  async function take(file: File): Promise<void> {
+  async function importFile(file: File): Promise<void> {
     setBusy('in')
     setFault(null)
     try {
       const wanted = await readPriceFile(file)
       const diff = diffPrices(await readAllPrices(api), wanted.prices)
-      setOffer({ ...wanted, fileName: file.name, diff })
+      setPendingImport({ ...wanted, fileName: file.name, diff })
     } catch (error) {
       if (error instanceof BadPrices) setFault(error)
-      else tellFault(error)
+      else notifyFault(error)
     } finally {
       setBusy(null)
     }
@@ -49,7 +49,7 @@ export default function Prices() {
     try {
       await downloadPrices(api)
     } catch (error) {
-      tellFault(error)
+      notifyFault(error)
     } finally {
       setBusy(null)
     }
@@ -71,7 +71,7 @@ export default function Prices() {
           </Button>
           <ChooseFile
             accept={ACCEPT}
-            onFile={take}
+            onFile={importFile}
             leftSection={<Upload size={16} />}
             loading={busy === 'in'}
           >
@@ -94,7 +94,7 @@ export default function Prices() {
           />
         }
       />
-      <ReplacePrices offer={offer} onClose={() => setOffer(null)} />
+      <ReplacePrices offer={pendingImport} onClose={() => setPendingImport(null)} />
     </Page>
   )
 }

@@ -6,7 +6,7 @@ import { faultOf } from '../../../api/fault.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { Money } from '../../../parts/money.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { typeName } from '../../../parts/type-name.ts'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { DestinationText } from './destination.tsx'
@@ -15,13 +15,13 @@ import type { PriceChange, PriceDiff } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
 import { faultsOf, type PriceFault, type PriceList } from './price-file.ts'
 
-const MOST_SHOWN = 200
+const MAX_SHOWN = 200
 const TABLE_PX = 380
 
-export type Offer = PriceList & { fileName: string; diff: PriceDiff }
+export type PriceImport = PriceList & { fileName: string; diff: PriceDiff }
 
 /** The changes of an import, shown before they apply. */
-export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose: () => void }) {
+export function ReplacePrices({ offer, onClose }: { offer: PriceImport | null; onClose: () => void }) {
   return (
     <Modal opened={offer !== null} onClose={onClose} title="Replace the price list?" size="xl">
       {offer && <Changes offer={offer} onClose={onClose} />}
@@ -29,17 +29,17 @@ export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose
   )
 }
 
-function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
+function Changes({ offer, onClose }: { offer: PriceImport; onClose: () => void }) {
   const [faults, setFaults] = useState<PriceFault[]>([])
   const { diff, prices, lines, fileName } = offer
   const replace = useAction(api => api.put(PRICES, { body: { prices } }), {
     changes: [PRICES],
     onDone() {
-      tellDone(`${prices.length.toLocaleString()} prices apply from the next message.`)
+      notifyDone(`${prices.length.toLocaleString()} prices apply from the next message.`)
       onClose()
     },
   })
-  const tell = (error: unknown) => {
+  const showFaults = (error: unknown) => {
     const told = error instanceof PosthornError ? faultsOf(error.details, lines) : []
     setFaults(told.length > 0 ? told : [{ line: null, text: faultOf(error).text }])
   }
@@ -73,7 +73,7 @@ function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
         <Button
           loading={replace.isPending}
           disabled={diff.changes.length === 0}
-          onClick={() => replace.mutate(undefined, { onError: tell })}
+          onClick={() => replace.mutate(undefined, { onError: showFaults })}
         >
           Replace the list
         </Button>
@@ -96,7 +96,7 @@ function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {changes.slice(0, MOST_SHOWN).map(({ key, row, before, after }) => (
+          {changes.slice(0, MAX_SHOWN).map(({ key, row, before, after }) => (
             <Table.Tr key={key}>
               <Table.Td>{channelName(row.channel) ?? row.channel}</Table.Td>
               <Table.Td>
@@ -113,9 +113,9 @@ function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
           ))}
         </Table.Tbody>
       </WideTable>
-      {changes.length > MOST_SHOWN && (
+      {changes.length > MAX_SHOWN && (
         <Text size="sm" c="dimmed">
-          And {count(changes.length - MOST_SHOWN)} more.
+          And {count(changes.length - MAX_SHOWN)} more.
         </Text>
       )}
     </>

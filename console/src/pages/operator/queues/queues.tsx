@@ -3,14 +3,14 @@ import { Link } from 'wouter'
 import type { QueuesView, QueueView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
-import { countUpTo } from '../../../parts/counted.ts'
+import { formatCappedCount } from '../../../parts/format-count.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Figure } from '../../../parts/figure.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 
-const LOOK_EVERY_MS = 3_000
+const POLL_EVERY_MS = 3_000
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 /** A delay at which people notice that their code is late. */
@@ -19,7 +19,7 @@ const LATE_MS = 60_000
 
 /** The queues of all connections, and their delays. */
 export default function Queues() {
-  const read = useRead('/api/admin/queues', undefined, { everyMs: LOOK_EVERY_MS })
+  const read = useRead('/api/admin/queues', undefined, { everyMs: POLL_EVERY_MS })
   const data = read.data?.data
   return (
     <Page
@@ -47,14 +47,14 @@ function Figures({ queues }: { queues: QueuesView }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       <Figure label="Messages due" value={due} />
-      <Figure label="Longest wait" value={lagMs} format={inTime} />
-      <Figure label="Webhook deliveries" value={deliveries.waiting} format={countUpTo} note="waiting" />
+      <Figure label="Longest wait" value={lagMs} format={formatDelay} />
+      <Figure label="Webhook deliveries" value={deliveries.waiting} format={formatCappedCount} note="waiting" />
       <Figure label="Bulk jobs running" value={bulk.running} />
       <Figure label="Bulk jobs waiting" value={bulk.queued + bulk.validating + bulk.paused} />
       <Figure
         label="Unmatched receipts"
         value={parkedReceipts}
-        format={countUpTo}
+        format={formatCappedCount}
         note="no message known yet"
       />
     </SimpleGrid>
@@ -89,16 +89,16 @@ function QueueTable({ queues }: { queues: readonly QueueView[] }) {
             </Table.Td>
             <Table.Td>{channels.map(channelName).join(', ')}</Table.Td>
             <Table.Td ta="end" className="ph-num">
-              {countUpTo(due)}
+              {formatCappedCount(due)}
             </Table.Td>
             <Table.Td ta="end" className="ph-num">
-              {countUpTo(scheduled)}
+              {formatCappedCount(scheduled)}
             </Table.Td>
             <Table.Td ta="end" className="ph-num">
-              {countUpTo(unknown)}
+              {formatCappedCount(unknown)}
             </Table.Td>
             <Table.Td ta="end" className="ph-num">
-              <StatusBadge status="lag" tone={toneOf(lagMs)} label={inTime(lagMs)} />
+              <StatusBadge status="lag" tone={toneOf(lagMs)} label={formatDelay(lagMs)} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -112,7 +112,7 @@ function toneOf(lagMs: number): 'good' | 'warn' | 'bad' {
   return lagMs < LATE_MS ? 'warn' : 'bad'
 }
 
-function inTime(ms: number): string {
+function formatDelay(ms: number): string {
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`
   if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
   return `${Math.round(ms / MINUTE_MS).toLocaleString()} min`

@@ -1,15 +1,15 @@
 export type Rule = { holds: boolean; text: string; hint?: string }
 
 /** GSM 03.40: what a network shows in the place of a number. */
-const MOST_LETTERS = 11
+const MAX_LETTERS = 11
 /** E.164. */
-const MOST_DIGITS = 15
+const MAX_DIGITS = 15
 /** Numbers with at most so many digits are short codes of one country. */
 const SHORT_CODE_DIGITS = 6
 /** Names that are often impersonated: banks, authorities, networks, well-known companies. */
-const GUARDED =
+const IMPERSONATED =
   /bank|paypal|visa|mastercard|amex|police|polizei|hmrc|customs|dhl|fedex|apple|google|microsoft|amazon|netflix|whatsapp|telegram|facebook|instagram/i
-const EMPTY_WORDS =
+const GENERIC_WORDS =
   /^(?:info|sms|alert|alerts|notice|verify|code|otp|support|service|test|security|message|msg)$/i
 
 export type Kind = 'Alphanumeric' | 'Short code' | 'Number'
@@ -26,7 +26,7 @@ export function rulesOf(name: string): Rule[] {
 
 function wordRules(name: string): Rule[] {
   return [
-    { holds: name.length >= 3 && name.length <= MOST_LETTERS, text: `3 to ${MOST_LETTERS} characters` },
+    { holds: name.length >= 3 && name.length <= MAX_LETTERS, text: `3 to ${MAX_LETTERS} characters` },
     {
       holds: /^[A-Za-z0-9]+$/.test(name),
       text: 'Only letters and digits',
@@ -34,12 +34,12 @@ function wordRules(name: string): Rule[] {
     },
     { holds: !/^\s|\s$|\s\s/.test(name), text: 'No spaces at the ends' },
     {
-      holds: !EMPTY_WORDS.test(name),
+      holds: !GENERIC_WORDS.test(name),
       text: 'Identifies the sender',
       hint: 'Many networks filter words that anybody could use.',
     },
     {
-      holds: !GUARDED.test(name),
+      holds: !IMPERSONATED.test(name),
       text: 'Does not resemble an often forged name',
       hint: 'Ask for proof that the account may use the name.',
     },
@@ -54,7 +54,7 @@ function wordRules(name: string): Rule[] {
 function numberRules(name: string): Rule[] {
   const short = name.length <= SHORT_CODE_DIGITS
   return [
-    { holds: name.length >= 3 && name.length <= MOST_DIGITS, text: `3 to ${MOST_DIGITS} digits` },
+    { holds: name.length >= 3 && name.length <= MAX_DIGITS, text: `3 to ${MAX_DIGITS} digits` },
     {
       holds: short || !name.startsWith('0'),
       text: 'Begins with a country code',

@@ -5,11 +5,11 @@ import { ReadFault } from '../../../parts/fault-note.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { SENDERS } from './paths.ts'
 
-const MOST = 100
+const MAX_ROWS = 100
 
 /** The other names that the account has requested, with the decisions. */
 export function OtherSenders({ sender, accountId }: { sender: AdminSender; accountId: string }) {
-  const read = useRead(SENDERS, { query: { accountId, limit: MOST } })
+  const read = useRead(SENDERS, { query: { accountId, limit: MAX_ROWS } })
   const others = read.data?.data.filter(({ id }) => id !== sender.id)
   return (
     <section>

@@ -1,8 +1,8 @@
 import { Checkbox, Modal, TextInput } from '@mantine/core'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { SENDERS } from './paths.ts'
 
 export function PlatformSender({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -15,13 +15,13 @@ export function PlatformSender({ opened, onClose }: { opened: boolean; onClose: 
 
 function PlatformForm({ onClose }: { onClose: () => void }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { name: '', isDefault: false },
     send: body => api.post(SENDERS, { body }),
     onDone({ data }) {
-      forget([SENDERS])
-      tellDone(`${data.smsSender.name} is approved for every account.`)
+      invalidate([SENDERS])
+      notifyDone(`${data.smsSender.name} is approved for every account.`)
       onClose()
     },
   })

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import type { AdminSender } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
+import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { SENDERS } from './paths.ts'
 
 type Props = { onClose: () => void; onDone: () => void }
@@ -24,13 +24,13 @@ export function RejectSender({ sender, ...props }: Props & { sender: AdminSender
 
 function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const form = useApiForm({
     initial: { reason: '' },
     send: body => api.post('/api/admin/sms-senders/{id}/reject', { path: { id: sender.id }, body }),
     onDone({ data }) {
-      forget([SENDERS])
-      tellDone(`${data.name} is rejected; the account sees the reason.`)
+      invalidate([SENDERS])
+      notifyDone(`${data.name} is rejected; the account sees the reason.`)
       onDone()
     },
   })

@@ -8,11 +8,11 @@ import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { formatTime, Time } from '../../../parts/time.tsx'
-import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { AccountLink } from '../account-names.tsx'
 import { kindOf, rulesOf } from './name-rules.ts'
 import { OtherSenders } from './other-senders.tsx'
-import { LOOK_EVERY_MS, SENDERS } from './paths.ts'
+import { POLL_EVERY_MS, SENDERS } from './paths.ts'
 import { RejectSender } from './reject-sender.tsx'
 
 /** The facts about a requested name, and the buttons for the decision. */
@@ -20,7 +20,7 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
   const read = useRead(
     '/api/admin/sms-senders/{id}',
     { path: { id: senderId ?? '' } },
-    { enabled: senderId !== null, everyMs: LOOK_EVERY_MS },
+    { enabled: senderId !== null, everyMs: POLL_EVERY_MS },
   )
   const sender = (senderId !== null && read.data?.data) || null
   const [rejecting, setRejecting] = useState(false)
@@ -28,7 +28,7 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
     (api, id: string) => api.post('/api/admin/sms-senders/{id}/approve', { path: { id } }),
     {
       changes: [SENDERS],
-      onDone: ({ data }) => tellDone(`${data.name} is approved: the account can use it, and is notified.`),
+      onDone: ({ data }) => notifyDone(`${data.name} is approved: the account can use it, and is notified.`),
     },
   )
   return (
@@ -43,7 +43,7 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
             <Group gap="sm">
               <Button
                 loading={approve.isPending}
-                onClick={() => approve.mutate(sender.id, { onError: tellFault })}
+                onClick={() => approve.mutate(sender.id, { onError: notifyFault })}
               >
                 Approve the name
               </Button>

@@ -14,7 +14,7 @@ import { Time } from '../../../parts/time.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { kindOf } from './name-rules.ts'
-import { LOOK_EVERY_MS, SENDERS } from './paths.ts'
+import { POLL_EVERY_MS, SENDERS } from './paths.ts'
 import { PlatformSender } from './platform-sender.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 
@@ -36,7 +36,7 @@ export default function Senders({ senderId }: { senderId?: string }) {
   const senders = useReadPages(
     SENDERS,
     { query: { ...(status !== ALL && { status: status as SenderStatus }) } },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: POLL_EVERY_MS },
   )
   const names = useAccountNames()
   const [making, setMaking] = useState(false)

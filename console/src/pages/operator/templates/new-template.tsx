@@ -2,8 +2,8 @@ import { Checkbox } from '@mantine/core'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useApi } from '../../../api/context.tsx'
-import { useForget } from '../../../api/use-read.ts'
-import { tellDone } from '../../../parts/toast.tsx'
+import { useInvalidate } from '../../../api/use-read.ts'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { NEW_DRAFT, toBody } from '../../templates/draft.ts'
 import { WriteTemplate } from '../../templates/write-template.tsx'
 import { PLATFORM_TEMPLATES } from './paths.ts'
@@ -14,7 +14,7 @@ const LIST = '/operator/templates'
 export default function NewTemplate() {
   const [, go] = useLocation()
   const api = useApi()
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const [isDefault, setDefault] = useState(false)
   return (
     <WriteTemplate
@@ -25,9 +25,9 @@ export default function NewTemplate() {
       uploadTo="/api/admin/templates/media"
       send={draft => api.post(PLATFORM_TEMPLATES, { body: { ...toBody(draft), isDefault } })}
       onDone={({ data: { template } }, { name }) => {
-        forget([PLATFORM_TEMPLATES])
+        invalidate([PLATFORM_TEMPLATES])
         const pending = template.status === 'pending'
-        tellDone(
+        notifyDone(
           pending
             ? `${name} waits for its provider’s approval.`
             : 'The template is available to every account.',

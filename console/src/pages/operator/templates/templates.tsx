@@ -12,11 +12,11 @@ import { ChoiceFilter, FilterBar } from '../../../parts/filter-bar.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
-import { inWords, StatusBadge } from '../../../parts/status-badge.tsx'
+import { humanize, StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
-import { tellDone } from '../../../parts/toast.tsx'
+import { notifyDone } from '../../../parts/toast.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
-import { wholeList } from '../../../parts/whole-list.ts'
+import { asPagedRead } from '../../../parts/as-paged-read.ts'
 import { draftFrom } from '../../templates/draft.ts'
 import { DraftPreview } from '../../templates/draft-preview.tsx'
 import { kindName, subTypeName } from '../../templates/kinds.ts'
@@ -31,7 +31,7 @@ const WRITE = (
 )
 const STATUSES = (['pending', 'rejected', 'disabled'] as const).map(value => ({
   value,
-  label: inWords(value),
+  label: humanize(value),
 }))
 
 /** Templates that every account may use; `/operator/templates/new` writes one. */
@@ -44,12 +44,12 @@ function PlatformList() {
   const status = filters.status as TemplateStatus | undefined
   const read = useRead(PLATFORM_TEMPLATES, status === undefined ? {} : { query: { status } })
   const [opened, setOpened] = useState<TemplateView | null>(null)
-  const [leaving, setLeaving] = useState<TemplateView | null>(null)
+  const [removing, setRemoving] = useState<TemplateView | null>(null)
   const remove = useAction((api, id: string) => api.delete('/api/admin/templates/{id}', { path: { id } }), {
     changes: [PLATFORM_TEMPLATES],
     onDone() {
       setOpened(null)
-      tellDone('The template is deleted.')
+      notifyDone('The template is deleted.')
     },
   })
   return (
@@ -68,7 +68,7 @@ function PlatformList() {
       </FilterBar>
       <DataList
         label="Platform templates"
-        read={wholeList(read.data?.data, read)}
+        read={asPagedRead(read.data?.data, read)}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         onOpen={setOpened}
@@ -77,7 +77,7 @@ function PlatformList() {
           <EmptyList
             icon={LayoutList}
             clear={clear}
-            unfit={{ title: 'No template has this status' }}
+            noMatch={{ title: 'No template has this status' }}
             title="No platform templates yet"
             text="With a default for codes, accounts need no template of their own."
             action={WRITE}
@@ -94,7 +94,7 @@ function PlatformList() {
             variant="subtle"
             color="red"
             leftSection={<Trash2 size={15} />}
-            onClick={() => setLeaving(opened)}
+            onClick={() => setRemoving(opened)}
           >
             Delete the template
           </Button>
@@ -103,12 +103,12 @@ function PlatformList() {
         {opened && <Content template={opened} />}
       </SidePanel>
       <ConfirmDialog
-        opened={leaving !== null}
-        onClose={() => setLeaving(null)}
+        opened={removing !== null}
+        onClose={() => setRemoving(null)}
         title="Delete this template?"
         text="Messages that use it are refused from then on."
         confirmLabel="Delete the template"
-        run={() => (leaving ? remove.mutateAsync(leaving.id) : Promise.resolve())}
+        run={() => (removing ? remove.mutateAsync(removing.id) : Promise.resolve())}
       />
     </Page>
   )

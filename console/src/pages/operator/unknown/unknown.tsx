@@ -15,11 +15,11 @@ import { formatTime, Time } from '../../../parts/time.tsx'
 import { typeName } from '../../../parts/type-name.ts'
 import { AccountLink } from '../account-names.tsx'
 
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** Messages of unknown outcome; those whose deadline is nearest first. */
 export default function Unknown() {
-  const unknown = useReadPages('/api/admin/unknown', {}, { everyMs: LOOK_EVERY_MS })
+  const unknown = useReadPages('/api/admin/unknown', {}, { everyMs: POLL_EVERY_MS })
   const [opened, setOpened] = useState<UnknownMessage | null>(null)
   return (
     <Page
@@ -46,13 +46,13 @@ export default function Unknown() {
         title={<span dir="ltr">{opened?.to}</span>}
         aside={<StatusBadge status="unknown" />}
       >
-        {opened && <Known message={opened} />}
+        {opened && <UnknownDetails message={opened} />}
       </SidePanel>
     </Page>
   )
 }
 
-function Known({ message }: { message: UnknownMessage }) {
+function UnknownDetails({ message }: { message: UnknownMessage }) {
   const { messageId, accountId, accountName, detail, cost, currency } = message
   return (
     <Facts

@@ -6,7 +6,7 @@ import { type Posthorn, PosthornError, type SetupState } from '../../../sdk/inde
 import { useApi } from '../api/context.tsx'
 import { InvitationPage } from './invitation.tsx'
 import { LoginPage } from './login.tsx'
-import { NoServer, whileItFails } from './no-server.tsx'
+import { ServerUnreachable, pollWhileFailing } from './server-unreachable.tsx'
 import type { Session } from './session.ts'
 import { SetupPage } from './setup.tsx'
 
@@ -15,7 +15,7 @@ const INVITATION = '/invitation'
 type Enter = (session: Session, to?: string) => void
 
 /** The pages before the sign-in: an invitation, the first setup, or the sign-in itself. */
-export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Enter }) {
+export function EntryPages({ hasSignedOut, onSession }: { hasSignedOut: boolean; onSession: Enter }) {
   const [path, go] = useLocation()
   const token = useSyncExternalStore(onHash, readHash)
   const isInvited = path === INVITATION && token !== ''
@@ -29,7 +29,7 @@ export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Ent
       />
     )
   }
-  return hasLeft ? <LoginPage onSession={onSession} /> : <Start onSession={onSession} />
+  return hasSignedOut ? <LoginPage onSession={onSession} /> : <Start onSession={onSession} />
 }
 
 /** The token is in the fragment of the URL, which is not sent to any server. */
@@ -50,14 +50,14 @@ function Start({ onSession }: { onSession: Enter }) {
     queryKey: ['start'],
     queryFn: () => readStart(api),
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: whileItFails,
+    refetchInterval: pollWhileFailing,
   })
   const session = start.data?.session
   useEffect(() => {
     if (session) onSession(session)
   }, [session, onSession])
 
-  if (start.error) return <NoServer error={start.error} retry={start.refetch} />
+  if (start.error) return <ServerUnreachable error={start.error} retry={start.refetch} />
   if (!start.data || session) return <Waiting />
   const { setup } = start.data
   if (setup?.needed !== true) return <LoginPage onSession={onSession} />

@@ -4,7 +4,7 @@ import type { InboundMessageView } from '../../../../sdk/index.ts'
 import classes from './conversation.module.css'
 
 /** A received location: the link opens a map on another site, only on request. */
-export function Place({ place }: { place: Location }) {
+export function LocationCard({ place }: { place: Location }) {
   const { latitude, longitude, name, address } = place
   return (
     <div className={classes.file}>

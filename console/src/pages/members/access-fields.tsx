@@ -1,12 +1,12 @@
 import { Checkbox, type CheckboxGroupProps, Input, SegmentedControl, Stack } from '@mantine/core'
 import type { Permission } from '../../../../sdk/index.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
-import { RIGHTS } from './rights.ts'
+import { PERMISSIONS } from './permissions.ts'
 
-export type RightsDraft = { role: 'owner' | 'member'; permissions: Permission[] }
+export type AccessDraft = { role: 'owner' | 'member'; permissions: Permission[] }
 
 /** The role, and of a member what they may do. */
-export function RightsFields<V extends RightsDraft & Record<string, unknown>>({
+export function AccessFields<V extends AccessDraft & Record<string, unknown>>({
   form,
 }: {
   form: ApiForm<V>
@@ -25,17 +25,17 @@ export function RightsFields<V extends RightsDraft & Record<string, unknown>>({
           {...getInputProps('role')}
         />
       </Input.Wrapper>
-      {values.role === 'member' && <RightsGroup {...getInputProps('permissions')} />}
+      {values.role === 'member' && <PermissionsGroup {...getInputProps('permissions')} />}
     </>
   )
 }
 
 /** The permissions of a member. */
-export function RightsGroup(props: Omit<CheckboxGroupProps<Permission>, 'children' | 'label'>) {
+export function PermissionsGroup(props: Omit<CheckboxGroupProps<Permission>, 'children' | 'label'>) {
   return (
     <Checkbox.Group label="Permissions" {...props}>
       <Stack gap={8} mt={6}>
-        {RIGHTS.map(([value, text]) => (
+        {PERMISSIONS.map(([value, text]) => (
           <Checkbox key={value} value={value} label={value} description={text} />
         ))}
       </Stack>
@@ -44,11 +44,11 @@ export function RightsGroup(props: Omit<CheckboxGroupProps<Permission>, 'childre
 }
 
 /** An owner has every right: none is named. */
-export function rightsBody({ role, permissions }: RightsDraft) {
+export function accessBody({ role, permissions }: AccessDraft) {
   return { role, ...(role === 'member' && { permissions }) }
 }
 
 /** `permissions[0]` is the group. */
-export function rightsField(path: string): string {
+export function accessField(path: string): string {
   return path.replace(/^permissions.*/, 'permissions')
 }

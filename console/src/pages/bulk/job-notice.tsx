@@ -18,12 +18,12 @@ const REFUSALS: Record<BulkError, string> = {
 }
 
 /** Why a job does not move, and what to do. */
-export function JobStanding({ job: { status, pauseReason, errorCode } }: { job: BulkJob }) {
+export function JobNotice({ job: { status, pauseReason, errorCode } }: { job: BulkJob }) {
   if (status === 'paused' && pauseReason !== null) {
     return (
       <Alert variant="light" color="brass" icon={<CirclePause size={16} />} title="Paused">
         {PAUSES[pauseReason]}
-        {pauseReason === 'insufficient_balance' && <ToWallet />}
+        {pauseReason === 'insufficient_balance' && <WalletLink />}
       </Alert>
     )
   }
@@ -31,14 +31,14 @@ export function JobStanding({ job: { status, pauseReason, errorCode } }: { job: 
     return (
       <Alert variant="light" color="red" icon={<CircleAlert size={16} />} title="Rejected" role="alert">
         {REFUSALS[errorCode]}
-        {errorCode === 'INSUFFICIENT_BALANCE' && <ToWallet />}
+        {errorCode === 'INSUFFICIENT_BALANCE' && <WalletLink />}
       </Alert>
     )
   }
   return null
 }
 
-function ToWallet() {
+function WalletLink() {
   return (
     <>
       {' '}

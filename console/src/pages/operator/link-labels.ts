@@ -1,7 +1,7 @@
 import type { ConnectionState } from '../../../../sdk/index.ts'
 import type { Tone } from '../../parts/status-badge.tsx'
 
-export const LINK_WORDS: Readonly<Record<ConnectionState['link'], string>> = {
+export const LINK_LABELS: Readonly<Record<ConnectionState['link'], string>> = {
   up: 'Up',
   down: 'Down',
   connecting: 'Connecting',
@@ -14,7 +14,7 @@ export const CIRCUIT_TONES: Readonly<Record<ConnectionState['circuit'], Tone>> =
   open: 'bad',
   half_open: 'warn',
 }
-export const CIRCUIT_WORDS: Readonly<Record<ConnectionState['circuit'], string>> = {
+export const CIRCUIT_LABELS: Readonly<Record<ConnectionState['circuit'], string>> = {
   closed: 'Working',
   open: 'Used last',
   half_open: 'Testing',

@@ -1,10 +1,10 @@
 import { Box, Center, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Wordmark } from '../parts/wordmark.tsx'
-import classes from './door.module.css'
+import classes from './entry-page.module.css'
 
 /** The frame of the pages before the sign-in. */
-export function Door({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+export function EntryPage({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   return (
     <Center component="main" className={classes.door}>
       <Box className={classes.panel}>

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { ShieldAlert } from 'lucide-react'
 import { Snippet } from '../../../parts/code.tsx'
-import type { Made } from './create-account.tsx'
+import type { CreatedAccount } from './create-account.tsx'
 
 /** Shows the first keys of a new account, which cannot be read again. */
-export function KeysShown({ made, onClose }: { made: Made | null; onClose: () => void }) {
+export function FirstKeysDialog({ made, onClose }: { made: CreatedAccount | null; onClose: () => void }) {
   return (
     <Modal
       opened={made !== null}

@@ -8,11 +8,11 @@ import { invitationColumns, WithdrawInvitation, withdrawColumn } from '../../mem
 
 const PATH = '/api/admin/members/invitations'
 /** An invitation may be accepted at any time. */
-const LOOK_EVERY_MS = 10_000
+const POLL_EVERY_MS = 10_000
 
 /** All invitations of all accounts. */
-export function EveryInvitation() {
-  const invitations = useReadPages(PATH, {}, { everyMs: LOOK_EVERY_MS })
+export function AllInvitations() {
+  const invitations = useReadPages(PATH, {}, { everyMs: POLL_EVERY_MS })
   const [asked, setAsked] = useState<AdminInvitation | null>(null)
   return (
     <>

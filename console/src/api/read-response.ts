@@ -1,7 +1,7 @@
 import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
 
 /** The body of a response to a request that the SDK cannot make; throws the SDK's errors. */
-export async function answerOf<B>(response: Response): Promise<B> {
+export async function readResponse<B>(response: Response): Promise<B> {
   const { status, ok } = response
   const body = await response.json().catch(cause => {
     if (cause instanceof SyntaxError) return null

@@ -4,7 +4,7 @@ import { Snippet } from '../../parts/code.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
 /** Shows the secret of an endpoint, which cannot be read again. */
-export function SecretShown({ secret, onClose }: { secret: string | null; onClose: () => void }) {
+export function SecretDialog({ secret, onClose }: { secret: string | null; onClose: () => void }) {
   return (
     <Modal
       opened={secret !== null}

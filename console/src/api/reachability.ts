@@ -1,18 +1,18 @@
 /** Whether the server is unreachable, with listeners. */
-export type Away = {
-  isAway(): boolean
-  tell(away: boolean): void
+export type Reachability = {
+  isUnreachable(): boolean
+  setUnreachable(away: boolean): void
   subscribe(listener: () => void): () => void
 }
 
-export function createAway(): Away {
+export function createReachability(): Reachability {
   const listeners = new Set<() => void>()
-  let away = false
+  let isDown = false
   return {
-    isAway: () => away,
-    tell(now) {
-      if (now === away) return
-      away = now
+    isUnreachable: () => isDown,
+    setUnreachable(now) {
+      if (now === isDown) return
+      isDown = now
       for (const listener of listeners) listener()
     },
     subscribe(listener) {

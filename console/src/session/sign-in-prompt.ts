@@ -1,34 +1,34 @@
 /** Requests whose session has ended wait here for the person to sign in again. */
-export type Again = {
+export type SignInPrompt = {
   /** True once they have signed in again, false if they decline. */
-  ask(): Promise<boolean>
-  answer(signedIn: boolean): void
-  isAsked(): boolean
+  open(): Promise<boolean>
+  close(signedIn: boolean): void
+  isOpen(): boolean
   subscribe(listener: () => void): () => void
 }
 
-export function createAgain(): Again {
+export function createSignInPrompt(): SignInPrompt {
   const listeners = new Set<() => void>()
   let waiting: { promise: Promise<boolean>; resolve(signedIn: boolean): void } | null = null
 
-  function tell(): void {
+  function notify(): void {
     for (const listener of listeners) listener()
   }
 
   return {
-    ask() {
+    open() {
       if (!waiting) {
         waiting = Promise.withResolvers<boolean>()
-        tell()
+        notify()
       }
       return waiting.promise
     },
-    answer(signedIn) {
+    close(signedIn) {
       waiting?.resolve(signedIn)
       waiting = null
-      tell()
+      notify()
     },
-    isAsked: () => waiting !== null,
+    isOpen: () => waiting !== null,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

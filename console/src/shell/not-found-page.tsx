@@ -5,7 +5,7 @@ import { useSession } from '../session/context.tsx'
 import { usePages } from './use-pages.ts'
 
 /** Shown for a path that does not exist, or not for this role. */
-export function NoPage() {
+export function NotFoundPage() {
   const [path] = useLocation()
   const { session } = useSession()
   const first = usePages().find(page => page.need !== 'anyone')

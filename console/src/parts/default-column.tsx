@@ -1,8 +1,8 @@
 import { Badge, Button } from '@mantine/core'
 import type { Column } from './data-list.tsx'
-import { tellFault } from './toast.tsx'
+import { notifyFault } from './toast.tsx'
 
-type Choosing<R> = {
+type ChooseAction<R> = {
   isPending: boolean
   variables: R | undefined
   mutate(row: R, options: { onError: (error: Error) => void }): void
@@ -17,7 +17,7 @@ export function defaultColumn<R extends { id: string; isDefault: boolean }>({
   nameOf: (row: R) => string
   /** Whether this row can be made the default. */
   may: (row: R) => boolean
-  choose: Choosing<R>
+  choose: ChooseAction<R>
 }): Column<R> {
   return {
     title: 'Default',
@@ -36,7 +36,7 @@ export function defaultColumn<R extends { id: string; isDefault: boolean }>({
             variant="subtle"
             aria-label={`Make default: ${nameOf(row)}`}
             loading={choose.isPending && choose.variables?.id === row.id}
-            onClick={() => choose.mutate(row, { onError: tellFault })}
+            onClick={() => choose.mutate(row, { onError: notifyFault })}
           >
             Make default
           </Button>

@@ -3,16 +3,16 @@ import { MailCheck, MailX } from 'lucide-react'
 import { Snippet } from '../../parts/code.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-export type LinkMade = { link: string; mail: string; email: string }
+export type CreatedLink = { link: string; mail: string; email: string }
 
 /** The link of an invitation, or one to a new password, which is shown this once. */
-export function LinkShown({
+export function LinkDialog({
   made,
   onClose,
   title = 'Invitation link',
   note = 'Whoever has the link can use it: give it only to this person. It works once, within seven days, and is not shown again; a new invitation has a new link.',
 }: {
-  made: LinkMade | null
+  made: CreatedLink | null
   onClose: () => void
   title?: string
   note?: string

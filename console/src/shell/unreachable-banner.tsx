@@ -2,24 +2,24 @@ import { Loader } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useApiContext } from '../api/context.tsx'
-import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
+import { POLL_EVERY_MS, isServerReady } from '../api/ready.ts'
 import classes from './frame.module.css'
 
 /** Shows that the server is unreachable, polls until it is back, and then refreshes all data. */
-export function AwayBanner() {
-  const { away } = useApiContext()
+export function UnreachableBanner() {
+  const { reachability } = useApiContext()
   const client = useQueryClient()
-  const isAway = useSyncExternalStore(away.subscribe, away.isAway)
+  const isUnreachable = useSyncExternalStore(reachability.subscribe, reachability.isUnreachable)
   useEffect(() => {
-    if (!isAway) return
+    if (!isUnreachable) return
     const timer = setInterval(async () => {
       if (!(await isServerReady())) return
-      away.tell(false)
+      reachability.setUnreachable(false)
       void client.invalidateQueries()
-    }, ASK_EVERY_MS)
+    }, POLL_EVERY_MS)
     return () => clearInterval(timer)
-  }, [isAway, away, client])
-  if (!isAway) return null
+  }, [isUnreachable, reachability, client])
+  if (!isUnreachable) return null
   return (
     <div className={classes.away} role="status">
       <Loader size={14} color="currentColor" />

@@ -2,12 +2,12 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { Braces } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import type { ApiForm } from '../../parts/api-form.tsx'
-import { type Draft, placesIn } from './draft.ts'
-import { type Piece, piecesOf } from './places.ts'
-import classes from './words-field.module.css'
+import { type Draft, placeholderCount } from './draft.ts'
+import { type Piece, piecesOf } from './placeholders.ts'
+import classes from './template-text-field.module.css'
 
 /** The text with highlighted placeholders, and a button that inserts the next one. */
-export function WordsField({
+export function TemplateTextField({
   fields,
   label,
   rows,
@@ -22,8 +22,8 @@ export function WordsField({
   const field = useRef<HTMLTextAreaElement>(null)
   const { words } = fields.values
 
-  function insertPlace(): void {
-    const place = `{{${placesIn(fields.values) + 1}}}`
+  function insertPlaceholder(): void {
+    const place = `{{${placeholderCount(fields.values) + 1}}}`
     const { selectionStart: from = words.length, selectionEnd: to = words.length } = field.current ?? {}
     fields.setFieldValue('words', words.slice(0, from) + place + words.slice(to))
     field.current?.focus()
@@ -52,7 +52,7 @@ export function WordsField({
         />
       </div>
       <Group justify="space-between" gap="xs">
-        <Button size="compact-xs" variant="default" leftSection={<Braces size={13} />} onClick={insertPlace}>
+        <Button size="compact-xs" variant="default" leftSection={<Braces size={13} />} onClick={insertPlaceholder}>
           Add a variable
         </Button>
         <Text size="xs" c="dimmed" component="div" aria-live="polite">

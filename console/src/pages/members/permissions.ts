@@ -2,14 +2,14 @@ import type { Member, Permission } from '../../../../sdk/index.ts'
 
 export const MEMBERS = '/api/v2/members'
 
-export const RIGHTS: readonly (readonly [Permission, string])[] = [
+export const PERMISSIONS: readonly (readonly [Permission, string])[] = [
   ['messages:create', 'Send, verify, manage templates, webhooks, bots and sessions'],
   ['messages:read', 'Read messages, bulk jobs and inbound messages'],
   ['api_keys:read', 'List keys'],
   ['api_keys:write', 'Create, rotate and revoke keys'],
 ]
 /** What a new member may do unless one says otherwise. */
-export const USUAL_RIGHTS: Permission[] = ['messages:create', 'messages:read']
+export const DEFAULT_PERMISSIONS: Permission[] = ['messages:create', 'messages:read']
 
 const SHORT: Readonly<Record<Permission, string>> = {
   'messages:create': 'send',
@@ -18,7 +18,7 @@ const SHORT: Readonly<Record<Permission, string>> = {
   'api_keys:write': 'manage keys',
 }
 
-export function rightsInWords({ role, permissions }: Pick<Member, 'role' | 'permissions'>): string {
+export function permissionsLabel({ role, permissions }: Pick<Member, 'role' | 'permissions'>): string {
   if (role === 'owner') return 'everything'
   return permissions.length === 0 ? 'view only' : permissions.map(each => SHORT[each] ?? each).join(', ')
 }

@@ -1,9 +1,9 @@
 import type { PagedRead } from '../api/use-read.ts'
 
-type Whole = { isPending: boolean; isPlaceholderData?: boolean; error: Error | null; refetch(): unknown }
+type UnpagedRead = { isPending: boolean; isPlaceholderData?: boolean; error: Error | null; refetch(): unknown }
 
 /** Adapts an API list without pages for `DataList`. */
-export function wholeList<R>(rows: readonly R[] | undefined, read: Whole): PagedRead<R> {
+export function asPagedRead<R>(rows: readonly R[] | undefined, read: UnpagedRead): PagedRead<R> {
   return {
     rows: [...(rows ?? [])],
     isPending: read.isPending,

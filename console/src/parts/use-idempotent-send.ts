@@ -3,19 +3,19 @@ import { PosthornError } from '../../../sdk/index.ts'
 import { newId } from './new-id.ts'
 
 /** Calls `send` with an idempotency key. */
-type Once = <R>(body: unknown, send: (idempotencyKey: string) => Promise<R>) => Promise<R>
+type IdempotentSend = <R>(body: unknown, send: (idempotencyKey: string) => Promise<R>) => Promise<R>
 
 /**
  * The same body is sent only once, however often the button is pressed or the connection fails. After a
  * response, the next send has a new key: the API would replay its response, although the reason of a refusal
  * may be gone.
  */
-export function useOnce(): Once {
-  const [once] = useState(createOnce)
+export function useIdempotentSend(): IdempotentSend {
+  const [once] = useState(createIdempotentSend)
   return once
 }
 
-function createOnce(): Once {
+function createIdempotentSend(): IdempotentSend {
   let last = { text: '', key: '' }
   return async (body, send) => {
     const text = JSON.stringify(body)

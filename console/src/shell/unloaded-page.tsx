@@ -1,28 +1,28 @@
 import { Button, Loader, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
+import { POLL_EVERY_MS, isServerReady } from '../api/ready.ts'
 
 /**
  * Shown in place of a page that could not be loaded. Reloads once the server answers, since there is no input
  * to lose yet. Not earlier: the browser would show its own error page.
  */
-export function PageToCome() {
+export function UnloadedPage() {
   const [state, setState] = useState<'asking' | 'away' | 'missing'>('asking')
   useEffect(() => {
     if (state === 'missing') return
-    let left = false
-    async function look(): Promise<void> {
+    let isDone = false
+    async function checkServer(): Promise<void> {
       const ready = await isServerReady()
-      if (left) return
+      if (isDone) return
       if (!ready) return setState('away')
-      left = true
+      isDone = true
       if (mayReload()) location.reload()
       else setState('missing')
     }
-    void look()
-    const timer = setInterval(look, ASK_EVERY_MS)
+    void checkServer()
+    const timer = setInterval(checkServer, POLL_EVERY_MS)
     return () => {
-      left = true
+      isDone = true
       clearInterval(timer)
     }
   }, [state])
@@ -42,7 +42,7 @@ export function PageToCome() {
       title="There is a newer version of the console"
       text="The server was updated since you opened this page."
     >
-      <LoadAgain />
+      <ReloadButton />
     </FailedPage>
   )
 }
@@ -57,7 +57,7 @@ export function FailedPage({ title, text, children }: { title: string; text: str
   )
 }
 
-export function LoadAgain() {
+export function ReloadButton() {
   return (
     <Button onClick={() => location.reload()} w="fit-content">
       Reload the page
