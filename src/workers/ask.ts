@@ -6,10 +6,10 @@ import type { Log } from '../lib/log.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type FileSources, toOutgoing } from './outgoing.ts'
 
-/** One submit, which always comes to an outcome: what nobody can tell is unknown. */
+/** Submits one message. Always resolves with an outcome: without an answer in time it is `unknown`. */
 export type Ask = {
   (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome>
-  /** Waits no longer for what is under way: nobody knows what becomes of it. */
+  /** Stops waiting for the submits in progress: their outcome is `unknown`. */
   giveUp(): void
 }
 
@@ -21,9 +21,9 @@ export type AskDeps = {
 
 /** How long one submit may take. */
 const SUBMIT_TIMEOUT_MS = 30_000
-/** A provider that does not heed its signal within this is given up: nobody knows what it does. */
+/** How long a provider may take to return after its signal was aborted. After that the outcome is `unknown`. */
 const SUBMIT_GRACE_MS = 5_000
-/** Of those that are given up as the node leaves. */
+/** The same while the node stops. */
 const LEAVING_GRACE_MS = 250
 
 export function createAsk({ clock, log, files }: AskDeps): Ask {
@@ -39,12 +39,15 @@ export function createAsk({ clock, log, files }: AskDeps): Ask {
         leave()
         resolve(outcome)
       }
-      // A throw before the promise is as unknown as one after it.
+      // An exception is `unknown`, whether it is thrown synchronously or later.
       Promise.resolve()
         .then(() => open.link.send(toOutgoing(item, attempt, files), deadline.signal))
         .then(done, error => {
-          log.warn({ err: error, messageId: item.id, provider: open.provider }, 'a provider threw')
-          done({ kind: 'unknown', detail: 'the provider failed in an unforeseen way' })
+          log.warn(
+            { err: error, messageId: item.id, provider: open.provider },
+            'a provider threw an exception; the outcome is unknown',
+          )
+          done({ kind: 'unknown', detail: 'the submission failed unexpectedly' })
         })
     })
 

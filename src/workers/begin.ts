@@ -10,7 +10,7 @@ import type { DueDeps } from './due.ts'
 
 /**
  * Records an attempt, many in one statement: its number, or null where the message
- * is no longer this node's to send, or must not leave any more. Waits for a database that is away, unless stopping.
+ * is no longer this node's to send, or must not be sent any more. Waits while the database is down, unless stopping.
  */
 export type Begin = (item: OutboxItem) => Promise<number | null>
 
@@ -21,7 +21,7 @@ export type BeginDeps = Pick<DueDeps, 'unwanted'> & {
   stopping(): boolean
 }
 
-/** A message that was held longer is looked at again, like one from the outbox: its code may be void, its recipient may have opted out. */
+/** A message that was held for longer is checked again, like one from the outbox: its code may be void, or its recipient may have opted out. */
 const FRESH_MS = 1_000
 
 export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps): Begin {
@@ -39,7 +39,7 @@ export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps):
     )
   }
 
-  /** What must not leave any more is ended, and so is not there to begin. */
+  /** Ends messages that must not be sent any more. Their attempt then cannot begin. */
   async function endStale(items: readonly OutboxItem[]): Promise<void> {
     const freshMs = clock.monotonic() - FRESH_MS
     const stale = items.filter(({ heldAtMs }) => heldAtMs !== undefined && heldAtMs <= freshMs)

@@ -5,27 +5,27 @@ import type { BotId } from '../lib/ids.ts'
 import { type BotPoller, type BotPollerDeps, startBotPoller } from './bot-poller.ts'
 
 export type BotFeeds = {
-  /** Takes bots that wait, and lets go of those that are not this node's any more; for the loop. */
+  /** Claims bots that no node polls, and stops polling those that are no longer this node's; called by the loop. */
   round(): Promise<void>
-  /** A bot came, went or changed. */
+  /** A bot was added, removed or changed. */
   changed(): void
-  /** How many bots this node asks for. */
+  /** How many bots this node polls. */
   count(): number
-  /** Asks nothing more, and leaves its bots to others. */
+  /** Stops polling, and releases its bots to other nodes. */
   stop(): Promise<void>
 }
 
 export type BotFeedsDeps = Omit<BotPollerDeps, 'lost'> & { db: Database; clock: Clock; node(): number }
 
-/** Without word of a change, a look at what others left, and at what is this node's share. */
+/** How often unclaimed bots, and this node's share of all, are checked without notice of a change. */
 const LOOK_EVERY_MS = 2_000
-/** Without an answer of the store for so long, its bots may be another node's, whose questions these would cut off. */
+/** After this long without an answer of the database, another node may poll these bots; two pollers would cut each other off. */
 const BLIND_MS = 6_000
 const CLAIMED_AT_ONCE = 500
 
 /**
- * Asks the platform for the updates of bots without a webhook: each bot by one node, by a lease with a fencing
- * number, and all of them spread over the nodes that live.
+ * Polls the platform for the updates of bots without a webhook. Each bot is polled by one node, under a lease with a
+ * fencing number; the bots are spread evenly over the running nodes.
  */
 export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
   const { db, clock } = deps
@@ -49,7 +49,7 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
     }
   }
 
-  /** With the node's own lease all of its bots are gone. */
+  /** When the node's own lease is lost, so are the leases of all its bots. */
   async function leaveWithLease(): Promise<void> {
     if (deps.node() === heldAs) return
     heldAs = deps.node()
@@ -58,21 +58,21 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
 
   function start(lease: FeedLease): void {
     if (stopped) return
-    // By an earlier claim, which is over: what it still brings is refused.
+    // A poller of an earlier claim, which has ended: updates that it still fetches are refused.
     void pollers.get(lease.botId)?.stop()
     const lost = () =>
       void (pollers.get(lease.botId)?.lease.fence === lease.fence && pollers.delete(lease.botId))
     pollers.set(lease.botId, startBotPoller(lease, { ...deps, lost }))
   }
 
-  /** What the store says is this node's is asked for, and nothing else; what is beyond its share is left to others. */
+  /** Polls exactly the bots that the database assigns to this node, and releases those beyond its share. */
   async function bringInStep(): Promise<void> {
     const { leases, surplus } = await listHeldFeeds(db, heldAs)
     const kept = leases.slice(surplus)
     const keys = new Set(kept.map(keyOf))
     await stopAll([...pollers.values()].filter(({ lease }) => !keys.has(keyOf(lease))))
     await releaseFeeds(db, leases.slice(0, surplus))
-    // Claimed, but its answer was lost.
+    // Claimed by a call whose response was lost.
     for (const lease of kept) if (!pollers.has(lease.botId)) start(lease)
   }
 

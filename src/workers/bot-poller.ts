@@ -9,10 +9,10 @@ import { type Clock, pauseUnless } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
-/** Asks for the updates of one bot, again and again, until it is stopped. */
+/** Polls for the updates of one bot until it is stopped. */
 export type BotPoller = {
   lease: FeedLease
-  /** Asks nothing more; resolves once what was brought is stored, or given up. */
+  /** Stops polling; resolves once the updates that were fetched are stored, or abandoned. */
   stop(): Promise<void>
 }
 
@@ -23,40 +23,40 @@ export type BotPollerDeps = {
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
   updates: Pick<BotUpdates, 'store'>
-  /** The platform says that the token is not valid. */
+  /** Called when the platform says that the token is not valid. */
   doubt(botId: FeedLease['botId']): Promise<void>
-  /** Somebody else takes the updates away, or did. */
+  /** Records that somebody else receives the bot's updates, or that this has ended. */
   listening: Pick<BotUpdateCheck, 'onWebhookConflict' | 'onPollConflict' | 'onRecovered'>
-  /** The bot is another node's by now. */
+  /** Called when the bot has been claimed by another node. */
   lost(lease: FeedLease): void
 }
 
-/** As long as the platform lets a question wait for something to happen. */
+/** The longest time for which the platform lets a request wait for updates. */
 const WAIT_MS = 50_000
-/** An answer that brings nothing sooner than this has not waited, and would be asked for without end. */
+/** An empty response sooner than this means that the platform did not wait; polling on at once would be a busy loop. */
 const SHORTEST_WAIT_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
-/** So many failures in a row are no passing thing, such as another node that takes over. */
+/** This many failures in a row are logged; fewer happen when another node takes over. */
 const WORTH_A_WORD = 5
-/** Where nobody else has asked for so long, nobody else does. */
+/** After this long without a conflict, nobody else polls the bot. */
 const QUIET_MS = 120_000
 
-/** What to do before the next question: nothing, a pause, or none at all. */
+/** What follows a request: a pause, the next request at once, or the end of polling. */
 type Next = { afterMs: number } | 'again' | 'end'
 
 /**
- * Updates are confirmed by the question after them, and that is asked once they are stored: a crash in between
- * brings them once more, and the store knows them by then. Once they are confirmed no question confirms
- * anything: the platform may begin its numbers anew after an idle week, below the last ones.
+ * The next request confirms the updates of the last one, so it is made once they are stored. After a crash in
+ * between they come again, and are recognised as stored. After an empty response the offset is dropped: after an idle
+ * week the platform may restart its numbering below the last one.
  */
 export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller {
   const { clock, log } = deps
   const stopping = new AbortController()
   let offset: number | null = null
   let failures = 0
-  /** When somebody else was last met, and whether that is noted. */
+  /** When a conflict with somebody else was last seen, and whether it is recorded. */
   let metMs = clock.monotonic()
   let troubled = lease.hasProblem
   const ended = run()
@@ -64,7 +64,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const next = await round().catch((error): Next => {
-        log.debug({ err: error }, 'the updates of a bot could not be taken; they are asked for again')
+        log.debug({ err: error }, 'the updates of a bot could not be fetched or stored; retrying')
         return patience()
       })
       if (next === 'end') return
@@ -105,7 +105,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
       return 'end'
     }
     offset = Math.max(...updates.map(({ id }) => id)) + 1
-    // Not before they are stored: what cannot be is asked for more and more slowly.
+    // Only once they are stored: updates that cannot be stored are requested at growing intervals.
     failures = 0
     return 'again'
   }
@@ -119,12 +119,12 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
     if (failures === WORTH_A_WORD) {
       const { botId } = lease
       const detail = 'detail' in answer ? answer.detail : null
-      log.warn({ botId, answer: answer.kind, detail }, 'the updates of a bot do not come')
+      log.warn({ botId, answer: answer.kind, detail }, 'fetching the updates of a bot keeps failing')
     }
     return next
   }
 
-  /** Now and then another who asks is a node that takes over, or one that was cut off: only who goes on is noted. */
+  /** A single conflict may come from a node that takes over, or that was cut off: only repeated conflicts are recorded. */
   async function meet(webhook: boolean): Promise<void> {
     metMs = clock.monotonic()
     if (webhook) await deps.listening.onWebhookConflict(lease)

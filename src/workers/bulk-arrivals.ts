@@ -3,25 +3,25 @@ import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 
 /**
- * When the rows of a lane were at their providers, as far as one can tell from here: a row that
- * had to wait for a connection, or for this process, the network or a provider that was busy, is
- * there later than one that left a window behind it, and both would come within one second.
- * Its answer bounds that: what is slower than usual may have come so much later, and counts from then.
+ * Estimates when the rows of a lane arrived at their providers. A row that was delayed by the connection, this
+ * process, the network or a busy provider arrives later than planned, and a row that leaves one window after it
+ * might arrive within the same second. The response time bounds the delay: a response that is slower than usual
+ * by some time means that the row may have arrived that much later, and it counts from then.
  */
 export type Arrivals = {
-  /** Follows one row. `used` is told from when it counts (monotonic, ms); without a time it is now. Its first call holds. */
+  /** Follows one row. Calls `used` with the time from which the row counts (monotonic, ms; now by default). Only the first call counts. */
   follow(used: (atMs?: number) => void): SubmitCallbacks
 }
 
-/** An answer that is later than usual by this is not waited for: its row may have come in time, and waiting costs the pace. */
+/** A response that is later than usual by this is no longer waited for: its row may have arrived in time, and waiting slows the lane down. */
 const MOST_LATE_MS = 100
-/** A provider that usually takes this long is not waited for: each row would take its place for all of a second. */
+/** Responses of a provider that usually takes this long are not waited for: each row would occupy its slot for a whole second. */
 const SLOW_MS = 750
-/** How far an answer moves what is usual towards itself: a quicker one by DOWN of the way, a slower one by UP. */
+/** The weight of a new response time in the moving average: DOWN for a faster response, UP for a slower one. */
 const DOWN = 1 / 4
 const UP = 1 / 16
 
-/** `isBusy`: so many rows go that none is followed; they count from when they leave. */
+/** While `isBusy`, rows are not followed: they count from when they leave. */
 export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
   const usualMs = new Map<ConnectionId, number>()
 

@@ -1,15 +1,14 @@
 import type { Clock } from '../lib/clock.ts'
 
 /**
- * Rows of all lanes that are on their way to be messages at once. Thousands may be due in
- * the same moment, since jobs that began together go on together: what is due in a second
- * is let in over half of it, so that whoever asks for something else meanwhile does not
- * wait for all of it.
+ * Limits how many rows of all lanes are being turned into messages at once. Thousands may be due at
+ * the same moment, since jobs that began together stay in step. The rows of a second are admitted over half
+ * a second, so that other requests do not have to wait for all of them.
  */
 export type BulkGate = {
-  /** Takes a place if there is one and it is time; `goesOn`: for one more of a lane that was just let in, which has one anyway. */
+  /** Takes a place if one is free and it is time; with `goesOn`, for a further row of a lane that was just admitted, always. */
   tryEnter(goesOn: boolean): boolean
-  /** Gives the place back; what was not `sent` does not count. */
+  /** Releases the place; a row that was not `sent` does not count. */
   leave(sent: boolean): void
   /** Calls `run` when it may try again, once; in the order of asking. */
   wait(run: () => void): void
@@ -23,9 +22,9 @@ export type BulkGateDeps = {
   duePerSecond(): number
 }
 
-/** Rows come in this much faster than they fall due, to catch up after a pause of this process. */
+/** Rows are admitted this many times faster than they fall due, to catch up after a pause of this process. */
 const HASTE = 2
-/** At once after a pause come in at most this many rows, or as many as PAUSE_MS lets in where that is more. */
+/** After a pause at most this many rows are admitted at once, or the rows of PAUSE_MS where those are more. */
 const FEW_ROWS = 32
 const PAUSE_MS = 100
 
@@ -34,8 +33,8 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
   let inside = 0
   let planned = false
   /**
-   * Rows that may come in now. The rows of a lane come in together, which is less work for the store: so this
-   * may be below 0, as there may be more inside than there are places.
+   * Rows that may be admitted now. The rows of a lane are admitted together, which is less work for the database. So this
+   * may be below 0, and there may be more rows inside than there are places.
    */
   let turns = FEW_ROWS
   let countedMs = clock.monotonic()
@@ -55,7 +54,7 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
     if (planned || waiting.size === 0 || inside >= places) return
     planned = true
     countTurns()
-    // Behind what came in meanwhile, and behind others that leave in the same turn.
+    // After the events that are waiting, and after other rows that leave in the same turn of the event loop.
     if (turns >= 1) setImmediate(letIn)
     // What is due may be more by then.
     else clock.after(Math.min(PAUSE_MS, Math.ceil((1 - turns) / rowsPerMs())), letIn)

@@ -22,53 +22,53 @@ export type HandOverDeps = {
   rows: RowDeps
   acceptMessage: AcceptMessage
   accept: Accept<BulkAcceptRow, BulkVerdict>
-  /** False when it was not ours to say. */
+  /** False where the lane is no longer this node's. */
   fail(row: FailedRow): Promise<boolean>
-  /** The first attempt of a message was recorded when it was stored, and nobody has made it, nor will. */
+  /** The first attempt of a message was recorded when it was stored, but was not made, and will not be. */
   neverMade(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
-  /** A web session that is open on another node, where what goes over it leaves from the store. */
+  /** Whether the connection is a web session open on another node, which takes its messages from the outbox. */
   isElsewhere(accountId: AccountId, connectionId: ConnectionId): Promise<boolean>
-  /** The store knows better: the lane is another node's, or what it knows of its jobs is wrong. */
+  /** The lane has turned out to be another node's, or its state of its jobs to be outdated. */
   lost(accountId: AccountId): void
-  /** A job has its share no longer, or is paused. */
+  /** A job has finished, was paused, or has lost its share of the ceiling. */
   moved(accountId: AccountId): void
 }
 
-/** What the lane does with a job whose row could not go. */
+/** What the lane does with a job whose row could not be sent. */
 type Halts = {
-  /** Until the store says that it goes on. */
+  /** Pauses it in the database, until that says that it resumes. */
   halt(job: JobInHand, why: PauseCause): void
   haltFor(job: JobInHand, forMs: number): void
-  /** Its rows have a connection to go by, or have none that is switched on. */
+  /** Whether any of its rows' connections is enabled. */
   switched(job: JobInHand, on: boolean): void
 }
 
-/** What came of a hand-over. */
+/** The result of handing a row over. */
 export type Done =
   | 'sent'
   | 'failed'
-  /** It is to be tried again, in its turn. */
+  /** It is to be retried, in its turn. */
   | 'again'
   /** Its job has ended. */
   | 'over'
-  /** It is not ours to judge. */
+  /** The lane is no longer this node's. */
   | 'lost'
 
-/** What went wrong is tried again so much later. */
+/** The delay before a retry. */
 export const RETRY_MS = 1_000
-/** A rest that is shorter is waited for; a longer one is a pause. */
+/** A throttled connection is waited for if it takes less than this; otherwise the job is paused. */
 const SHORT_REST_MS = 1_000
 
-/** What is told of a row on its way. */
+/** Callbacks for the progress of one row. */
 type OnItsWay = {
-  /** It has a place at its connection, or will wait for one. */
+  /** The row has a slot of its connection, or waits for one there. */
   placed(): void
   leaving: SubmitCallbacks
 }
 
-/** Makes a row of a lane the message that it is; never rejects. */
+/** Turns a row of a lane into its message; never rejects. */
 export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDeps, lane: Halts) {
   const { clock } = deps
 
@@ -83,7 +83,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     const prepared = await resolveRow(row, id, caller, deps.rows)
     if (prepared instanceof Problem) {
       known.towards ??= null
-      // As messages that were accepted do: whoever switches a connection off may switch it on again.
+      // Waits, as accepted messages do: a connection that was disabled may be enabled again.
       if (await waitsForConnection(prepared, row, id, caller, deps.rows)) {
         lane.switched(known, false)
         return 'again'
@@ -105,11 +105,11 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
         bulkJobId: id,
         submitCallbacks: way.leaving,
       })
-      // It leaves by the store.
+      // It leaves from the outbox.
       if (verdict.kind === 'known') way.leaving.submitted(null)
       return await conclude(known, row, prepared, verdict)
     } catch (error) {
-      // What it carries is gone: what was stored of it before, if anything, stays as it is.
+      // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
       if (error instanceof Problem) return fail(known, row, error.code, error.message)
       throw error
     }
@@ -143,7 +143,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
         deps.log.warn({ err: verdict.cause, jobId: known.job.id, row: row.n }, 'a bulk row cannot be stored')
         return fail(known, row, 'INTERNAL_ERROR', 'the message could not be stored')
       default:
-        throw new Error(`a bulk row has no key, and yet it ${verdict.kind}`)
+        throw new Error(`unexpected verdict for a bulk row, which has no idempotency key: ${verdict.kind}`)
     }
   }
 
@@ -154,7 +154,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     return 'lost'
   }
 
-  /** A provider that asked for patience gets it. */
+  /** Whether the provider has throttled this connection; the job then waits or is paused. */
   function rests(known: JobInHand, { connectionId }: Prepared): boolean {
     const untilMs = deps.restsUntil(connectionId, accountId)
     const leftMs = untilMs - clock.now()
@@ -165,8 +165,8 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
   }
 
   /**
-   * Even the best connection takes no messages at the moment. A row that went there would use up its tries, and
-   * leave with many others once it works again. The first row after the circuit's wait tries it.
+   * Whether even the preferred connection accepts no messages at the moment. A row that was sent there would use up its
+   * attempts, and leave together with many others once it works again. The first row after the circuit's wait probes it.
    */
   async function isDown(known: JobInHand, { connectionId }: Prepared): Promise<boolean> {
     if (deps.rows.ready(connectionId) || (await deps.isElsewhere(accountId, connectionId))) return false
@@ -178,7 +178,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     const level = error instanceof DatabaseUnavailable ? 'debug' : 'warn'
     deps.log[level](
       { err: error, jobId: known.job.id, row: row.n },
-      'a bulk row was not handed over; it is tried again',
+      'a bulk row could not be handed over; it will be retried',
     )
     if (!known.halted) lane.haltFor(known, RETRY_MS)
     return 'again'

@@ -5,19 +5,19 @@ import type { ConnectionId, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.ts'
 
 /**
- * Any second, and a little more: a row that was slower on its way from here than the one a window
- * behind it must not arrive within a second of it.
+ * A second and a little more, so that a row that was delayed on its way does not arrive within a second of the row
+ * one window behind it.
  */
 export const WINDOW_MS = 1_005
 
-/** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
+/** A row that waits for its turn. After the first try it keeps the id of its message, so that a repeat is recognised. */
 export type RowInHand = StoredRow & {
   tried?: MessageId
-  /** Each try would have recorded the message's first attempt with it, for this node to make. */
+  /** True while every try would have recorded the message's first attempt with it, to be made by this node. */
   begun?: boolean
 }
 
-/** A job as the node that hands it over knows it. */
+/** The state of a job on the node that sends it. */
 export type JobInHand = {
   job: SendingJob
   window: SlidingWindow
@@ -25,22 +25,22 @@ export type JobInHand = {
   nextMs: number
   /** Rows that are next, in their order. */
   waiting: RowInHand[]
-  /** Rows on their way to be messages. */
+  /** The indexes of rows that are being turned into messages. */
   inFlight: number[]
   /** The first row that was not fetched yet. */
   cursor: number
-  /** Grows whenever the rows are read from the start again: what was asked for before does not count. */
+  /** Incremented whenever reading starts anew: rows requested before that are ignored. */
   reading: number
   fetching: boolean
-  /** The connection by which its last row went; null when it went nowhere, undefined before the first one. */
+  /** The connection of its last row; null where that had none, undefined before the first row. */
   towards: ConnectionId | null | undefined
-  /** It waits for room there. */
+  /** It waits for a free slot there. */
   waitsForRoom: boolean
-  /** Its connections are switched off: it has no share of the ceiling, and tries a row now and then. */
+  /** Its connections are disabled: it has no share of the ceiling, and tries a row now and then. */
   switchedOff: boolean
-  /** It waits: for its pause to be written down, or for a short rest to be over. */
+  /** It waits until its pause is stored, or until a short delay is over. */
   halted: boolean
-  /** Its pause is written down: when the store says again that it is to be sent, it goes on. */
+  /** Its pause is stored: it goes on when the database lists it as sending again. */
   paused: boolean
 }
 
@@ -62,7 +62,7 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
   }
 }
 
-/** Its first row is under way: where the others go is not known yet. */
+/** Whether its first row is in progress: the connection of the others is not known yet. */
 export function isFindingItsWay({ towards, inFlight }: JobInHand): boolean {
   return towards === undefined && inFlight.length > 0
 }
@@ -77,14 +77,14 @@ export function handedBelow({ waiting, inFlight, cursor }: JobInHand): number {
   return Math.min(cursor, waiting[0]?.n ?? cursor, ...inFlight)
 }
 
-/** One that was paused is read from where the store says. */
+/** Reads the rows of a job that was paused again, from the given index. */
 export function readAnew(known: JobInHand, from: number): void {
   known.waiting = []
   known.cursor = from
   known.reading++
 }
 
-/** The rows behind the cursor have come: each once, in their order, with those that came back meanwhile. */
+/** Adds the rows that were fetched behind the cursor: each once, in order with those that were put back meanwhile. */
 export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
   const { inFlight, job, waiting } = known
   known.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
@@ -95,7 +95,7 @@ export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
   if (!isBehind) waiting.sort((a, b) => a.n - b.n)
 }
 
-/** A row comes back, to its place. */
+/** Puts a row back in its place. */
 export function putBack({ waiting }: JobInHand, row: RowInHand): void {
   const at = waiting.findIndex(other => other.n > row.n)
   waiting.splice(at === -1 ? waiting.length : at, 0, row)

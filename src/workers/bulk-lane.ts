@@ -28,24 +28,24 @@ export type BulkLane = {
   accountId: AccountId
   /** Its jobs as the store has them now, oldest first, and the account. */
   update(jobs: readonly SendingJob[], account: AccountSnapshot): void
-  /** Hands over what may go now, and goes on by itself. */
+  /** Hands over the rows that may go now, and plans its next run. */
   run(): void
-  /** A message of one of its jobs that is to leave again: in its turn, before the rows that never left. */
+  /** Takes a message of one of its jobs that is to be sent again: in its turn, before new rows. */
   comeBack(id: JobRef['id'], returning: Returning): void
-  /** Rows that it has due in a second. */
+  /** How many rows it has due per second. */
   duePerSecond(): number
-  /** How its jobs stand, to be written down. */
+  /** The state of its jobs, to be stored. */
   turns(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
-  /** Nothing to do, and nothing that has not left yet. */
+  /** Whether it has nothing to do, and no row that has yet to be sent. */
   isIdle(): boolean
-  /** Hands nothing over any more; resolves when nothing is under way. */
+  /** Hands over no further rows; resolves when none is in progress. */
   stop(): Promise<void>
 }
 
 export type BulkLaneDeps = HandOverDeps & {
   gate: BulkGate
   room: BulkRoom
-  /** So many rows are due that each lane's go together, which is less work for all. */
+  /** Whether so many rows are due that those of a lane are sent together, which is less work. */
   isCrowded(): boolean
   /** The next rows without an outcome. */
   fetch(ask: RowRequest): Promise<StoredRow[]>
@@ -55,13 +55,13 @@ export type BulkLaneDeps = HandOverDeps & {
 /** Rows are fetched for some seconds at once. */
 const FETCH_SECONDS = 5
 /**
- * Over so much of a second the rows of a job are spread. Those that leave in one burst arrive with the
- * next second's where they took longer than these; the rest makes up for what came late.
+ * The rows of a job are spread over this share of a second. Rows that were sent in one burst could arrive together with
+ * those of the next second if they were slower than these. The rest of the second makes up for delays.
  */
 const SPREAD = 0.9
-/** Where rows go together, those that may go wait so long for the next one that may, in ms: apart they would stay apart. */
+/** Where the rows of a lane are sent together, the first ones wait this long for the next, in ms; otherwise they would stay apart. */
 const TOGETHER_MS = 50
-/** The rows that another node handed over last are as old as that by the time this one begins. */
+/** How long a lane waits that another node had: then that node's last rows no longer count. */
 const TAKE_OVER_MS = WINDOW_MS + 500
 
 export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
@@ -73,7 +73,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let account: AccountSnapshot | null = null
   let ceiling = 0
   const window = createSlidingWindow(clock, 0, WINDOW_MS)
-  // The first one to hold the lane need not wait for anybody's last rows.
+  // The first node to hold the lane has no predecessor to wait for.
   const opensAtMs = clock.monotonic() + (fence > 1 ? TAKE_OVER_MS : 0)
   const arrivals = createArrivals(clock, deps.isCrowded)
   const returns = createReturns()
@@ -98,7 +98,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       return known
     })
     for (const [id, known] of jobs) {
-      // What it sent last counts, should it be paused and come back within the second.
+      // The rows that it sent last still count if it was paused and resumes within the second.
       const over = known.inFlight.length === 0 && known.window.isUnused()
       if (over && !order.includes(known)) jobs.delete(id)
     }
@@ -125,7 +125,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const dealt = deal()
     let isIn = false
     for (const { known, share } of dealt) {
-      // One that has no share has nothing to hand over but what comes back.
+      // A job without a share hands over only messages that are sent again.
       known.window.resize(share || known.job.perSecond!)
       if (!hasTurn({ known, share }) || returning.has(known)) continue
       while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
@@ -149,13 +149,13 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     runSoon()
   }
 
-  /** Whatever its share is: it was its row's turn before. */
+  /** Independent of its share: the row has had its turn before. */
   function mayReturn(known: JobInHand): 'go' | 'wait' | 'later' {
     if (stopped || ceiling === 0 || !order.includes(known)) return 'later'
     return freeInMs(known, true) === 0 ? 'go' : 'wait'
   }
 
-  /** When a row of it may go by its own rate and by the account's, or together with others of its second; in ms from now. */
+  /** When a row of it may go by its own rate and the account's, or together with others of its second; in ms from now. */
   function freeInMs(known: JobInHand, isIn = false): number {
     const togetherMs = deps.isCrowded() && !isIn ? TOGETHER_MS : 0
     return Math.max(window.freeInMs(togetherMs), known.window.freeInMs(togetherMs))
@@ -165,7 +165,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     return waiting.length > 0 && clock.monotonic() >= nextMs
   }
 
-  /** Where there is none the job waits for it; other jobs of the lane may go elsewhere. */
+  /** Where there is none the job waits for it; other jobs of the lane may use other connections. */
   function hasRoom(known: JobInHand): boolean {
     if (known.waitsForRoom || isFindingItsWay(known)) return false
     const { towards } = known
@@ -178,7 +178,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     return false
   }
 
-  /** The ceiling, in the order of creation: each gets its own rate, or what is left. */
+  /** Divides the ceiling in the order of creation: each job gets its own rate, or what is left. */
   function deal(): Dealt[] {
     let left = ceiling
     return order.map(known => {
@@ -189,12 +189,12 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     })
   }
 
-  /** One whose connections are switched off tries a row when its wait is over. */
+  /** A job whose connections are disabled tries a row when its wait is over. */
   function hasTurn({ known, share }: Dealt): boolean {
     return !known.halted && (share > 0 || known.switchedOff)
   }
 
-  /** When the first of the waiting rows may go, should nothing happen before. */
+  /** Plans the next run for when the first of the waiting rows may go. */
   function planNext(dealt: readonly Dealt[], returning: ReadonlySet<JobInHand>): void {
     let nextMs = Number.POSITIVE_INFINITY
     for (const known of returning) nextMs = Math.min(nextMs, freeInMs(known, true))
@@ -212,7 +212,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     cancelNext = clock.after(Math.max(1, Math.ceil(delayMs)), run)
   }
 
-  /** Once for all that happens in the same turn. */
+  /** Once for everything that happens in the same turn of the event loop. */
   function runSoon(): void {
     if (planned) return
     planned = true
@@ -252,7 +252,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     placed()
     if (done !== 'sent') turn.back()
     if (done === 'again') putBack(known, row)
-    // A row that is not ours to judge keeps its place: nobody may think that it is done.
+    // If the lane is no longer this node's, the row keeps its place, so that it does not count as done.
     if (done !== 'lost') known.inFlight.splice(known.inFlight.indexOf(row.n), 1)
     if (isHandedOver(known)) deps.moved(accountId)
     underWay--
@@ -261,7 +261,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     runSoon()
   }
 
-  /** A place of the account and of the job, which is free again a window after the row was at its provider. */
+  /** Takes a slot of the account and of the job, which is free again one window after the row arrived at its provider. */
   function takeTurn(known: JobInHand) {
     const windows = [window, known.window]
     let isOver = false
@@ -297,13 +297,13 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   function haltFor(known: JobInHand, forMs: number): void {
     known.halted = true
     clock.after(Math.max(1, forMs), () => {
-      // Unless it was paused meanwhile: then the store says when it goes on.
+      // Unless it was paused meanwhile: then the database says when it resumes.
       if (!known.paused) known.halted = false
       run()
     })
   }
 
-  /** Others of the account have its share meanwhile. */
+  /** Records whether the job has an enabled connection; while it has none, other jobs of the account get its share. */
   function switched(known: JobInHand, on: boolean): void {
     if (!on && !known.halted) haltFor(known, RETRY_MS)
     if (known.switchedOff === !on) return
@@ -311,11 +311,11 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     deps.moved(accountId)
   }
 
-  // --- how it stands -----------------------------------------------------------------
+  // --- state of the jobs -----------------------------------------------------------------
 
   function turns(): ReturnType<BulkLane['turns']> {
     return deal().map(({ known, share }) => {
-      // One that is handed over waits for no turn, also where it was paused and resumed behind that.
+      // A job whose rows are all handed over waits for no turn, even if it was paused and resumed after that.
       const goesOn = share > 0 || isHandedOver(known)
       return {
         accountId,
@@ -333,7 +333,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     comeBack,
     duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
     turns,
-    // Not while rows are still to leave, which is known here alone: the lane's next node would let its own leave with them.
+    // Not while rows are still to be sent, which only this node knows: the lane's next node would send its own at the same time.
     isIdle: () => order.length === 0 && underWay === 0 && !window.isTaken(),
     async stop() {
       stopped = true

@@ -20,11 +20,11 @@ import { createBulkRoom } from './bulk-room.ts'
 import type { Dispatcher } from './dispatch.ts'
 
 export type BulkPump = {
-  /** Takes lanes that wait, and brings those of this node in step with the store; for the loop. */
+  /** Claims lanes that no node holds, and synchronises this node's with the database; called by the loop. */
   round(): Promise<void>
   /** An account, or one of its jobs, has changed; everything may have, for null. */
   changed(accountId: AccountId | null): void
-  /** Hands nothing over any more, and leaves its lanes to others. */
+  /** Hands over no further rows, and releases its lanes to other nodes. */
   stop(): Promise<void>
 }
 
@@ -33,24 +33,24 @@ export type BulkPumpDeps = Omit<
   'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate' | 'room' | 'isCrowded'
 > & {
   db: Database
-  /** Places of connections, and word of those that are free again. */
+  /** The free slots of connections, and notices of slots that are free again. */
   connections: Pick<Dispatcher, 'placesAt' | 'onPlace' | 'onReturn'>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
 
-/** Lanes taken in one step. */
+/** The most lanes claimed by one statement. */
 const CLAIMED_AT_ONCE = 500
-/** Without word of a change, a look at the lanes that others left; in ms. */
+/** How often unclaimed lanes are looked for without notice of a change, in ms. */
 const CLAIM_EVERY_MS = 2_000
-/** Without word of a change, a look at all jobs of this node's lanes, and a note of how far they are. */
+/** How often all jobs of this node's lanes are read, and their progress stored, without notice of a change. */
 const REFRESH_EVERY_MS = 5_000
-/** Jobs whose rows are fetched in one step, and accounts that are brought in step in one: others have their turn in between. */
+/** The most jobs whose rows are fetched by one statement, and the most accounts that are synchronised at once, so that others have their turn in between. */
 const FETCHED_AT_ONCE = 8
 const IN_STEP_AT_ONCE = 50
-/** Rows on their way to be messages at once: an accept of some fifty, and those that gather meanwhile. More make each accept longer and none cheaper. */
+/** Rows that are turned into messages at once: an accept of some fifty, and those that gather meanwhile. More would only make each accept longer. */
 const ROWS_AT_ONCE = 96
-/** Rows of a second, of all lanes, that may go one by one: with 10,000 each of them would cost an eighth more. */
+/** Rows per second, of all lanes, up to which each is sent by itself: at 10,000 that would cost an eighth more per row. */
 const CROWDED_PER_SECOND = 2_000
 
 /**
@@ -64,7 +64,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const lanes = new Map<AccountId, BulkLane>()
   const dirty = new Set<AccountId>()
   const lost = new Set<AccountId>()
-  /** How the store knows the jobs of an account. */
+  /** The state of each account's jobs as it was last stored. */
   const noted = new Map<AccountId, Map<JobRef['id'], string>>()
   const fetches = createBatcher<RowRequest, StoredRow[]>({
     flush: asks => readPendingRows(db, asks),
@@ -81,7 +81,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     if (lane) lane.comeBack(bulkJobId, returning)
     else returning.later()
   })
-  /** Rows that each lane has due in a second, and their sum. */
+  /** How many rows each lane has due per second, and their sum below. */
   const due = new Map<AccountId, number>()
   let duePerSecond = 0
   let heldAs = deps.node()
@@ -109,7 +109,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     await leaveIdle()
   }
 
-  /** With the node's lease all of its lanes are gone; and some are others' for another reason. */
+  /** When the node's lease is lost, so are all its lanes; single lanes may be lost for other reasons. */
   async function leaveLost(): Promise<void> {
     if (deps.node() !== heldAs) {
       for (const accountId of lanes.keys()) lost.add(accountId)
@@ -117,7 +117,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     }
     const gone = [...lost]
     await leave(gone)
-    // What was lost meanwhile is left in the next round: its job would stand still for ever.
+    // Lanes that were lost meanwhile stay in the set for the next round; otherwise their jobs would never go on.
     for (const accountId of gone) lost.delete(accountId)
   }
 
@@ -150,7 +150,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     for (const accountId of dirty) if (!lanes.has(accountId)) dirty.delete(accountId)
   }
 
-  /** Whose turn it is is written down before anything is handed over by it. */
+  /** Stores whose turn it is before any row is handed over accordingly. */
   async function bringInStep(accountIds: readonly AccountId[]): Promise<void> {
     const jobs = Map.groupBy(await listSending(db, accountIds), job => job.accountId)
     for (const accountId of accountIds) await update(accountId, jobs.get(accountId) ?? [])
@@ -165,7 +165,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     const account = await deps.account(accountId)
     if (account) lanes.get(accountId)?.update(jobs, account)
     noteDue(accountId)
-    // What was written by others, or undone by a pause, is written anew.
+    // Compared with the database, so that states written by others, or reset by a pause, are stored again.
     noted.set(accountId, new Map(jobs.map(job => [job.id, standOf(job)])))
   }
 

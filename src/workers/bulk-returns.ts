@@ -1,26 +1,26 @@
 import type { SubmitCallbacks } from '../core/outbox/dispatch-port.ts'
 import type { JobInHand } from './bulk-job.ts'
 
-/** A message of a job that was handed over before, and is to leave now: it was thrown back, or waited in the outbox. */
+/** A message of a job that was handed over before and is to be sent again: its provider did not take it, or it waited in the outbox. */
 export type Returning = {
-  /** It has a place of its job's window and of the account's. */
+  /** Sends it: it has a slot of its job's window and of the account's. */
   go(leaving: SubmitCallbacks): void
   /**
-   * It goes back to the outbox: more of its job are here than may leave in a second, or none may leave now.
-   * `perSecond` is the pace at which messages of the job come again.
+   * Returns it to the outbox: more of its job are here than may be sent in a second, or none may be sent now.
+   * `perSecond` is the rate at which messages of the job are due again.
    */
   later(perSecond?: number): void
 }
 
-/** The messages of a lane that came back. They leave in the same windows as its rows, and before them. */
+/** The messages of a lane that are to be sent again. They take slots of the same windows as its rows, and before them. */
 export type Returns = {
-  /** `perSecond`: at most so many of this job may leave. */
+  /** At most `perSecond` of a job wait here; further ones return to the outbox. */
   add(known: JobInHand, returning: Returning, perSecond: number): void
-  /** Lets go of those that may leave now; those whose job does not send any more come again. */
+  /** Sends those that may go now; returns those whose job does not send any more to the outbox. */
   serve(may: (known: JobInHand) => 'go' | 'wait' | 'later', take: (known: JobInHand) => SubmitCallbacks): void
-  /** Jobs that have one here. */
+  /** The jobs with a message here. */
   waiting(): Iterable<JobInHand>
-  /** All of them come again. */
+  /** Returns all of them to the outbox. */
   drain(): void
 }
 

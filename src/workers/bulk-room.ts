@@ -1,15 +1,15 @@
 import type { ConnectionId } from '../lib/ids.ts'
 
 /**
- * Room at the connections. A message that finds no place at its connection goes by way of
- * the outbox, which costs the store as much again: a row may as well wait for the place.
+ * Free slots of the connections. A message that finds no slot goes through the outbox, which doubles its cost
+ * to the database: so a row waits for the slot instead.
  */
 export type BulkRoom = {
-  /** Whether a row that goes where its job's rows went before could begin at once; null is not known yet. */
+  /** Whether a row could begin at once over this connection, that of its job's last row; null if not known yet. */
   isAt(connectionId: ConnectionId | null): boolean
-  /** A row sets out for it; what is returned says, however often, that it has its place or needs none. */
+  /** Counts a row towards the connection; the returned function ends that, once the row has its slot or needs none. It may be called repeatedly. */
   setOut(connectionId: ConnectionId | null): () => void
-  /** Calls `run` when there is room again, once; in the order of asking. */
+  /** Calls `run` once when there is room again; first come, first served. */
   wait(connectionId: ConnectionId, run: () => void): void
   /** There may be room again. */
   freed(connectionId: ConnectionId): void
@@ -17,7 +17,7 @@ export type BulkRoom = {
 
 /** `placesAt`: messages that may begin now, see Dispatcher.placesAt. */
 export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number): BulkRoom {
-  /** Rows that have set out and hold no place yet. */
+  /** Rows that were counted and have no slot yet. */
   const underWay = new Map<ConnectionId, number>()
   const waiting = new Map<ConnectionId, Set<() => void>>()
   const planned = new Set<ConnectionId>()
@@ -34,7 +34,7 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
   }
 
   function freed(connectionId: ConnectionId): void {
-    // Once for all that end in the same turn.
+    // Once for all slots freed in the same turn of the event loop.
     if (waiting.has(connectionId)) plan(connectionId)
   }
 
@@ -50,15 +50,15 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
   function letIn(connectionId: ConnectionId): void {
     const runs = waiting.get(connectionId)
     if (!runs) return
-    // Whoever finds it full once more waits behind the others.
+    // A lane that finds it full again waits behind the others.
     for (const run of [...runs]) {
       if (!isAt(connectionId)) return
       runs.delete(run)
       if (runs.size === 0) waiting.delete(connectionId)
       const before = setOuts
       run()
-      // It waits for something else now (the gate), and so will most of the others: they go on in the next turn
-      // of the event loop, or all of them would go to and fro between the two.
+      // It waits for something else now (the gate), as most of the others would. They continue in the next turn of the
+      // event loop; otherwise all of them would alternate between the two queues.
       if (setOuts === before) {
         if (runs.size > 0) plan(connectionId)
         return

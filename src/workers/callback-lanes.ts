@@ -1,8 +1,8 @@
-/** How many requests may be under way to each receiver: many to one that answers, few to one that does not. */
+/** Limits the concurrent requests to each receiver: many to one that responds, few to one that does not. */
 export type CallbackLanes = {
-  /** Further requests that this target may have now. */
+  /** How many more requests this target may have now. */
   room(target: string): number
-  /** Further requests that all of them may have. */
+  /** How many more requests all targets together may have. */
   free(): number
   enter(target: string): void
   /** `well` unless the receiver was overwhelmed or silent. */
@@ -11,14 +11,14 @@ export type CallbackLanes = {
 
 export type LaneLimits = { total: number; perTarget: number }
 
-/** `limit` is what the target has shown to bear; the whole of `perTarget` until it fails. */
+/** `limit` is what the target has proved to handle; `perTarget` until it fails. */
 type Lane = { busy: number; limit: number }
 
 /**
- * A target begins with its whole share. Each overwhelmed or silent answer halves
- * it, down to one; each good one doubles it again. Those that have lost some of
- * theirs may together hold half of all requests, so that any number of dead
- * receivers, each silent until the time-out, leaves the other half to the living.
+ * A target begins with its full limit. Each overloaded or missing response halves
+ * it, down to one; each good one doubles it again. Targets with a reduced limit
+ * may together have half of all requests, so that any number of dead receivers,
+ * each silent until the time-out, leaves the other half to the rest.
  */
 export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackLanes {
   const lanes = new Map<string, Lane>()
@@ -28,13 +28,13 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
 
   const isSuspect = (lane: Lane) => lane.limit < perTarget
 
-  /** What is whole and idle need not be remembered. */
+  /** A target with its full limit and no requests need not be remembered. */
   function forgetIdle(target: string, lane: Lane): void {
     if (lane.busy === 0 && !isSuspect(lane)) lanes.delete(target)
     else if (lanes.size > MOST_REMEMBERED) forgetOldestIdle()
   }
 
-  /** Those that are used least come first. */
+  /** The least recently used come first. */
   function forgetOldestIdle(): void {
     for (const [target, lane] of lanes) {
       if (lane.busy > 0) continue

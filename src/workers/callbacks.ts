@@ -24,15 +24,15 @@ import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
 
-/** Delivers events and sender decisions to whoever asked to be told. */
+/** Delivers events to webhook endpoints, and sender decisions to their callbacks. */
 export type Callbacks = {
-  /** Takes what is due and there is room for, and begins to send it. `more` says that there may be some left, and room. */
+  /** Claims due deliveries as far as there is room, and begins to send them. `more`: there may be further ones, and room. */
   poll(): Promise<Taken>
-  /** Calls `wakeAt` when there is room again for what had to wait. */
+  /** Calls `wakeAt` when there is room again for deliveries that had to wait. */
   onRoom(wakeAt: (atMs: number) => void): void
-  /** Resolves when nothing is under way. */
+  /** Resolves when no delivery is in progress. */
   idle(): Promise<void>
-  /** Lets what is under way end, for a while; the rest is given back as it was taken. */
+  /** Waits a while for deliveries in progress, and releases the rest unchanged. */
   stop(): Promise<void>
 }
 
@@ -52,18 +52,18 @@ export type CallbacksDeps = {
   limits?: LaneLimits
 }
 
-/** A receiver that takes a second still gets 10,000 a minute. */
+/** A receiver that takes a second to respond still gets 10,000 a minute. */
 const LIMITS: LaneLimits = { total: 640, perTarget: 256 }
-/** Targets that one poll looks at; the next one goes on behind them. */
+/** Targets that one poll reads; the next poll continues after them. */
 const MOST_TARGETS = 1_000
 const MOST_CANCELLED = 1_000
-/** From the name to the head of the answer, in ms. */
+/** From the DNS look-up to the head of the response, in ms. */
 const ATTEMPT_MS = 15_000
 /** An endpoint that has failed for so long without one success is disabled. */
 const FAILING_MS = 5 * DAY_MS
-/** Answers are written down with all that come within this: a call costs as much as dozens of rows. */
+/** Results are stored together with all that arrive within this time: a call costs as much as dozens of rows. */
 const GATHER_MS = 200
-/** Receivers that had to wait are looked for this long after a place became free: by then there are more. */
+/** The poll for receivers that had to wait begins this long after a slot became free: by then there are more. */
 const MAKE_ROOM_MS = 100
 const STOP_GRACE_MS = 3_000
 const LONG_BODY_BYTES = 16_384
@@ -71,26 +71,26 @@ const LONG_BODY_BYTES = 16_384
 export function createCallbacks(deps: CallbacksDeps): Callbacks {
   const { db, clock, log } = deps
   const lanes = createCallbackLanes(deps.limits ?? LIMITS)
-  /** Answers of which the status is known, and the body still comes. */
+  /** Responses whose status is known and whose body is still arriving. */
   const bodies = createCallbackLanes(deps.limits ?? LIMITS)
   const seal = rememberOpened(deps.seal)
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
-  /** Targets that took all the room they were given, of this round. */
+  /** Targets of this round that used all the room they were given. */
   const waiting = new Set<string>()
   const finishes = createBatcher<Done, undefined>({ flush: writeDown })
   const gathered: (() => void)[] = []
   let cancelGathering: Cancel | null = null
-  /** Somebody waits until all is written down. */
+  /** How many callers of `idle` wait until all results are stored. */
   let hurried = 0
-  /** Where the last poll ended; null where it had seen all. */
+  /** Where the last poll ended; null where it reached the last target. */
   let after: Target | null = null
   let wakeAt: (atMs: number) => void = () => {}
 
   async function poll(): Promise<Taken> {
     if (lanes.free() === 0 || stopping.signal.aborted) return NOTHING
     const nowMs = clock.now()
-    // Each round finds anew who has to wait: some are gone since.
+    // Each round determines anew which targets wait: some may be gone.
     if (after === null) waiting.clear()
     const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
     after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
@@ -106,7 +106,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     return { taken: claimed.length, more }
   }
 
-  /** An equal share of what is free for each; whoever gets none is the first of the next poll. */
+  /** Gives each target an equal share of the free room; a target that gets none is the first of the next poll. */
   function shareRoom(targets: readonly Target[]): Room[] {
     const share = Math.max(1, Math.floor(lanes.free() / Math.max(1, targets.length)))
     let left = lanes.free()
@@ -139,7 +139,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     underWay.add(work)
   }
 
-  /** One attempt, from the request to the note of what came of it; never rejects. */
+  /** Makes one attempt and stores its result; never rejects. */
   async function deliver(delivery: Claimed): Promise<void> {
     const reply = await attempt(delivery)
     lanes.leave(delivery.targetUuid, reply === null || !isOverwhelmed(reply))
@@ -150,16 +150,19 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         await finishes.add({ delivery, finish: finishOf(delivery, reply), gone: isGone(reply) })
       }
     } catch (error) {
-      log.debug({ err: error, deliveryId: delivery.id }, 'an attempt could not be noted; it will be repeated')
+      log.debug(
+        { err: error, deliveryId: delivery.id },
+        'the result of an attempt could not be stored; the attempt will be repeated',
+      )
     }
     if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + MAKE_ROOM_MS)
   }
 
-  /** What the receiver said; null where we gave up because this node stops. */
+  /** The receiver's response; null where the attempt was aborted because this node stops. */
   async function attempt(delivery: Claimed): Promise<Reply | null> {
     try {
       const request = makeRequest(delivery, seal, clock.now())
-      if (!request) return { kind: 'void', detail: 'What this would tell of is no longer stored.' }
+      if (!request) return { kind: 'void', detail: 'The event or its receiver is no longer stored.' }
       const response = await deps.fetch({
         ...request,
         method: 'POST',
@@ -176,9 +179,9 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   /**
-   * The status is the whole answer. A short body is let through to its end, within
-   * the time of the attempt, for the sake of the connection; a long one ends it, and
-   * so does any where too many are on their way already.
+   * Only the status matters. A short body is read to its end, within the time of the
+   * attempt, so that the connection can be reused; a long one closes the connection, as
+   * does any body while too many are being read.
    */
   function leaveUnread({ body }: GuardedResponse, target: string): void {
     if (bodies.room(target) === 0) return void body.destroy()
@@ -193,11 +196,11 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
 
   function explainFailure(error: unknown, delivery: Claimed): string {
     if (error instanceof GuardedFetchError) return error.message
-    log.warn({ err: error, deliveryId: delivery.id }, 'a callback could not be made')
+    log.warn({ err: error, deliveryId: delivery.id }, 'a callback request could not be made')
     return 'The request could not be made.'
   }
 
-  /** A call for each answer would cost the database more than the answers do. */
+  /** A call for each result would cost the database more than storing the results does. */
   function gather(): Promise<void> {
     if (hurried > 0) return Promise.resolve()
     cancelGathering ??= clock.after(GATHER_MS, endGathering)
@@ -224,7 +227,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
 
   async function writeDown(done: readonly Done[]): Promise<undefined[]> {
     const inOrder = done.map(each => each.finish).sort((a, b) => (a.id < b.id ? -1 : 1))
-    // What a receiver has taken is worth remembering, also when the database is away for a moment.
+    // A delivery that the receiver has taken must be recorded, even if the database is down for a moment.
     const health = await patiently(
       clock,
       () => !stopping.signal.aborted,
@@ -244,11 +247,15 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   function note({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {
     deps.observe?.(kind, status)
     const facts = { deliveryId: id, accountId, eventType, httpStatus, error }
-    if (status === 'failed') log.info(facts, 'a callback was given up')
-    else log.debug(facts, status === 'delivered' ? 'a callback was delivered' : 'a callback failed')
+    if (status === 'failed') log.info(facts, 'a callback failed for good')
+    else
+      log.debug(
+        facts,
+        status === 'delivered' ? 'a callback was delivered' : 'a callback failed; it will be retried',
+      )
   }
 
-  /** Should it fail, the endpoint's next failure brings it here again. */
+  /** If this fails, the endpoint's next failure repeats it. */
   async function disable(
     accountId: AccountId,
     id: WebhookId,

@@ -7,14 +7,14 @@ import { type Loop, startLoop } from './loop.ts'
 export type Chore = {
   name: string
   everyMs: number
-  /** It goes by how old things are, and waits while this machine's clock cannot be trusted. */
+  /** It depends on the age of rows, and is skipped while this machine's clock cannot be trusted. */
   byAge?: true
-  /** Gives away what has it run at once, where something other than the time asks for it. */
+  /** Receives the function that runs it at once, for chores that are also triggered by events. */
   wokenBy?(wake: () => void): void
   run(): Promise<unknown>
 }
 
-/** A sweep that takes so many at a time keeps up with whatever there is, and still ends. */
+/** Pages of one sweep: enough to keep up with any load, and bounded. */
 const MOST_PAGES = 100
 
 /** Sweeps page by page until one is not full. */
@@ -22,7 +22,7 @@ export async function sweepAll(sweepPage: () => Promise<number>, pageSize: numbe
   for (let page = 0; page < MOST_PAGES; page++) if ((await sweepPage()) < pageSize) return
 }
 
-/** A failure alone, or a database that is away for a moment, is none of anybody's business. */
+/** A single failure, or a database that is down for a moment, is not worth a warning. */
 const WARN_AFTER_MS = 30_000
 const WARN_AT_LEAST_EVERY_MS = HOUR_MS
 
@@ -34,8 +34,8 @@ type ChoresDeps = {
 }
 
 /**
- * Runs each chore at its pace. One that fails is tried again at its next time; one
- * that goes on failing is warned of, again and again at ever longer pauses, until it works.
+ * Runs each chore at its interval. A chore that fails is repeated at its next time. While it
+ * keeps failing, warnings are logged at growing intervals.
  */
 export function startChores(chores: readonly Chore[], deps: ChoresDeps): { stop(): Promise<void> } {
   const loops = chores.map(chore => startChore(chore, deps))

@@ -5,17 +5,17 @@ import type { ConnectionId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 
 /**
- * What the last attempts over a connection tell of it. Times are of the
+ * The circuit breaker of a connection: what its last attempts show. Times are of the
  * monotonic clock, in ms.
  */
 export type Circuit = {
-  /** Attempts in a row that it did not take through a fault of its own. */
+  /** Attempts in a row that failed by a fault of the connection. */
   failures: number
   /** How often it opened without having closed in between; 0 is closed. */
   openings: number
-  /** Open until then; half open from then on. */
+  /** Open until then, half open after it. */
   openUntilMs: number
-  /** One message is out to see whether it works again. */
+  /** A message is in progress that tests whether it works again. */
   probing: boolean
   link: LinkState['state']
 }
@@ -40,18 +40,18 @@ export function phaseOf(circuit: Circuit, nowMs: number): CircuitPhase {
   return nowMs < circuit.openUntilMs ? 'open' : 'half_open'
 }
 
-/** An attempt sets out. The first one over a half open circuit is its probe; others stay away meanwhile. */
+/** An attempt starts. The first one over a half open circuit is its probe; meanwhile no other may start. */
 export function afterStart(circuit: Circuit, nowMs: number): Circuit {
   if (phaseOf(circuit, nowMs) !== 'half_open') return circuit
   return { ...circuit, probing: true, openUntilMs: nowMs + LONGEST_WAIT_MS }
 }
 
-/** An attempt that had set out is not made after all: another one may be the probe. */
+/** An attempt that had started is not made after all: another one may be the probe. */
 export function afterWithdrawal(circuit: Circuit, nowMs: number): Circuit {
   return circuit.probing ? { ...circuit, probing: false, openUntilMs: nowMs } : circuit
 }
 
-/** What an attempt came to. */
+/** An attempt has ended. */
 export function afterOutcome(circuit: Circuit, outcome: Outcome, nowMs: number, random: Random): Circuit {
   switch (outcome.kind) {
     case 'unknown':
@@ -60,7 +60,7 @@ export function afterOutcome(circuit: Circuit, outcome: Outcome, nowMs: number, 
     case 'throttled':
       return { ...CLOSED, link: circuit.link }
     case 'rejected':
-      // Whoever refuses a message for what it is, works.
+      // A connection that rejects a message for its content works.
       if (outcome.code !== 'PROVIDER_UNAVAILABLE') return { ...CLOSED, link: circuit.link }
       return afterFailure(circuit, nowMs, random)
     case 'retry':
@@ -73,12 +73,12 @@ function afterFailure(circuit: Circuit, nowMs: number, random: Random): Circuit 
   const opens =
     circuit.openings === 0
       ? failures >= FAILURES_TO_OPEN
-      : // What set out before it opened tells nothing new.
+      : // Attempts that started before it opened show nothing new.
         circuit.probing || phaseOf(circuit, nowMs) === 'half_open'
   return opens ? open({ ...circuit, failures }, nowMs, random) : { ...circuit, failures }
 }
 
-/** What the link says of itself: down opens at once, and up again is worth a probe at once. */
+/** The link has reported its state: `down` opens the circuit at once, and `up` after it allows a probe at once. */
 export function afterReport(
   circuit: Circuit,
   link: LinkState['state'],
@@ -99,21 +99,21 @@ function open(circuit: Circuit, nowMs: number, random: Random): Circuit {
   return { ...circuit, openings, probing: false, openUntilMs: nowMs + waitMs }
 }
 
-/** The circuits of this node's connections, in memory: each node finds out for itself. */
+/** The circuits of this node's connections, in memory: nodes do not share them. */
 export type Circuits = {
-  /** Whether it takes messages: closed, or due for a probe. */
+  /** Whether it accepts messages: closed, or due for a probe. */
   ready(id: ConnectionId): boolean
   started(id: ConnectionId): void
   withdrawn(id: ConnectionId): void
   ended(id: ConnectionId, outcome: Outcome): void
   phase(id: ConnectionId): CircuitPhase
-  /** A new link is opened: what was known before is void. Hears what this link, and no older one, says of itself. */
+  /** A new link is opened, which resets the circuit. Returns the function that takes the state reports of this link; those of older links are ignored. */
   opened(id: ConnectionId): (link: LinkState['state']) => void
   forget(id: ConnectionId): void
 }
 
 export function createCircuits({ clock, random }: { clock: Clock; random: Random }): Circuits {
-  /** Only what is not simply closed and unheard of. */
+  /** Only circuits that differ from CLOSED. */
   const circuits = new Map<ConnectionId, Circuit>()
   const of = (id: ConnectionId) => circuits.get(id) ?? CLOSED
   const listening = new Map<ConnectionId, object>()
@@ -129,7 +129,7 @@ export function createCircuits({ clock, random }: { clock: Clock; random: Random
     },
     ended(id, outcome) {
       const circuit = of(id)
-      // The rule: it worked before, and it works.
+      // The usual case: it worked before, and still does.
       if (outcome.kind === 'accepted' && circuit.failures === 0 && circuit.openings === 0) return
       circuits.set(id, afterOutcome(circuit, outcome, clock.monotonic(), random))
     },

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { createLine } from '../lib/linked-queue.ts'
 
-/** Work with a deadline: aborted when it is over, and told so when it does not even heed that. */
+/** A deadline for work: when it passes, the signal is aborted; work that ignores this is overdue after a grace. */
 export type Deadline = {
   signal: AbortSignal
   /** Calls `overdue` when the work has not left within the grace after the abort. Returns how to leave. */
@@ -10,7 +10,7 @@ export type Deadline = {
 
 export type Deadlines = {
   current(): Deadline
-  /** The time of all that has begun is over now, and its grace so much later, in ms. */
+  /** Ends the deadlines of all work that has begun; its grace is over after `graceMs`. */
   end(graceMs: number): void
 }
 
@@ -18,7 +18,7 @@ type Generation = Deadline & { startedMs: number; end(graceMs: number): void }
 
 /**
  * Deadlines for many short pieces of work: all that start within the same second
- * share one signal and one timer, which a message a microsecond cannot each have.
+ * share one signal and one timer, since one for each message would cost too much.
  */
 export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number): Deadlines {
   const SHARED_MS = 1_000
@@ -33,7 +33,7 @@ export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number
       signal: controller.signal,
       enter: inside.enter,
       end(grace) {
-        controller.abort(new Error('the time for this attempt is over'))
+        controller.abort(new Error('the attempt exceeded its deadline'))
         clock.after(grace, () => {
           running.delete(begun)
           for (const overdue of inside.all()) overdue()

@@ -17,28 +17,28 @@ import { createLane, type Lane } from './lane.ts'
 import { createMislaid } from './mislaid.ts'
 
 export type Dispatcher = Dispatch & {
-  /** Looks for due messages once; how many this node took. */
+  /** Claims due messages once; returns how many this node claimed. */
   poll(): Promise<number>
-  /** Lets go of what this node holds by the store alone; how many. */
+  /** Releases messages that this node holds only according to the database; returns how many. */
   findMislaid(): Promise<number>
-  /** Calls `wake` when a message that was put off is due again; for the loop. */
+  /** Calls `wake` with the time at which a deferred message is due again; for the loop. */
   onDue(wake: (dueAtMs: number) => void): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
   /** How many messages of a connection may begin at once (Lane.places). */
   placesAt(connectionId: ConnectionId): number
-  /** Calls `wake` when there may be a place again. */
+  /** Calls `wake` when a connection may have a free slot again. */
   onPlace(wake: (connectionId: ConnectionId) => void): void
-  /** Sets who decides when a message of a bulk job may leave that comes from the outbox, or leaves again. */
+  /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
   onReturn(turnOf: TurnOf): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
   neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
-  /** Brings the lanes in step with the open links. */
+  /** Synchronises the lanes with the open links. */
   relink(): void
   stats(): LaneStats[]
-  /** Takes nothing new, gives back what is held, and resolves when nothing is in flight any more. */
+  /** Accepts no further messages, releases those that are held, and resolves when none is in flight. */
   stop(): Promise<void>
-  /** Waits no longer for providers that are silent: what is under way with them is unknown. */
+  /** Stops waiting for providers that do not respond: the outcome of submits in progress is unknown. */
   giveUp(): void
 }
 
@@ -56,20 +56,20 @@ export type DispatchDeps = DueDeps &
     clock: Clock
     log: Log
     links: Links
-    /** Whether what live keys have sent may leave over it. */
+    /** Whether messages of live keys may be sent over it. */
     takesLive(open: OpenLink): boolean
     waiters: Waiters
     circuits: Circuits
-    /** What an attempt's outcome makes of its message. */
+    /** Applies an attempt's outcome to its message. */
     conclude: Conclude
     observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
   }
 
-/** Of one connection, from one poll: keeps each poll short. */
+/** Messages of one connection that one poll claims at most: keeps each poll short. */
 const MOST_CLAIMED = 500
 
 /**
- * Takes accepted messages to their providers: through a lane per connection, and
+ * Submits accepted messages to their providers: through a lane per connection, and
  * never before the attempt is recorded. No transaction is open meanwhile.
  */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
@@ -78,9 +78,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const ask = createAsk(deps)
   const claim = createDue(deps)
   const begin = createBegin({ ...deps, stopping: () => stopping })
-  /** Every message in this node's hands, from its hand-over to its settlement. */
+  /** Every message that this node holds, from its hand-over to its settlement. */
   const inHand = createPassingMap<MessageId, OutboxItem>()
-  /** Connections that may have more that is due than they had room for at the last look. */
+  /** Connections that may have more due messages than they had room for at the last poll. */
   const hungry = new Set<ConnectionId>()
   const turns = createJobTurns(deps)
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
@@ -115,13 +115,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     } else void returnItems([item])
   }
 
-  /** Its attempt is recorded: it leaves as soon as there is a place. */
+  /** Its attempt is recorded: it is submitted as soon as there is a free slot. */
   function arrive(lane: Lane | undefined, item: OutboxItem): void {
     if (!lane || lane.arrive(item)) void submit(lane, item, 1)
     else inFlight++
   }
 
-  /** Those that wait for a place leave without one: the link says whether it takes them. */
+  /** Submits those that wait for a slot without one: the link decides whether it takes them. */
   function submitArrived(lane: Lane): void {
     for (const item of lane.drainArrived()) {
       inFlight--
@@ -145,7 +145,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     return rows.length
   }
 
-  /** For what comes from the outbox, or leaves again: a message of a bulk job asks for its turn first. */
+  /** For messages from the outbox, or that are sent again: a message of a bulk job waits for its turn first. */
   function takeAgain(item: OutboxItem): void {
     if (stopping || !isOfJob(item)) {
       push(item, false)
@@ -161,7 +161,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
   }
 
-  /** A connection that got fewer than its limit has nothing more that is due. */
+  /** A connection that got fewer messages than its limit has no further due ones. */
   function noteHungry(
     lookedAt: readonly { connectionId: ConnectionId; limit: number }[],
     rows: readonly { connectionId: ConnectionId }[],
@@ -174,14 +174,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
   }
 
-  /** A lane that had to leave some behind fetches them as soon as it has room, not at the next look. */
+  /** Polls at once when a lane with a backlog has room, instead of at the next regular poll. */
   function feed(lane: Lane): void {
     if (!hungry.has(lane.open.id) || lane.wanted() === 0) return
     hungry.delete(lane.open.id)
     wakeAt(clock.now())
   }
 
-  /** It may have left: the attempt is recorded and nobody here makes it. */
+  /** Concludes an attempt that was recorded and is not being made: it may have been sent. */
   async function giveUp({ attempt, ...row }: OwnedRow): Promise<void> {
     await conclude.orphaned(row, attempt)
   }
@@ -200,14 +200,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function beginAndSubmit(lane: Lane, item: OutboxItem): Promise<void> {
     inFlight++
     const attempt = await begin(item).catch(error => {
-      deps.log.warn({ err: error, messageId: item.id }, 'an attempt could not be recorded; it is not made')
+      deps.log.warn(
+        { err: error, messageId: item.id },
+        'an attempt could not be recorded, so it was not made',
+      )
       return null
     })
     if (attempt !== null) {
       inFlight--
       return submit(lane, item, attempt)
     }
-    // Cancelled meanwhile, or this node lost its lease: somebody else knows.
+    // Cancelled meanwhile, or this node lost its lease and another one has the message.
     letGo(item)
     waiters.notify(item.id, null)
     leave(lane)
@@ -237,7 +240,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     landed()
   }
 
-  /** Its place is the next one's. */
+  /** Frees its slot for the next message. */
   function leave(lane: Lane): void {
     lane.leave()
     goOn(lane)
@@ -257,12 +260,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       }
       if (conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
     } catch (error) {
-      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
+      deps.log.warn(
+        { err: error, messageId: item.id },
+        'an outcome could not be stored; the message will become unknown',
+      )
     }
     letGo(item)
   }
 
-  /** Not where it is in hand again, by a late outcome that made it go on. */
+  /** Unless it is held again, because a late outcome made it continue. */
   function letGo(item: OutboxItem): void {
     item.submitCallbacks?.submitted(null)
     if (inHand.get(item.id) === item) inHand.delete(item.id)
@@ -279,7 +285,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       waiters.notify(item.id, null)
     }
     await releaseRows(db, deps.node(), items).catch(error => {
-      deps.log.warn({ err: error }, 'held messages could not be given back; they are found as mislaid')
+      deps.log.warn({ err: error }, 'held messages could not be released; they will be released as orphaned')
     })
   }
 
@@ -332,7 +338,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         const conclusion = await conclude.notMade(message, 1)
         if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
       } catch (error) {
-        deps.log.warn({ err: error, messageId: message.id }, 'a message will be found as mislaid')
+        deps.log.warn(
+          { err: error, messageId: message.id },
+          'an unmade attempt could not be undone; its message will be released as orphaned',
+        )
       }
     },
     relink,
@@ -354,7 +363,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 }
 
-/** The link closed between accept and submit: nothing was sent, which is no try. The outbox has it until there is one. */
+/** The link closed between accept and submit: nothing was sent, and it does not count as an attempt. The message waits in the outbox. */
 const NO_LINK: Outcome = {
   kind: 'throttled',
   afterMs: 100,

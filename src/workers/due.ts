@@ -8,15 +8,15 @@ import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
-/** How many messages of a connection there is room for; `testsOnly`: of test keys. */
+/** How many messages of a connection there is room for; with `testsOnly` only those of test keys. */
 export type Room = { connectionId: ConnectionId; limit: number; testsOnly?: boolean }
 
 export type Claimed = {
-  /** This node's from now on, whether they may leave or not. */
+  /** All that this node has claimed, whether they may be sent or not. */
   rows: readonly ClaimedRow[]
-  /** Those that may. */
+  /** Those that may be sent. */
   items: OutboxItem[]
-  /** Ends the others; to be called once the items are in hand. */
+  /** Ends the others; to be called once this node holds the items. */
   endOthers(): Promise<void>
 }
 
@@ -26,11 +26,11 @@ export type DueDeps = {
   seal: Seal
   log: Log
   node(): number
-  /** Which of these must not leave any more, for what happened while they waited. */
+  /** Which of these must not be sent any more, because of what happened while they waited. */
   unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, EndReason>>
 }
 
-/** Takes messages out of the outbox that are due, as far as there is room. */
+/** Claims due messages from the outbox, as far as there is room. */
 export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
   return async function claim(room: readonly Room[]): Promise<Claimed> {
     const rows = room.length === 0 ? [] : await claimDue(db, node(), clock.now(), room)
@@ -45,16 +45,16 @@ export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
     return { rows, items, endOthers: () => endMessages(db, clock.now(), ended) }
   }
 
-  /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
+  /** The text of an OTP is in the clear from here to the provider, and nowhere else. */
   function toItem(row: ClaimedRow): OutboxItem | null {
     const { secret, ...item } = row
-    // The words of an unknown attempt are erased: should it come back as not taken, they cannot be sent again.
+    // The text of an unknown attempt is erased: if it turns out not to have been taken, it cannot be sent again.
     if (!secret) return item.messageType === 'otp' ? null : item
     try {
       const words = JSON.parse(seal.open(secret, secretContext(row.id)).toString()) as SecretContent
       return { ...item, content: withSecret(item.content, words) }
     } catch (error) {
-      log.warn({ err: error, messageId: row.id }, 'the sealed words of a message cannot be opened')
+      log.warn({ err: error, messageId: row.id }, 'the sealed text of a message cannot be decrypted')
       return null
     }
   }

@@ -20,7 +20,7 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
         if (response.status === 200) return saying(response.body)
         response.body.destroy()
         const later = response.status >= 500 || response.status === 429
-        throw new FileUnavailable(`the attachment's address answered ${response.status}`, later)
+        throw new FileUnavailable(`the attachment's URL responded with status ${response.status}`, later)
       } catch (error) {
         throw unfetched(error)
       }
@@ -28,10 +28,10 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
   }
 }
 
-/** The same bytes; where they break off, whoever reads is told whether it may go better later. */
+/** The same bytes; where they break off, the reader gets an error that says whether a later try may succeed. */
 function saying(body: Readable): Readable {
   const said = Readable.from(passOn(body), { objectMode: false })
-  // A generator that nobody began to read ends without a word to what it reads.
+  // A generator that was never started does not close its source when it ends.
   said.once('close', () => body.destroy())
   return said
 }
@@ -49,7 +49,7 @@ function unfetched(error: unknown): unknown {
   return new FileUnavailable(`the attachment could not be fetched: ${error.reason}`, error.retryable)
 }
 
-/** A store that is away may come back, and a file that this node does not have may lie on another's disk. */
+/** Retryable: the file store may come back, and a file that this node does not have may be on another node's disk. */
 async function openAsset(
   media: Pick<Media, 'open'>,
   asset: StoredFile,

@@ -13,16 +13,16 @@ import { patiently } from '../infra/retry-unavailable.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
-/** A web session that this node holds: its link, and what it says of itself on the way to the store. */
+/** A web session that this node holds: its link, and its state reports on their way to the database. */
 export type HeldSession = {
   readonly hold: SessionClaim
-  /** By what configuration it was opened. */
+  /** The revision of the configuration that it was opened with. */
   readonly revision: string
-  /** True until it is closed, or has turned out to be another's. */
+  /** True until it is closed, or turns out to be held by another node. */
   isHeld(): boolean
-  /** Takes it off the phone's list of linked devices, as far as that is possible within `timeoutMs`. */
+  /** Removes it from the phone's list of linked devices, if that is possible within `timeoutMs`. */
   logOut(timeoutMs: number): Promise<void>
-  /** Resolves when it is closed and what it said last is stored. */
+  /** Resolves when it is closed and its last state is stored. */
   close(): Promise<void>
 }
 
@@ -33,10 +33,10 @@ export type HeldSessionDeps = {
   keysOf(hold: SessionClaim, patience: () => boolean): HeldKeys
   openLink(io: SessionIo): Promise<SessionLink>
   io(): Io
-  /** Takes messages from now on; returns what ends that. */
+  /** Lets the link accept messages; returns the function that ends that. */
   attach(link: SessionLink): () => void
   sentText: SessionIo['sentText']
-  /** True while stopping: then no database that is away is waited for. */
+  /** True while stopping: then nothing waits for a database that is down. */
   stopping(): boolean
 }
 
@@ -69,7 +69,7 @@ export function holdSession(
       const io = deps.io()
       return await deps.openLink({
         ...io,
-        // The chat app was told that we have it, and says it no second time.
+        // The chat app has our acknowledgement, and does not send it again.
         emit: inbound => patiently(deps.clock, patience, () => io.emit(inbound)),
         accountId: row.accountId,
         name: row.name,
@@ -83,13 +83,13 @@ export function holdSession(
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
       later(() =>
-        note({ state: 'closed', detail: 'the server could not open it; restart it', goesOn: false }),
+        note({ state: 'closed', detail: 'the server could not open the session; restart it', goesOn: false }),
       )
       return null
     }
   }
 
-  /** Messages go by what is true now; the store follows, one word after the other. */
+  /** Messages follow the present state at once; the database stores the states one after the other. */
   function tell(news: SessionReport): void {
     if (news.state === 'open') attach()
     else letOut()
@@ -98,7 +98,7 @@ export function holdSession(
 
   function attach(): void {
     isOpen = true
-    // It may say so before its link is there.
+    // The state may be reported before the link is returned.
     void opening.then(link => {
       if (link && held && isOpen) detach ??= deps.attach(link)
     })
@@ -127,7 +127,7 @@ export function holdSession(
     said = said
       .then(() => (held ? patiently(deps.clock, patience, work) : undefined))
       .catch(error =>
-        deps.log.warn({ err: error, session: row.name }, 'what a web session said is not stored'),
+        deps.log.warn({ err: error, session: row.name }, 'the state of a web session could not be stored'),
       )
   }
 

@@ -10,13 +10,13 @@ import type { Log } from '../lib/log.ts'
 import type { Returning } from './bulk-returns.ts'
 
 export type OfJob = OutboxItem & { bulkJobId: Id<'job'> }
-/** Says when a message of a bulk job that is to leave again may do so. */
+/** Decides when a message of a bulk job that is to be sent again may be sent. */
 export type TurnOf = (item: OfJob, returning: Returning) => void
 
-/** Keeps messages of bulk jobs that come from the outbox, or leave again, to the pace of their job. */
+/** Holds messages of bulk jobs that come from the outbox, or are sent again, to the rate of their job. */
 export type JobTurns = {
   onReturn(turnOf: TurnOf): void
-  /** Calls `go` when it may leave, or `putOff` once it is given back to the outbox, due then (ms since the epoch). */
+  /** Calls `go` when it may be sent, or `putOff` once it is back in the outbox, due then (ms since the epoch). */
   ask(item: OfJob, told: { go(): void; putOff(dueAtMs: number): void }): void
 }
 
@@ -26,23 +26,23 @@ export function isOfJob(item: OutboxItem): item is OfJob {
   return item.bulkJobId !== undefined
 }
 
-/** What was put off comes again so much later, or behind those of its job that come before it; in ms. */
+/** A deferred message is due again this much later, or after the deferred ones of its job before it; in ms. */
 const RETURN_MS = 1_000
 /** The most that a job may send in a second. */
 const RETURNED_PER_SECOND = 10
-/** Jobs of which the time of their last one is remembered. */
+/** Jobs for which the due time of the last deferred message is remembered. */
 const JOBS = 2_000
 
 export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns {
   let turnOf: TurnOf = (_, returning) => returning.later()
-  /** When the last one of each job that was put off comes again, by the monotonic clock. */
+  /** When the last deferred message of each job is due again, by the monotonic clock. */
   const lastMs = createGenerations<OfJob['bulkJobId'], number>(JOBS)
   const returns = createBatcher<OutboxItem & { dueAtMs: number }, undefined>({
     flush: items =>
       releaseRows(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
   })
 
-  /** Each at a time of its own: all of a paused job at once, again and again, would keep the store from all else. */
+  /** Each at its own time: all messages of a paused job at once, again and again, would overload the database. */
   function comesAgain(id: OfJob['bulkJobId'], perSecond = RETURNED_PER_SECOND): number {
     const nowMs = clock.monotonic()
     const againMs = Math.max(lastMs.get(id) ?? 0, nowMs + RETURN_MS) + 1_000 / perSecond
@@ -52,7 +52,10 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
 
   async function putOff(item: OfJob, dueAtMs: number): Promise<void> {
     await returns.add({ ...item, dueAtMs }).catch(error => {
-      log.warn({ err: error, messageId: item.id }, 'a message was not put off; it is found as mislaid')
+      log.warn(
+        { err: error, messageId: item.id },
+        'a message could not be deferred; it will be released as orphaned',
+      )
     })
   }
 
@@ -61,7 +64,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
       turnOf = turn
     },
     ask(item, told) {
-      // From now on what was looked up for it ages (FRESH_MS in begin.ts).
+      // What was checked for it ages from now on (FRESH_MS in begin.ts).
       item.heldAtMs = clock.monotonic()
       turnOf(item, {
         go(leaving) {

@@ -3,44 +3,44 @@ import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId } from '../lib/ids.ts'
 
-/** The way through one connection: so many at once, so many a second, and rests. */
+/** The queue in front of one connection: concurrency, rate limit and pauses. */
 export type Lane = {
   open: OpenLink
   /**
-   * Lets a message set out: it may be accepted as begun, since it will find a place. False where others wait, the
-   * lane rests, or there is no place or no rate left.
+   * Admits a message: it may be accepted with its first attempt recorded, since it will get a slot. False where others
+   * wait, the lane is paused, or no slot or rate is left.
    */
   tryEnter(accountId: AccountId): boolean
-  /** One that had set out was not accepted, and does not come. */
+  /** An admitted message was not accepted, and does not arrive. */
   turnBack(): void
-  /** One that had set out is accepted: true where it has its place, false where it waits for one. */
+  /** An admitted message is accepted: true where it has its slot, false where it waits for one. */
   arrive(item: OutboxItem): boolean
-  /** The next one that waits since it arrived, with a place for it, or null. */
+  /** The next arrived message that waits for a slot, with a slot taken for it, or null. */
   nextArrived(): OutboxItem | null
-  /** The next one that is held, with a place for it, or null. */
+  /** The next held message, with a slot taken for it, or null. */
   next(): OutboxItem | null
   leave(): void
   hold(item: OutboxItem): void
   /** How many more may be held here. */
   room(): number
   /**
-   * How many may set out at once. Infinite where they would not wait for want of places but for a rest or the
-   * rate, and where places are few: there what is held keeps them busy.
+   * How many may be admitted at once. Infinite where they would wait not for slots but for a pause or the
+   * rate, and where slots are few: there the held messages keep them busy.
    */
   places(): number
-  /** How many it would fetch from the outbox: none before half of its room is free, so that each call brings many. */
+  /** How many it would fetch from the outbox: 0 until half of its room is free, so that each call fetches many. */
   wanted(): number
-  /** When this account may go on (wall clock, ms), or 0. */
+  /** Until when this account is paused (wall clock, ms), or 0. */
   restsUntil(accountId: AccountId): number
-  /** When any account may go on, likewise. */
+  /** Until when all accounts are paused, likewise. */
   restsForAllUntil(): number
-  /** Of one account, or of all; a shorter rest ends no longer one. */
+  /** Pauses one account, or all; never shortens a pause. */
   rest(forMs: number, accountId: AccountId | null): void
-  /** Empties the queue, for giving back. */
+  /** Empties the queue and returns the held messages. */
   drain(): OutboxItem[]
-  /** Lets go of those that wait since they arrived. */
+  /** Removes and returns the arrived messages that wait for a slot. */
   drainArrived(): OutboxItem[]
-  /** The link was replaced: the queue goes on over the new one. */
+  /** The link was replaced: the queue continues with the new one. */
   relink(open: OpenLink): void
   stats(): { busy: number; held: number; resting: boolean }
 }
@@ -48,34 +48,34 @@ export type Lane = {
 /** Held in memory beyond what is in flight: enough to keep a lane full between two polls. */
 const HELD_PER_PLACE = 4
 const HELD_AT_LEAST = 100
-/** A lane of fewer places is kept busy by what it holds. */
+/** A lane with fewer slots is kept busy by the messages that it holds. */
 const MANY_PLACES = 50
 /**
- * Messages that may have set out for each of many places: being stored takes longer than what most providers
- * take, so as many as there are places would leave most of them empty. None sets out while others wait there.
+ * Messages admitted per slot of a wide lane: storing a message takes longer than most providers do, so admitting
+ * only as many as there are slots would leave most of them empty. None is admitted while others wait.
  */
 const UNDER_WAY_PER_PLACE = 4
-/** Accounts that may rest at once before the oldest is forgotten. */
+/** Accounts that may be paused at once before the oldest pause is forgotten. */
 const MAX_RESTING = 10_000
-/** A burst of a tenth of a second smooths what polling makes lumpy. */
+/** A burst of a tenth of a second evens out the batches of polling. */
 const BURST_SECONDS = 0.1
 
 export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lane {
   let open = first
   let busy = 0
   let underWay = 0
-  /** Set out when there were places, which others have taken. */
+  /** Admitted messages whose slots were taken by others. */
   let arrived: OutboxItem[] = []
   let queue: OutboxItem[] = []
   let head = 0
-  // By the monotonic clock: a wall clock that is set back must not make a rest longer.
+  // By the monotonic clock: a wall clock that is set back must not prolong a pause.
   let restUntilMs = 0
   const resting = new Map<AccountId, number>()
   let tokens = 1
   let refilledMs = clock.monotonic()
   let timer = false
 
-  /** A token of the ceiling a second; without a ceiling there is always one. */
+  /** Takes a token of the rate limit; without a limit there is always one. */
   function takeToken(): boolean {
     const perSecond = open.link.messagesPerSecond
     if (perSecond === undefined) return true
@@ -95,7 +95,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
 
   const isWide = () => open.link.concurrency >= MANY_PLACES
 
-  /** How many more may set out, as far as places go. */
+  /** How many more may be admitted, as far as slots go. */
   function ways(): number {
     if (arrived.length > 0) return 0
     return open.link.concurrency * (isWide() ? UNDER_WAY_PER_PLACE : 1) - busy - underWay
@@ -105,7 +105,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     return arrived.length === 0 && busy + (isWide() ? 0 : underWay) < open.link.concurrency
   }
 
-  /** Neither a rest nor the ceiling is against it. */
+  /** Whether neither a pause nor the rate limit prevents it. */
   function mayGo(): boolean {
     const restMs = restUntilMs - clock.monotonic()
     if (restMs > 0) {
@@ -145,7 +145,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       underWay++
       return true
     },
-    // At least 0: a lane that was made anew meanwhile has not counted it.
+    // At least 0: a lane that was created anew meanwhile has not counted it.
     turnBack() {
       underWay = Math.max(0, underWay - 1)
     },
@@ -199,7 +199,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
         return
       }
       const longest = Math.max(resting.get(accountId) ?? 0, until)
-      // What rests anew is no longer the oldest.
+      // A renewed pause is no longer the oldest.
       if (!resting.delete(accountId) && resting.size >= MAX_RESTING)
         resting.delete(resting.keys().next().value!)
       resting.set(accountId, longest)

@@ -7,30 +7,33 @@ export type MislaidDeps = {
   db: Database
   log: Log
   node(): number
-  /** What this node knows that it holds. */
+  /** The messages that this node holds in memory. */
   inHand: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
-  /** Ends an attempt that was recorded and that nobody makes. */
+  /** Ends an attempt that was recorded and is not being made. */
   giveUp(row: OwnedRow): Promise<void>
 }
 
 /**
- * Finds what the store says this node holds and this node knows nothing of: a
- * claim or a return whose answer was lost with the connection leaves such rows,
- * and as long as the node lives nobody else would take them. Two looks must
- * agree, further apart than any answer of the database takes: what is on its
- * way between store and hands is not mislaid.
+ * Finds orphaned messages: the database assigns them to this node, which does not hold
+ * them. A claim or a release whose response was lost with the connection leaves such
+ * rows, and as long as the node lives no other node would claim them. Two checks must
+ * agree, further apart than any call to the database takes, since a message that is
+ * just being claimed or released is not orphaned.
  */
 export function createMislaid(deps: MislaidDeps): { find(): Promise<number> } {
   const { db, inHand, log, node } = deps
   let missed = new Set<MessageId>()
 
-  /** What has not begun is free again; how many rows were let go. */
+  /** Releases those that have not begun, and ends the attempts of the others; returns how many rows. */
   async function find(): Promise<number> {
     const rows = (await listOwned(db, node(), [...inHand.keys()])).filter(row => !inHand.has(row.id))
     const twice = rows.filter(row => missed.has(row.id))
     missed = new Set(rows.map(row => row.id))
     if (twice.length === 0) return 0
-    log.warn({ messages: twice.length }, 'letting go of messages that were lost sight of')
+    log.warn(
+      { messages: twice.length },
+      'releasing orphaned messages: the database assigns them to this node, which does not hold them',
+    )
     await releaseRows(
       db,
       node(),

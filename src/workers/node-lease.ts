@@ -16,9 +16,9 @@ import { type Loop, startLoop } from './loop.ts'
 export type NodeLease = {
   /** This node's number; another one after its lease was lost. */
   id(): number
-  /** The nodes that live, this one included. */
+  /** The number of running nodes, this one included. */
   count(): number
-  /** Signs off, so that what is left is free at once. */
+  /** Removes this node, so that its messages are free at once. */
   stop(): Promise<void>
 }
 
@@ -27,22 +27,22 @@ export type NodeLeaseDeps = {
   clock: Clock
   log: Log
   host: string
-  /** Nobody else can be on this store: whoever is listed is dead. */
+  /** No other node can use this database: every node that is listed is dead. */
   alone: boolean
   unknownDeadlineMs: number
 }
 
 const BEAT_EVERY_MS = 1_000
-/** What a node wrote after it had been buried is looked for this often, in beats. */
+/** How often rows are looked for that a node wrote after it was removed, in beats. */
 const FULL_RECLAIM_EVERY_BEATS = 60
-/** Of what the dead held, at a time: a statement over all of a bulk job's messages might never end in time. */
+/** Messages of dead nodes that one statement reclaims: one over all messages of a bulk job might exceed its time-out. */
 const MOST_RECLAIMED = 1_000
-/** A dead node's last statements may still be at work for a moment: after a death this many beats look again. */
+/** A dead node's last statements may still be running for a moment: after a death this many beats reclaim again. */
 const LOOKS_AFTER_A_DEATH = 5
-/** A node that was silent for this long itself cannot tell dead nodes from those that were cut off with it. */
+/** After this long without a beat of its own, a node cannot tell dead nodes from those that were cut off with it. */
 const OWN_SILENCE_MS = NODE_LEASE_MS - 2 * BEAT_EVERY_MS
 
-/** Keeps this node among the living, and gives what the dead held to whoever comes. */
+/** Keeps this node's lease alive, and frees the messages of dead nodes. */
 export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   const { db, clock, log } = deps
   let id = await registerNode(db, deps.host, clock.now(), deps.alone)
@@ -50,21 +50,21 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   let beats = 0
   // A restart after a crash is a death too.
   let looks = LOOKS_AFTER_A_DEATH
-  /** By the monotonic clock: until then the others have time to come back as this node did; null is at once. */
+  /** Until then (monotonic clock, ms) no node is removed, so that others have time to return as this one did; null for no wait. */
   let buriesFromMs: number | null = null
   await reclaim()
   const loop: Loop = startLoop({
     clock,
     everyMs: BEAT_EVERY_MS,
     round,
-    onError: error => log.debug({ err: error }, 'a sign of life, or what follows it, failed; it goes on'),
+    onError: error => log.debug({ err: error }, 'a heartbeat of this node failed; it will be repeated'),
   })
 
   async function round(): Promise<undefined> {
     const silentMs = await sendHeartbeat(db, id)
     if (silentMs === null) {
       id = await registerNode(db, deps.host, clock.now(), deps.alone)
-      log.warn({ node: id }, 'this node was given up by the others and has entered anew')
+      log.warn({ node: id }, 'this node lost its lease and has registered again')
       await reclaim()
     } else if (silentMs > OWN_SILENCE_MS) buriesFromMs ??= clock.monotonic() + NODE_LEASE_MS
     nodes = Math.max(1, await countNodes(db))
@@ -73,7 +73,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
     return undefined
   }
 
-  /** A node that is late with every beat waits before each look anew, but not for ever. */
+  /** Removes dead nodes. A node whose every beat is late waits before each removal, but not for ever. */
   async function bury(): Promise<number> {
     if (buriesFromMs !== null && clock.monotonic() < buriesFromMs) return 0
     buriesFromMs = null
@@ -90,7 +90,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
       unknown += page.unknown
       return page.freed + page.unknown
     }, MOST_RECLAIMED)
-    if (freed + unknown > 0) log.info({ freed, unknown }, 'took over what a dead node held')
+    if (freed + unknown > 0) log.info({ freed, unknown }, 'reclaimed the messages of a dead node')
   }
 
   return {

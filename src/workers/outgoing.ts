@@ -12,7 +12,7 @@ import type { StoredAttachment, StoredTemplate } from '../core/outbox/stored-con
 import type { AccountId, Id } from '../lib/ids.ts'
 
 export type FileSources = {
-  /** The bytes that came with a request; null when they are gone. */
+  /** The bytes that came with a request; null when they are no longer stored. */
   stored(accountId: AccountId, id: Id<'att'>): Promise<Buffer | null>
   /** A file of the media store. */
   uploaded(asset: StoredFile, signal: AbortSignal): Promise<NodeJS.ReadableStream>
@@ -20,7 +20,7 @@ export type FileSources = {
   fetched(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
 }
 
-/** What a provider is handed for one attempt. */
+/** The message as a provider gets it for one attempt. */
 export function toOutgoing(item: OutboxItem, attempt: number, sources: FileSources): Outgoing {
   const { content } = item
   return {

@@ -8,13 +8,13 @@ import { MINUTE_MS } from '../lib/durations.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Asks providers what became of attempts whose answer never came. */
+/** Looks unknown attempts up at their providers. */
 export type Reconciler = {
-  /** Takes what is due and there is room for, and begins to ask; how many questions. */
+  /** Claims due look-ups as far as there is room, and begins them; returns how many. */
   round(): Promise<number>
-  /** Resolves when no question is under way. */
+  /** Resolves when no look-up is in progress. */
   idle(): Promise<void>
-  /** Asks nothing new, and gives up what is under way: it will be asked again at its next time. */
+  /** Begins no further look-up, and abandons those in progress: they are repeated at their next time. */
   stop(): Promise<void>
 }
 
@@ -28,24 +28,24 @@ export type ReconcileDeps = {
   observe?(provider: string, outcome: Outcome['kind']): void
 }
 
-/** Asked 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
+/** Looked up 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
 const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
-/** Questions under way at once to one connection: they must not stand in the way of its sends. */
+/** Concurrent look-ups of one connection: they must not slow its sends down. */
 const MOST_AT_ONCE = 8
 const ASK_TIMEOUT_MS = 15_000
-/** A provider that does not heed its signal within this is given up. */
+/** How long a provider may take to return after its signal was aborted. */
 const ASK_GRACE_MS = 2_000
 
 /**
- * Any number of nodes may ask: a message is claimed together with its next time,
- * so that each question is asked by one of them. What is claimed and not asked,
- * for a crash or a provider that is down, is asked at that next time.
+ * Any number of nodes may run this: a message is claimed together with its next time,
+ * so that each look-up is made by one of them. A look-up that was claimed and not made,
+ * because of a crash or a provider that is down, is made at that next time.
  */
 export function createReconciler(deps: ReconcileDeps): Reconciler {
   const { clock, db, links, log } = deps
   const busy = new Map<ConnectionId, number>()
   const underWay = new Set<Promise<void>>()
-  /** Ends each question that is under way. */
+  /** Ends each look-up in progress. */
   const ends = new Set<() => void>()
   let stopping = false
 
@@ -60,7 +60,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     return asked
   }
 
-  /** Of connections that can be asked, and as many as they have room for. */
+  /** Claims look-ups of connections that support them, as many as they have room for. */
   async function claim(): Promise<Lookup[]> {
     if (stopping) return []
     const room = links
@@ -81,7 +81,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     underWay.add(work)
   }
 
-  /** One question, and what its answer makes of the message; never rejects. */
+  /** Makes one look-up and applies its outcome to the message; never rejects. */
   async function reconcile(lookup: Lookup): Promise<void> {
     const open = links.get(lookup.connectionId)
     if (!open?.link.find) return
@@ -90,7 +90,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     deps.observe?.(open.provider, outcome.kind)
     log.debug(
       { messageId: lookup.id, nth: lookup.nth, outcome: outcome.kind },
-      'asked about an unknown message',
+      'looked an unknown message up at its provider',
     )
     if (!isDecisive(outcome)) return
     try {
@@ -98,12 +98,12 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     } catch (error) {
       log.warn(
         { err: error, messageId: lookup.id },
-        'what a provider told of an unknown message was not noted',
+        'the looked-up outcome of an unknown message could not be stored',
       )
     }
   }
 
-  /** What the provider knows; that it does not know, does not answer or throws, is no answer. */
+  /** The outcome that the provider reports; NO_ANSWER where it does not know, does not respond or throws. */
   function ask({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
     return new Promise(resolve => {
       const time = new AbortController()
@@ -121,7 +121,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
       Promise.resolve()
         .then(() => link.find!(attemptId, time.signal))
         .then(end, error => {
-          log.warn({ err: error, provider }, 'a provider could not be asked about an unknown message')
+          log.warn({ err: error, provider }, 'the look-up of an unknown message failed')
           end(NO_ANSWER)
         })
     })
@@ -142,9 +142,9 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   }
 }
 
-const NO_ANSWER: Outcome = { kind: 'unknown', detail: 'the provider did not say' }
+const NO_ANSWER: Outcome = { kind: 'unknown', detail: 'the provider reported no outcome' }
 
-/** Being throttled says nothing of the message. */
+/** A throttled look-up shows nothing about the message. */
 function isDecisive({ kind }: Outcome): boolean {
   return kind === 'accepted' || kind === 'rejected' || kind === 'retry'
 }

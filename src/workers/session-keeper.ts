@@ -12,42 +12,42 @@ import type { Log } from '../lib/log.ts'
 import type { HeldSession } from './held-session.ts'
 
 export type SessionKeeper = {
-  /** Takes sessions that nobody holds, and brings those of this node in step with the store; for the loop. */
+  /** Claims sessions that no node holds, and synchronises this node's with the database; called by the loop. */
   round(): Promise<void>
-  /** Closes them all and leaves them to others. */
+  /** Closes them all and releases them to other nodes. */
   stop(): Promise<void>
 }
 
-/** By what a session is opened; another revision opens it anew. */
+/** What a session is opened with; a new revision reopens it. */
 type Settings = { revision: string }
 
 export type SessionKeeperDeps<S extends Settings> = {
   db: Database
   log: Log
   node(): number
-  /** Whether this node can hold sessions at all: one without the library leaves them to those that have it. */
+  /** Whether this node can hold sessions at all: one without the library leaves them to the others. */
   able(): boolean
   /** Null where its sessions may not be held. */
   settingsOf(row: SessionRow): Promise<S | null>
-  /** Notes of a session that may not be held that it rests. */
+  /** Records that a session rests, since it may not be held. */
   rest(hold: SessionClaim): Promise<unknown>
   open(row: SessionRow, hold: SessionClaim, settings: S): HeldSession
 }
 
-/** Taken in one step. */
+/** Sessions claimed by one statement. */
 const CLAIMED_AT_ONCE = 50
-/** A phone that is off does not answer, and the far side does not need it. */
+/** How long a log-out may take: a phone that is off does not respond, and the chat app does not need it to. */
 const LOG_OUT_MS = 8_000
 
 /**
  * Holds web sessions: each is one node's at a time, by a claim with a fencing number.
- * A node whose lease is over lets go of all of them; whoever takes one over reads its
- * keys anew, and what the earlier holder still writes is refused.
+ * A node whose lease has ended closes all of them. The next holder reads a session's
+ * keys anew, and writes of the earlier holder are refused.
  */
 export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<S>): SessionKeeper {
   const { db } = deps
   const held = new Map<ConnectionId, HeldSession>()
-  /** Being logged out and forgotten, which takes seconds. */
+  /** Sessions that are being logged out and deleted, which takes seconds. */
   const leaving = new Map<ConnectionId, Promise<void>>()
   let heldAs = deps.node()
   let stopped = false
@@ -61,7 +61,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     for (const row of rows) await bringInStep(row)
   }
 
-  /** With the node's lease all of its claims are gone. */
+  /** When the node's lease is lost, so are all its claims. */
   async function leaveLost(): Promise<void> {
     if (deps.node() === heldAs) return
     await closeAll()
@@ -105,7 +105,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     leaving.set(row.id, done)
   }
 
-  /** One that was never linked has nothing to be logged out of. */
+  /** A session that was never linked needs no log-out. */
   async function leave(row: SessionRow): Promise<void> {
     const linked = row.pairedAtMs !== null
     const settings = linked ? await deps.settingsOf(row) : null

@@ -4,18 +4,18 @@ import { type Loop, startLoop } from './loop.ts'
 
 export type StoreWatchDeps = {
   clock: Clock
-  /** The name of what a newer program put into the store, or null. */
+  /** The name of a migration that a newer program applied, or null. */
   findNewer(): Promise<string | null>
   /** Called once. */
   onOutgrown(reason: Refusal): void
 }
 
-/** So long an older node goes on with a store that is not its own any more, at most. */
+/** How long an older node may go on with a database that was migrated, at most. */
 const LOOK_EVERY_MS = 1_000
 
 /**
- * Finds out that a newer program has migrated the store under this one. What this one asks for may be
- * gone from then on, or mean something else: it cannot go on, as it could not start.
+ * Detects that a newer program has migrated the database while this one runs. Tables and functions that this one
+ * uses may be gone, or mean something else, so it must stop, as it would refuse to start.
  */
 export function startStoreWatch({ clock, findNewer, onOutgrown }: StoreWatchDeps): Loop {
   let told = false
@@ -33,7 +33,7 @@ export function startStoreWatch({ clock, findNewer, onOutgrown }: StoreWatchDeps
       )
       return undefined
     },
-    // A database that is away is looked at again.
+    // If the database is down, the next round checks again.
     onError: () => {},
   })
 }
