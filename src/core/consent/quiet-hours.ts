@@ -18,7 +18,7 @@ export type ToHold = {
 /** In ms since the epoch. */
 export type MayLeaveAt = (message: ToHold) => number
 
-/** Cached answers, by country and minute: a campaign asks the same for every recipient. */
+/** Cached answers, by country and minute: the messages of a campaign ask the same for every recipient. */
 const REMEMBERED = 2_000
 
 /**

@@ -60,7 +60,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
       const found = (await insert(row)) ?? (await selectSuppression(db, row))
       if (found) return viewSuppression(found)
     }
-    throw new Problem('CONFLICT', 'The suppression is being removed at this moment.')
+    throw new Problem('CONFLICT', 'The suppression is being removed at this moment. Try again.')
   }
 
   /** Null where it exists already. */

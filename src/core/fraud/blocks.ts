@@ -88,7 +88,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
         retryAtMs: send.nowMs + breach.retryAfterMs,
       })
     } catch (error) {
-      log.warn({ err: error }, 'a block of a verification could not be listed')
+      log.warn({ err: error }, 'a block of a verification could not be stored')
     }
   }
 

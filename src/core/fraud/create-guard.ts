@@ -77,7 +77,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   function late(send: GuardedSend, freeAtMs: number): Breach {
     const known = takeOut(send)
-    if (!known?.turn) throw new Error('late is who has asked for a turn')
+    if (!known?.turn) throw new Error('late() is only for sends that passed with a turn')
     count(send, known.keys, -1)
     return tooLate(known.turn, freeAtMs - send.nowMs)
   }

@@ -161,14 +161,14 @@ function outsideCountries({ country, phoneType }: GuardedSend, rules: FraudRules
   const { countries } = rules.allowedCountries
   if (countries === null || phoneType === null) return NONE
   if (country !== null && countries.includes(country)) return NONE
-  const reason = `Codes go to ${countries.join(', ') || 'no country'} only, not to ${country ?? 'a number of no country'}.`
+  const reason = `Codes are sent to ${countries.join(', ') || 'no country'} only, not to ${country ?? 'a number of no country'}.`
   return [{ rule: 'allowedCountries', reason, retryAfterMs: NEVER_MS }]
 }
 
 function wrongType({ phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
   const type = phoneType === 'unknown' ? 'unallocated' : phoneType
   if (type === null || !rules.numberType.types.includes(type as GuardedType)) return NONE
-  const reason = `Codes do not go to numbers of this kind: ${type}.`
+  const reason = `Codes are not sent to numbers of this kind: ${type}.`
   return [{ rule: 'numberType', reason, retryAfterMs: NEVER_MS }]
 }
 
@@ -285,6 +285,6 @@ function overCap(
   if (dailyCap === null) return NONE
   const spent = tallies.read(day).fresh
   if (spent + send.amount <= (toMicros(dailyCap) ?? 0)) return NONE
-  const reason = `Codes of more than ${dailyCap} ${send.currency} would be sent on this day.`
+  const reason = `The codes of this day would cost more than the daily cap of ${dailyCap} ${send.currency}.`
   return [{ rule: 'spend', reason, retryAfterMs: DAY_MS - (send.nowMs % DAY_MS) }]
 }

@@ -35,7 +35,7 @@ export function checkSettings(settings: FraudSettings): void {
     if (!SAFE.test(each)) {
       faults.add(
         `safe[${at}]`,
-        'must be a phone number in E.164, its beginning and a *, or an e-mail address',
+        'must be a phone number in E.164, the beginning of one followed by *, or an e-mail address',
       )
     }
   })

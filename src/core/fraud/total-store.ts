@@ -62,7 +62,7 @@ export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<
 /** What was learned about channels fades to half in this time. */
 export const LEARNING_HALF_LIFE_HOURS = 7 * 24
 
-/** Counts what is due, at most so many rows of verifications that were accepted together, and learns from it; how many rows. */
+/** Counts the verifications that are due, at most `limit` rows of those accepted together, and learns from them; returns how many rows. */
 export async function countDue(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ taken: number }>({
     name: 'count_due_verifications',
@@ -72,7 +72,7 @@ export async function countDue(db: Db, nowMs: number, limit: number): Promise<nu
   return rows[0]!.taken
 }
 
-/** Counts what became of an account's newest, due or not, younger than anything that can still change. */
+/** Counts an account's newest verifications, due or not, among those that may still change. */
 export async function countNewest(
   db: Db,
   accountId: AccountId,

@@ -12,16 +12,16 @@ import { countDue, countNewest, type Dimension, sumTotals, type TotalRow } from 
 
 /** Statistics of verifications, kept as totals: reading them costs the same however many verifications there were. */
 export type Totals = {
-  /** Counts what changed and is due. */
+  /** Counts the verifications that are due. */
   round(): Promise<void>
   /** For the mode of the key, live or test. VALIDATION_ERROR for invalid days and dimensions. */
   read(caller: Caller, query: StatsQuery): Promise<Page<StatsRow>>
 }
 
-/** Rows of verifications that were accepted together, and rows of those at a time. */
+/** How many rows one statement counts (each has the verifications that were accepted together), and how many statements a round runs. */
 const PAGE = 20
 const MOST_PAGES = 100
-/** Of an account, which its reader brings up to date. */
+/** Verifications of an account that a read counts first. */
 const NEWEST = 2_000
 /** After this, neither receipts nor resends change a verification. */
 const CLOSED_MS = 8 * DAY_MS
@@ -68,7 +68,7 @@ function readDimensions(text: string | undefined): Set<Dimension> {
   const words = text === undefined || text === '' ? [] : text.split(',').map(word => word.trim())
   for (const word of words) {
     if (!DIMENSIONS.includes(word as Dimension)) {
-      throw invalid('groupBy', 'must be some of day, channel and country, parted by commas')
+      throw invalid('groupBy', 'must be any of day, channel and country, separated by commas')
     }
   }
   return new Set(words as Dimension[])

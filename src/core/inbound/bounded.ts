@@ -10,7 +10,7 @@ export function bounded(source: NodeJS.ReadableStream, mostBytes: number, signal
       else done(null, chunk)
     },
   })
-  const stop = () => gate.destroy(new Error('the file did not come in time'))
+  const stop = () => gate.destroy(new Error('the file was not received in time'))
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   // The reader gets failures from the gate.

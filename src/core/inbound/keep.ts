@@ -69,7 +69,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     await insertInbound(tx, rows)
     await openWindowsOf(tx, clock.now(), rows)
     const { stop, start } = decisionsOf(rows, phones)
-    await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it by a message.')
+    await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it in a message.')
     await optOuts.start(tx, start)
     return tell(tx, rows)
   }

@@ -106,6 +106,6 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
 
 function problemOf({ kind, cause }: Exclude<AskedFile, { kind: 'opened' }>): Problem {
   return kind === 'gone'
-    ? new Problem('NOT_FOUND', 'The provider has this file no longer.', { cause })
-    : new Problem('PROVIDER_UNAVAILABLE', 'The provider does not hand the file out right now.', { cause })
+    ? new Problem('NOT_FOUND', 'The provider no longer has this file.', { cause })
+    : new Problem('PROVIDER_UNAVAILABLE', 'The provider cannot deliver the file at the moment.', { cause })
 }

@@ -34,7 +34,7 @@ export type InboxDeps = {
 type Item = Told & { part: InboundPart | null }
 type Failure = { error: unknown }
 
-/** How long to wait for the database: less than providers wait for the answer to their call. */
+/** How long to wait for the database: less than providers wait for the response to their call. */
 const PATIENCE_MS = 8_000
 /** How long to wait for missing parts: they follow within seconds, unless the phone was out of reach in between. */
 const PARTS_WAIT_MS = 10 * MINUTE_MS

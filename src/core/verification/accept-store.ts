@@ -22,7 +22,7 @@ import { FIRST_RESEND_AFTER_MS } from './rules.ts'
 /** Scopes the idempotency keys of verification/send. */
 export const VERIFICATION_OPERATION = 2
 
-/** Makes what stands for a code (codes.ts), when the row is written. */
+/** Makes the keyed hash of a code (codes.ts) when the row is stored. */
 type KeptCode = { codeMark: () => Buffer }
 
 /** A verification that begins with its first message. */
@@ -37,11 +37,11 @@ export type Start = KeptCode & {
   request: string | null
   /** All that are to carry the code, the accepted one first. */
   messages: readonly MessageId[]
-  /** What it asks for among the codes to its recipient, as of when it started. */
+  /** The place that it needs in the recipient's limit, as of when it started. */
   turn: Turn | null
 }
 export type StartRow = AcceptRow & { start: Start }
-/** `late`: there was no turn, until then, in ms since the epoch; `watched`: none either, and accepted nevertheless. */
+/** `late`: the recipient's limit is reached until `freeAtMs`, in ms since the epoch; `watched`: reached too, but only monitored. */
 export type StartVerdict =
   | AcceptVerdict
   | { kind: 'accepted'; watched: true }
@@ -60,13 +60,13 @@ export type Resend = KeptCode & {
   turn: Turn | null
 }
 export type ResendRow = AcceptRow & { resend: Resend }
-/** `stale`: another resend, a check or a start was faster. */
+/** `stale`: another resend, a check or a start has changed the verification. */
 export type ResendVerdict = StartVerdict | { kind: 'stale' }
 
 const START_TEXT = `select * from accept_verifications(${placeholders(ACCEPT_PARAMETERS + 14)})`
 const RESEND_TEXT = `select * from accept_resend(${placeholders(ACCEPT_PARAMETERS + 13)})`
 
-/** Turns of one recipient are taken one after the other. */
+/** The recipient of a start: starts of one recipient take their turns one after the other. */
 export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {
   return turn ? `${accountId} ${turn.person}` : undefined
 }
@@ -177,7 +177,7 @@ function turnValues(turns: readonly (Turn | null)[]): unknown[] {
 /** A verification may be a day old when its last code is sent, and nodes' clocks differ. */
 const DAY_MS = 86_400_000
 
-/** Between which ids the verifications are that are asked for turns: `p_oldest` and `p_newest`. */
+/** The range of ids of the verifications that count towards the limits: `p_oldest` and `p_newest`. */
 function monthsOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string, string] {
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, 0]
   for (const { startedAt, turn } of starts) {
@@ -187,7 +187,7 @@ function monthsOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string
   return [firstUuidAt(fromMs - DAY_MS), firstUuidAt(toMs + DAY_MS)]
 }
 
-/** What its recipient is counted by, where that is not the recipient itself. */
+/** The key by which the recipient is counted, where that is not the recipient itself. */
 function mailboxOf(recipientKey: string): string | null {
   if (recipientKey.startsWith('+')) return null
   const person = personOf(recipientKey)
@@ -202,7 +202,7 @@ function furtherMessages(starts: readonly Start[]): string | null {
   )
 }
 
-/** Ends verifications of which nothing was sent; what they superseded counts again. */
+/** Ends verifications of which nothing was sent; those that they superseded are valid again. */
 export async function endVerifications(
   db: Db,
   nowMs: number,
@@ -219,7 +219,7 @@ export async function endVerifications(
   })
 }
 
-/** Its sender was told that there was none: it does not count, and the next may come at once. Its code is lost. */
+/** Withdraws a resend whose sender was told that it failed: it does not count, and the next is allowed at once. Its code is lost. */
 async function takeBackResend(db: Db, nowMs: number, { accountId, id, resend }: ResendRow): Promise<void> {
   await db.query({
     name: 'take_back_resend',
@@ -236,7 +236,7 @@ async function takeBackResend(db: Db, nowMs: number, { accountId, id, resend }: 
   })
 }
 
-/** The code of that time, in ms since the epoch, came to nothing: it was no code to its recipient. */
+/** Removes a code that no channel took, identified by its time in ms since the epoch, from the recipient's limit. */
 export async function forgetCode(
   db: Db,
   accountId: AccountId,

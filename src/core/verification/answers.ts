@@ -16,10 +16,10 @@ export type CodeFacts = {
   validityMinutes: number
 }
 
-/** What the answer to a start or a resend says beside its messages; `fansOut`: each of its channels is told of. */
+/** What the response to a start or a resend contains beside its messages; with `fansOut` it lists each channel's delivery. */
 export type AttemptFacts = CodeFacts & {
   fansOut: boolean
-  /** How the order of channels was learned, where the account wants that. */
+  /** How the order of channels was learned, if the account has that enabled. */
   order: ChannelOrder | null
 }
 
@@ -27,7 +27,7 @@ export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
   return sentAt + validityMinutes * MINUTE_MS
 }
 
-/** What its messages were told comes to: null where none of them is on its way. */
+/** The response for the first answers of its messages; null where all of them failed. */
 export function attemptAnswer(
   attempt: AttemptFacts,
   told: readonly FirstAnswer[],
@@ -68,7 +68,7 @@ function isAlive({ answer }: FirstAnswer): boolean {
   return answer !== 'failed'
 }
 
-/** Every channel refused it: in the words of the first. */
+/** The response where every channel refused it: that of the first one. */
 export function refusedAnswer(told: readonly FirstAnswer[], replayed: boolean): Answer {
   const first = told.find(each => each.answer === 'failed')!
   return failedAnswer(first.facts, first.failure, replayed)
@@ -78,7 +78,7 @@ function viewDelivery({ answer, facts }: FirstAnswer): VerificationDelivery {
   return {
     channel: facts.channel,
     messageId: facts.id,
-    // A code is never scheduled: it waits for nothing but its provider.
+    // A code is never scheduled; it only waits for its provider.
     status: answer === 'scheduled' ? 'queued' : answer,
   }
 }

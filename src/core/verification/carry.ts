@@ -8,37 +8,37 @@ import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import type { FirstOutcome } from '../messages/waiters.ts'
 
-/** How a code goes out: at least one way, the first of them the one that routing likes best. */
+/** The routed messages that are to carry a code: at least one; the first is the one that routing prefers. */
 export type Ways = {
   first: Prepared
   others: readonly Prepared[]
-  /** How the order of the first one's channels was learned; null where it was not asked for. */
+  /** How the order of the first one's channels was learned; null if that was not requested. */
   order: ChannelOrder | null
 }
 
 export type CarryDeps = FirstAnswerDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
 
-/** A code that the guard let pass, and how it is stored. */
+/** A code that passed the guard, and how it is stored. */
 export type Passed<Verdict> = {
   /** Of its first message. */
   id: MessageId
   claim: KeyClaim | null
   guarded: GuardedSend
-  /** Stores the first message with what it belongs to; `messages` are all that are to carry the code. */
+  /** Stores the first message with its verification; `messages` are all that are to carry the code. */
   add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
-  /** Frees the key, which a way that nothing covers has taken with it. */
+  /** Frees the idempotency key after a message that neither pool nor wallet covered. */
   freeKey(): Promise<void>
-  /** Whether it is stored is known. */
+  /** Called when it is known whether the code was stored. */
   decided(): void
 }
 
-/** What became of a code that was accepted. */
+/** The first answers of the messages of an accepted code. */
 export type Heard = { kind: 'heard'; told: readonly FirstAnswer[] }
 
 /** There was no turn for it (fraud/guard.ts). */
 export type Late = { kind: 'blocked'; breach: Breach }
 
-/** The first message of a code, on one way; the others are still to be gone. */
+/** One try to accept the first message of a code; `others` are still to be accepted. */
 type Try<Verdict> = {
   first: Prepared
   others: readonly Prepared[]
@@ -48,11 +48,11 @@ type Try<Verdict> = {
 }
 
 /**
- * Accepts the messages that carry one code, and hears what becomes of them. The first is
+ * Accepts the messages that carry one code, and waits for their first answers. The first is
  * accepted together with its verification, by `code.add`; the others follow as ordinary sends,
- * each of which pays for itself and fails alone. Where nothing covers the first, the next one
- * comes first; the last verdict is given back. The guard is told whether anything came of it:
- * what no channel took is no code.
+ * each of which pays for itself and fails alone. Where neither pool nor wallet covers the first,
+ * the next one becomes the first; the last verdict is returned. The guard is notified of the
+ * result: a code that no channel took does not count.
  */
 export async function carry<Verdict extends { kind: string }>(
   code: Passed<Verdict>,
@@ -75,7 +75,7 @@ export async function carry<Verdict extends { kind: string }>(
     if (isLate(verdict)) return { kind: 'blocked', breach: guard.late(code.guarded, verdict.freeAtMs) }
     if (!accepted) return verdict as Exclude<Verdict, { kind: 'accepted' | 'late' }>
     watched = 'watched' in verdict
-    // If this throws from here on, the code may have gone out all the same.
+    // If this throws from here on, the code may have been sent nevertheless.
     underWay = true
     const own = awaitFirstAnswer(deps, code.id, tried.first, code.claim, tried.word)
     const told = tried.others.length === 0 ? [await own] : await hearAll(own, code, tried, deps)
@@ -113,7 +113,7 @@ async function tryNext<Verdict extends { kind: string }>(
   return tryFirst(code, { first: next!, others: rest }, deps)
 }
 
-/** What is told of the first message, and of those that follow it. */
+/** The first answers of the first message and of those that follow it. */
 async function hearAll<Verdict>(
   own: Promise<FirstAnswer>,
   { claim }: Passed<Verdict>,
@@ -125,9 +125,9 @@ async function hearAll<Verdict>(
 }
 
 /**
- * Null where nothing covers it, or, without a key, where the store would not confirm it: the code is on its
- * way by another channel. With a key what is said now is said for ever, and whether this message goes out is
- * not known before it is taken back, or vouched for: whoever asks again is told.
+ * Null where neither pool nor wallet covers it, or, without a key, where the database did not confirm it: the code is
+ * being sent by another channel. With a key the response is stored for replays, and it is not known yet whether this
+ * message will be sent or withdrawn: so the error is thrown, and a repeat gets the response.
  */
 async function carryAlso(
   id: MessageId,
@@ -138,7 +138,7 @@ async function carryAlso(
   const word = deps.waiters.wait(id, null)
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
-    // It has no key of its own; but what is told of it is part of an answer that has one.
+    // It has no key of its own, but its first answer is part of a response that has one.
     return verdict.kind === 'accepted' ? await awaitFirstAnswer(deps, id, prepared, claim, word) : null
   } catch (error) {
     if (claim || !(error instanceof DatabaseUnavailable)) throw error

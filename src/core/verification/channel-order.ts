@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { ChannelEvidence, ChannelOrder } from '../../contract/verification.ts'
 
-/** How first codes over one channel to one country fared: sums that fade, as of now. */
+/** The results of first codes over one channel to one country: sums that fade, as of now. */
 export type ChannelStat = {
   tried: number
   verified: number
@@ -20,21 +20,21 @@ const NOTHING_TRIED: ChannelStat = { tried: 0, verified: 0, delivered: 0, delive
 
 /** Before anything is known: 14 of 20 codes are confirmed, and one takes ten seconds. */
 const EXPECTED: ChannelStat = { tried: 20, verified: 14, delivered: 5, deliverySeconds: 50 }
-/** What all accounts know weighs as much as so many codes, and receipts, of the account itself. */
+/** The data of all accounts weighs as much as this many codes, and receipts, of the account itself. */
 const EVERYBODY_WEIGHS = { codes: 30, receipts: 10 }
-/** A channel of which fewer codes are known keeps its place. */
+/** A channel with fewer codes keeps its place. */
 const ENOUGH_CODES = 30
-/** One that is better by less than this stays behind: no order flutters. */
+/** A channel that is better by less than this is not moved, so that the order is stable. */
 const LEAST_GAIN = 0.05
-/** A code that takes so long is worth half: who waits gives up, or asks again. */
+/** A code that takes this long counts half: its recipient gives up, or asks again. */
 const HALVED_AFTER_SECONDS = 300
-/** What is known of a channel by so many codes needs no trials. */
+/** A channel with this many codes needs no trials. */
 const TRIED_ENOUGH = 200
 
 /**
- * The order of channels by how codes fare over them: the policy's order, in which a
- * channel passes the one before it where enough is known of both and it is clearly
- * better. Pure.
+ * The order of channels by the results of their codes: the policy's order, in which a
+ * channel moves ahead of the one before it if there is enough data on both and it is
+ * clearly better. Pure.
  */
 export function learnedOrder(
   channels: readonly Channel[],
@@ -52,8 +52,8 @@ export function learnedOrder(
 }
 
 /**
- * The order with a channel in front of which too little is known to judge it, where there
- * is one; else null. Of several the one that is known least. Pure.
+ * The order with a channel in front that has too little data to be judged; null if there
+ * is none. Of several the one with the least data. Pure.
  */
 export function trialOrder({ channels }: Pick<ChannelOrder, 'channels'>): ChannelEvidence[] | null {
   const behind = channels.slice(1).filter(({ codes }) => codes < TRIED_ENOUGH)
@@ -61,7 +61,7 @@ export function trialOrder({ channels }: Pick<ChannelOrder, 'channels'>): Channe
   return least ? [least, ...channels.filter(each => each !== least)] : null
 }
 
-/** What an account has seen itself; the less that is, the nearer to what all accounts have, and that to what is expected of any. */
+/** Blends the account's own data with that of all accounts, and that with the expected values: the less data, the more the next level weighs. */
 function evidenceOf(channel: Channel, { own, everybody }: ChannelKnowledge): ChannelEvidence {
   const mine = own.get(channel) ?? NOTHING_TRIED
   const all = everybody.get(channel) ?? NOTHING_TRIED

@@ -27,20 +27,20 @@ export type CheckRequest = { requestId: RequestId; caller: Caller; body: Verific
 
 export type Checks = {
   /**
-   * Verifies, or throws what speaks against it. A code that cannot be one (not 4 to 8
+   * Verifies, or throws the Problem that prevents it. A code that cannot be one (not 4 to 8
    * digits) is a 400 and costs no try; any other that is not right costs one.
    */
   check(request: CheckRequest): Promise<Verified>
 }
 
-/** As long as an account may have its codes. */
+/** The lengths of codes that an account may set. */
 const LENGTHS = { least: 4, most: 8 }
-/** How long a check waits for a database that is away, in ms. */
+/** How long a check waits for a database that is down, in ms. */
 const PATIENCE_MS = 3_000
 /** Two names of one verification in one flush are checked one after the other. */
 const MAX_LOOKS = 5
 
-/** `mark`: what is checked; of the same mark one at a time. */
+/** `mark`: identifies the verification; entries with the same mark are checked one at a time. */
 type Entry = { row: CheckRow; mark: string }
 
 /** Checks codes, many in one transaction; those about the same verification never share one. */
@@ -54,10 +54,10 @@ export function createChecks(deps: CheckDeps): Checks {
     for (let look = 0; look < MAX_LOOKS; look++) {
       const verdict = await batcher.add({ row, mark })
       if (verdict.kind !== 'later') return conclude(verdict, caller)
-      // From here on it stands in one line with those who name the id.
+      // From here on it queues with the checks that name the id.
       mark = verdict.id ?? mark
     }
-    throw new DatabaseUnavailable(new Error('a verification is checked again and again'))
+    throw new DatabaseUnavailable(new Error(`a check was deferred ${MAX_LOOKS} times`))
   }
 
   function readCheck(checkId: RequestId, { account, mode }: Caller, body: VerificationCheck): CheckRow {
@@ -70,7 +70,7 @@ export function createChecks(deps: CheckDeps): Checks {
     return { accountId: account.id, live: mode === 'live', ...which, codeMark, checkId }
   }
 
-  /** A flush whose answer was lost is repeated: it recognises what it counted. */
+  /** A flush whose response was lost is repeated: it recognises the tries that it counted. */
   async function flush(entries: Entry[]): Promise<CheckVerdict[]> {
     deps.observe?.(entries.length)
     const rows = entries.map(({ row }) => row)

@@ -6,18 +6,18 @@ import type { Random } from '../../lib/random.ts'
 
 export type VerificationId = Id<'ver'>
 
-/** Within what a code is one. */
+/** The account and key mode that a code belongs to. */
 export type CodeOwner = { accountId: AccountId; mode: KeyMode }
 
 /**
- * Codes and what is kept of them. A code has so few values that a plain hash would
- * give it away: it leaves this process as a mark alone, keyed (HMAC-SHA256, its key
- * derived from the master key) and bound to its account. The store keeps a hash of the
- * mark and of the attempt's id (`accept_verifications`), so that none fits another place.
+ * Codes and their keyed hashes. There are so few codes that a plain hash could be
+ * reversed: only a mark leaves this process, the HMAC-SHA256 of the code, bound to its
+ * account, under a key derived from the master key. The database stores a hash of the
+ * mark and the attempt's id (`accept_verifications`), so that it is valid there alone.
  */
 export type Codes = {
   draw(length: number): string
-  /** What stands for the code towards the store; 32 bytes. */
+  /** The keyed hash of a code; 32 bytes. */
   mark(owner: CodeOwner, code: string): Buffer
 }
 

@@ -1,24 +1,24 @@
 import type { AccountId } from '../../lib/ids.ts'
 import type { KeyClaim } from '../messages/hot-store.ts'
 
-/** Idempotency keys of starts that this node is at work on, until each is accepted or refused. */
+/** The idempotency keys of starts in progress on this node, until each is accepted or refused. */
 export type KeysAtWork = {
   /**
-   * Takes the key and returns what gives it back, which may be called twice. Where another request has it, a
-   * promise that resolves once that one gives it back.
+   * Takes the key and returns the function that releases it, which may be called twice. If another request has it,
+   * returns a promise that resolves once that one releases it.
    */
   begin(accountId: AccountId, claim: KeyClaim): (() => void) | Promise<void>
-  /** Takes the key, whoever else has it. */
+  /** Takes the key, even if another request has it. */
   take(accountId: AccountId, claim: KeyClaim): () => void
 }
 
-/** Who waits for one. */
+/** The requests that wait for a key. */
 type Work = { waiting: (() => void)[] | null }
 
 /**
- * Of requests that come at once with one key the guard sees the first alone: the
- * others are not more codes, and must neither take turns nor be listed as blocked.
- * On other nodes they are told apart by the store.
+ * Of concurrent requests with one key the guard judges only the first: the others are
+ * not further codes, and must neither take turns nor be listed as blocked. Requests on
+ * other nodes are distinguished by the database.
  */
 export function createKeysAtWork(): KeysAtWork {
   const atWork = new Map<string, Work>()

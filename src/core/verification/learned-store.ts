@@ -9,7 +9,7 @@ export type LearnedRow = ChannelStat & {
   accountId: AccountId
   country: string
   channel: Channel
-  /** When the sums were as they are, in ms since the epoch. */
+  /** The time to which the sums are aged, in ms since the epoch. */
   atMs: number
 }
 
@@ -43,7 +43,7 @@ export async function selectLearned(db: Db, accounts: readonly AccountId[]): Pro
   }))
 }
 
-/** Forgets what nobody added to for so long that nothing is left of it; how many. */
+/** Deletes sums that were not added to for so long that they have faded to nothing; returns how many. */
 export async function sweepLearned(db: Db, beforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'channel_learning_sweep',

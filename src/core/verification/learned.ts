@@ -12,17 +12,17 @@ import { LEARNING_HALF_LIFE_HOURS } from '../fraud/total-store.ts'
 import { type ChannelStat, learnedOrder, trialOrder } from './channel-order.ts'
 import { type LearnedRow, selectLearned } from './learned-store.ts'
 
-/** What is known of how codes fare, in the memory of this node: no request asks the store for it. */
+/** The learned results of codes by channel, in the memory of this node: no request reads them from the database. */
 export type Learned = {
   /** The order in which an account's codes to a country try these channels, and why. Draws whether it is a trial. */
   order(account: AccountSnapshot, country: string, channels: readonly Channel[]): ChannelOrder
-  /** Reads anew what the accounts that were asked about have learned, and all of them together. */
+  /** Reads the learned results of the accounts that were asked about, and those of all accounts together. */
   refresh(): Promise<void>
 }
 
 export type LearnedDeps = { db: Db; clock: Clock; random: Pick<Random, 'fraction'> }
 
-/** Accounts that are followed; whoever comes beyond goes by what all accounts know. */
+/** The most accounts that are followed; further ones use the results of all accounts. */
 const MOST_ACCOUNTS = 5_000
 /** An account that asked for nothing in so long is no longer followed. */
 const FOLLOWED_MS = DAY_MS
@@ -56,7 +56,7 @@ export function createLearned({ db, clock, random }: LearnedDeps): Learned {
       const untilMs = clock.monotonic() - FOLLOWED_MS
       for (const id of followed)
         if ((asked.get(id) ?? Number.NEGATIVE_INFINITY) < untilMs) followed.delete(id)
-      // Mostly no account wants its channels ordered so.
+      // Usually no account has the learned order enabled.
       if (followed.size === 0) return
       known = byPlace(await selectLearned(db, [PLATFORM, ...followed]))
     },

@@ -45,12 +45,12 @@ function viewVerification(row: VerificationRow, nowMs: number): VerificationView
   }
 }
 
-/** How a start answers again: from what its rows say of its first code, whatever happened since. */
+/** Rebuilds the response to a start from the rows of its first code, whatever happened since. */
 export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): KeyedAnswers {
-  /** What it started with, but for what was taken back, since nobody has been told of that. */
+  /** The messages that it started with, except withdrawn ones, which no response has mentioned. */
   async function standing(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
     const ids = row.messages.slice(0, row.startedWith)
-    // The first one is vouched for with its key.
+    // The first one is confirmed with its key.
     const further = ids.length > 1 ? await confirmMessages(db, accountId, ids.slice(1)) : null
     return further ? ids.filter(each => !further.get(each)?.isWithdrawn) : ids
   }
@@ -58,7 +58,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<FirstAnswer[]> {
     const ids = await standing(row, id)
     const told = await Promise.all(ids.map(message => fixFirstAnswer(db, id, message, currency)))
-    // What nothing covered is no message.
+    // A message that neither pool nor wallet covered does not exist.
     return told.filter(each => each !== null)
   }
 
@@ -76,7 +76,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
     }
     const answer = attemptAnswer(attempt, told, true)
     if (answer) return answer
-    // Whoever was to be told first may have died before this.
+    // The node of the first request may have died before this.
     await endVerifications(db, clock.now(), [{ accountId: account.id, id: row.id }])
     return refusedAnswer(told, true)
   }

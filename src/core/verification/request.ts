@@ -10,25 +10,25 @@ import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing
 
 /** A recipient that a code can be sent to. */
 export type Verifiable = Extract<Recipient, { kind: 'phone' | 'email' }> & {
-  /** What two spellings of it share. */
+  /** The key by which recipients are compared: equal for all spellings. */
   key: string
   phoneType: PhoneType | null
 }
 
-/** What is wanted of a start, read and checked; `auto` is for routing to choose. */
+/** A start's body, read and checked; `auto` leaves the channel to routing. */
 export type Wanted = {
   recipient: Verifiable
   channels: readonly (VerificationChannel | 'auto')[]
-  /** They are what the account fans its codes out to, as far as they fit: it wants to know of each. */
+  /** The channels are those of the account's fan-out setting that fit: the response lists each delivery. */
   fansOut: boolean
   /** The sender that the body asks for. */
   asked: RequestedSender | null
   clientIp: string | null
-  /** No SMS reaches it, and the caller left the channel to us. */
+  /** The number cannot receive an SMS, and the caller named no other channel. */
   deaf: boolean
 }
 
-/** Kinds of numbers, by Google's metadata, at which nobody reads an SMS. */
+/** Kinds of numbers, by Google's metadata, that cannot receive an SMS. */
 const DEAF: ReadonlySet<PhoneType> = new Set([
   'fixed',
   'toll_free',
@@ -73,7 +73,7 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
   return { ...recipient, key, phoneType }
 }
 
-/** Those of the account's setting that fit. */
+/** The channels of the account's setting that fit. */
 function fittingChannels(
   recipient: Verifiable,
   deaf: boolean,
@@ -91,7 +91,10 @@ function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: 
 }
 
 export function noMobile({ phoneType }: Verifiable): Problem {
-  return invalid('to', `is no mobile number (${phoneType?.replaceAll('_', ' ')}): no SMS reaches it`)
+  return invalid(
+    'to',
+    `is not a mobile number (${phoneType?.replaceAll('_', ' ')}) and cannot receive an SMS`,
+  )
 }
 
 export function readClientIp(text: string | undefined): string | null {
@@ -100,7 +103,7 @@ export function readClientIp(text: string | undefined): string | null {
   return text
 }
 
-/** What is kept of a start: what of its body a resend needs to know, and what its answer says of channels. */
+/** What is stored of a start's request: the fields that a resend needs, and what its response says about channels. */
 export type KeptRequest = Partial<RequestedSender> &
   Pick<VerificationSend, 'channel'> & { order?: ChannelOrder; fansOut?: true }
 

@@ -23,13 +23,13 @@ export type ResendRequest = { requestId: RequestId; caller: Caller; body: Verifi
 
 export type ResendVerification = (request: ResendRequest) => Promise<Answer>
 
-/** Who loses a race finds its winner at the next look: more of them than this are no race. */
+/** Tries of one resend: each finds the verification changed by a concurrent request. */
 const MAX_LOOKS = 5
 
 /**
  * Sends a new code for the same verification, which voids the one before; the
- * channels are those of the start, looked for anew. A message of its own, and in
- * one transaction with the new code: of racing resends exactly one is made.
+ * channels are those of the start, routed anew. The message is stored in one
+ * transaction with the new code: of concurrent resends exactly one is made.
  */
 export function createResend(deps: ResendDeps): ResendVerification {
   const { db, clock, codes, guard } = deps
@@ -41,7 +41,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
       const answer = await tryResend(which, clientIp, request)
       if (answer) return answer
     }
-    throw new DatabaseUnavailable(new Error('a verification changed again and again'))
+    throw new DatabaseUnavailable(new Error(`a verification changed during ${MAX_LOOKS} tries to resend it`))
   }
 
   /** Null when the verification was not as it had been read. */
@@ -97,7 +97,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
       case 'faulty':
         throw carried.cause
       default:
-        throw new Error(`a resend has no key, and yet: ${carried.kind}`)
+        throw new Error(`unexpected verdict for a resend, which has no idempotency key: ${carried.kind}`)
     }
   }
 
@@ -123,7 +123,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
   return resend
 }
 
-/** What the start said, to be read again. */
+/** The body of the start, to be read again. */
 function bodyOf({ recipient, request }: VerificationRow): VerificationSend {
   const { order: _, fansOut: __, ...asked } = request ?? {}
   return { ...asked, to: recipient }

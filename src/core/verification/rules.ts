@@ -3,9 +3,9 @@ import type { VerificationStatus } from '../../contract/verification.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { VerificationRow } from './store.ts'
 
-/** Wrong codes that an attempt takes, over all its resends; migrations/functions/check_codes.sql counts them. */
+/** The wrong codes that an attempt allows, over all its resends; migrations/functions/check_codes.sql counts them. */
 export const MAX_TRIES = 5
-/** Before the first resend, the second, …: as many as there may be. */
+/** The waits before the first resend, the second, and so on; there are no further resends. */
 const RESEND_AFTER_MS = [60_000, 60_000, 120_000, 240_000, 300_000]
 const MAX_RESENDS = RESEND_AFTER_MS.length
 
@@ -25,7 +25,7 @@ export function statusOf(row: VerificationRow, nowMs: number): VerificationStatu
   return nowMs >= row.expiresAt ? 'expired' : 'pending'
 }
 
-/** Refuses a resend that may not be, or not yet; pure. */
+/** Throws if a resend is not allowed, or not yet; pure. */
 export function checkResend(row: VerificationRow, nowMs: number): void {
   const endsAt = endOf(row)
   const untilEnd = { retryAfterSeconds: (endsAt - nowMs) / 1_000 }

@@ -35,7 +35,7 @@ export type StartRequest = {
   headerKey: string | undefined
 }
 
-/** A start that may be: what it asks for, its code, and how that can go out. */
+/** A start that is valid and routed: its request, its code, and the messages that can carry it. */
 type Asked = {
   request: StartRequest
   claim: KeyClaim | null
@@ -92,7 +92,7 @@ export function createStart(deps: StartDeps): StartVerification {
     return end instanceof Promise ? afterIt(end, asked, claim) : judgeAndSend(asked, end)
   }
 
-  /** What the one before it was told is told again. */
+  /** Waits for the request before it, and gets the same response. */
   async function afterIt(end: Promise<void>, asked: Asked, claim: KeyClaim): Promise<Answer> {
     const { id } = asked.request.caller.account
     await end
@@ -109,7 +109,7 @@ export function createStart(deps: StartDeps): StartVerification {
       const judged = guard.judge(guarded)
       const verdict = judged instanceof Promise ? await judged : judged
       if (verdict.verdict === 'block') {
-        // The answer that there is may be too old, and make place for a new start.
+        // The stored response may have expired, so that this is a new start.
         end()
         return await block(guarded, verdict, asked)
       }
@@ -180,14 +180,14 @@ export function createStart(deps: StartDeps): StartVerification {
     }
   }
 
-  /** Whoever has an answer already gets it again: the guard has a say on new codes alone. */
+  /** A key that has its response already gets that again: the guard judges only new codes. */
   async function block(send: GuardedSend, breach: Breach, { claim, request }: Asked): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
     if (existing) return replay(existing, claim, request)
     return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))
   }
 
-  /** Refused by every channel, it ends, and the recipient's earlier code counts again: an error changes nothing. */
+  /** Ends a verification that every channel refused; the recipient's earlier code is valid again. */
   async function endRefused(
     { id }: CodeFacts,
     told: readonly FirstAnswer[],

@@ -63,7 +63,7 @@ type Raw = {
 }
 
 /**
- * What supersedes one: whatever was accepted after it for its recipient, unless every channel refused it.
+ * A verification is superseded by any that was accepted after it for its recipient, unless every channel refused that.
  * `is not distinct from` keeps the planner off the account's index: on an empty table all that an account has looks
  * as cheap to read as what its recipient has.
  */
@@ -97,7 +97,7 @@ export async function readVerification(
 
 type RecipientOf = { accountId: AccountId; live: boolean; recipientKey: string }
 
-/** The one that counts for a recipient, which nearly always is a young one. */
+/** The current verification of a recipient; nearly always it is less than a day old. */
 export async function readVerificationOf(
   db: Db,
   owner: RecipientOf,
@@ -153,7 +153,7 @@ function toRow(raw: Raw): VerificationRow {
   }
 }
 
-/** One code that somebody gave. */
+/** One code to be checked. */
 export type CheckRow = {
   accountId: AccountId
   live: boolean
@@ -216,7 +216,7 @@ export async function checkCodes(db: Db, nowMs: number, rows: readonly CheckRow[
   return verdicts
 }
 
-/** Whether a request may still be at work on what a verification started with, message by message. */
+/** Whether a request may still be in progress on one of the messages that a verification started with. */
 export async function startIsPending(
   db: Db,
   accountId: AccountId,

@@ -5,15 +5,15 @@ import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
 import { keyOf } from '../consent/address.ts'
 import { SUPERSEDING } from './store.ts'
 
-/** A message that waits with a code in it. */
+/** A waiting message that carries a code. */
 export type WaitingCode = { accountId: AccountId; id: MessageId; recipient: string }
 
-/** Why a code is good for nothing any more: its time is over; or a later one counts, or it has been used or used up. */
+/** Why a code is void: it has expired; or a later one is valid, or it was used, or its tries are used up. */
 export type CodeVoid = 'expired' | 'superseded'
 
 /**
- * Which of these messages carry codes that nobody could use if they arrived, and why. Codes that a sender
- * made are none of ours to judge. One query, by the recipients' index.
+ * Which of these messages carry void codes, and why. Codes that a sender made itself are not considered.
+ * One query, by the recipients' index.
  */
 export async function findVoidCodes<Message extends WaitingCode>(
   db: Db,

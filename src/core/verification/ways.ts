@@ -17,13 +17,13 @@ import { noMobile, type Wanted } from './request.ts'
 
 export type WaysDeps = ResolveDeps & { learned: Pick<Learned, 'order'> }
 
-/** Why none is left, and whose own word that is. */
+/** Why no channel can carry the code, and the provider whose own refusal that is, if any. */
 export type NoWay = { problem: Problem; refusedBy: string | null }
 
 /**
  * Routes and prices the messages that carry a code, one per channel that is wanted,
- * each as an ordinary send of a code. A channel that cannot carry it gives way to
- * the others; where none can, the first one's refusal is told.
+ * each as an ordinary send of a code. A channel that cannot carry it is left
+ * out; where none can, the first one's refusal is returned.
  */
 export async function findWays(
   wanted: Wanted,
@@ -49,10 +49,10 @@ export async function findWays(
     : refused!
 }
 
-/** Most codes go one way. */
+/** Most codes are sent over one channel. */
 const NONE: readonly Prepared[] = []
 
-/** Where the choice is ours, and the account wants it learned. */
+/** Whether the account has the learned order enabled, and the caller left the channel open. */
 function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): boolean {
   return (
     account.verification.channelOrder === 'learned' &&
@@ -62,7 +62,7 @@ function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): bool
   )
 }
 
-/** Orders channels by what was learned, and tells how it did so last. */
+/** Orders channels by their learned results, and remembers how it did so last. */
 function createOrdering({ recipient }: Wanted, { account }: Caller, learned: WaysDeps['learned']) {
   const { country } = recipient as Extract<Wanted['recipient'], { kind: 'phone' }>
   let order: ChannelOrder | null = null
@@ -79,7 +79,7 @@ function isRouteless({ problem }: NoWay): boolean {
   return problem.details?.some(({ path }) => path === 'channel') ?? false
 }
 
-/** The account's own words for codes; null where it chose none, or they may not be used at the moment. */
+/** The account's template for codes; null where it chose none, or it cannot be used at the moment. */
 async function findTemplate({ account }: Caller, deps: ResolveDeps): Promise<TemplateSnapshot | null> {
   const { templateId } = account.verification
   if (templateId === null) return null
@@ -113,7 +113,7 @@ function carries(
   return channel === 'auto' ? own.some(each => reaches(each, recipient)) : own.includes(channel)
 }
 
-/** The facts that the guard judges by, of all messages together. */
+/** What the guard judges by, for all messages together. */
 export function guardedSend(
   { recipient, clientIp }: Wanted,
   { first, others }: Ways,
@@ -135,7 +135,7 @@ export function guardedSend(
   }
 }
 
-/** Refuses what the guard blocked, and has it listed. */
+/** Makes the refusal of a send that the guard blocked, and records the block. */
 export async function refuseBlocked(guard: Guard, send: GuardedSend, breach: Breach): Promise<Problem> {
   await guard.blocked(send, breach)
   return new Problem('RATE_LIMITED', undefined, { retryAfterSeconds: breach.retryAfterMs / 1_000 })

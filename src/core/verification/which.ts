@@ -8,14 +8,14 @@ import { readVerifiable } from './request.ts'
 import { unknownVerification } from './rules.ts'
 import { readVerification, readVerificationOf, type VerificationRow } from './store.ts'
 
-/** How a body names a verification: at least one is there. */
+/** How a body names a verification: at least one of both is set. */
 export type Which = { id: VerificationId | null; recipientKey: string | null }
 
 /** Throws a 400 where neither is given, a 404 for an id that cannot be one. */
 export function readWhich(body: { verificationId?: string; to?: string }, phones: Phones): Which {
   const { verificationId, to } = body
   if (verificationId === undefined && to === undefined) {
-    throw invalid('verificationId', 'give verificationId or to')
+    throw invalid('verificationId', 'verificationId or to is required')
   }
   const recipientKey = to === undefined ? null : readVerifiable(to, phones).key
   if (verificationId === undefined) return { id: null, recipientKey }
@@ -28,7 +28,7 @@ export function disagreement(): Error {
   return invalid('to', 'is not the recipient of this verificationId')
 }
 
-/** The verification that is meant; only one of the same key mode is there. */
+/** The verification that is named; throws a 404 for one of another key mode. */
 export async function findVerification(
   db: Db,
   { account, mode }: Caller,
