@@ -36,7 +36,7 @@ import type { Refusal } from './lib/refusal.ts'
 import { VERSION } from './version.ts'
 import type { Loop } from './workers/loop.ts'
 import { type NodeLease, startNodeLease } from './workers/node-lease.ts'
-import { startStoreWatch } from './workers/store-watch.ts'
+import { startSchemaWatch } from './workers/schema-watch.ts'
 
 export type AppOptions = {
   config: Config
@@ -126,7 +126,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const cancelPatience = clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
-    const cancelGiveUp = clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.giveUp())
+    const cancelGiveUp = clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.abandonSubmits())
     endStreams(rooms)
     await server.close()
     await started.finish()
@@ -160,7 +160,7 @@ function startLease({ db, clock, log, config }: Foundation): Promise<NodeLease> 
     log,
     host: hostname(),
     // Only this process can use the embedded database.
-    alone: config.databaseUrl === undefined,
+    isExclusive: config.databaseUrl === undefined,
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
 }
@@ -267,7 +267,7 @@ function openServer(
 }
 
 function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrown']): Loop | null {
-  return onOutgrown ? startStoreWatch({ clock, findNewer: createNewerLook(db), onOutgrown }) : null
+  return onOutgrown ? startSchemaWatch({ clock, findNewer: createNewerLook(db), onNewerSchema: onOutgrown }) : null
 }
 
 /** Event streams never end by themselves; when they are closed, their clients reconnect to another node. */

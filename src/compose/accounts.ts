@@ -13,7 +13,7 @@ import { accountExists } from '../core/accounts/store.ts'
 import { createLedger } from '../core/billing/ledger.ts'
 import { createPrices } from '../core/billing/prices.ts'
 import { createWallets } from '../core/billing/wallets.ts'
-import { createDecisionTeller } from '../core/callbacks/sender-decisions.ts'
+import { createDecisionPublisher } from '../core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
 import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
@@ -69,7 +69,7 @@ export function createAccountRooms(
   const senderReview = createSenderReview({
     db,
     ids,
-    notifyDecision: createDecisionTeller({ clock, ids }),
+    notifyDecision: createDecisionPublisher({ clock, ids }),
     applied: sendersApplied,
   })
   return {

@@ -88,7 +88,7 @@ export function createBotRooms(
       platforms,
       tokens,
       updates,
-      doubt: settling.verifyToken,
+      reportInvalidToken: settling.verifyToken,
       listening,
       node: lease.id,
     }),

@@ -87,14 +87,14 @@ export function createBulkRooms(
       accept,
       acceptMessage,
       account,
-      restsUntil: dispatcher.restsUntil,
-      async isElsewhere(accountId, id) {
+      pausedUntil: dispatcher.pausedUntil,
+      async isOpenElsewhere(accountId, id) {
         if (links.get(id)) return false
         const sessions = await rooms.sessions.forAccount(accountId)
         return sessions.some(session => session.id === id && session.state === 'open')
       },
       connections: dispatcher,
-      neverMade: message => void dispatcher.neverMade(message),
+      undoAttempt: message => void dispatcher.undoAttempt(message),
       node: lease.id,
     }),
   }
@@ -164,7 +164,7 @@ export function listBulkChores(
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
     {
       name: 'delete old bulk jobs',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: async () => {
         if (config.bulkKeepMs !== null) await deleteOldJobs(db, clock.now() - config.bulkKeepMs)

@@ -44,7 +44,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
     round: async () => ((await callbacks.poll()).more ? 'again' : undefined),
     onError: error => log.debug({ err: error }, 'polling for due callbacks failed; it is tried again'),
   })
-  callbacks.onRoom(poll.wakeAt)
+  callbacks.onCapacity(poll.wakeAt)
   return {
     wake: poll.wake,
     async stop() {

@@ -44,8 +44,8 @@ export function listMessageChores(
   }
   const retention = createRetention({ db, clock, keep })
   return [
-    // Longer than the longest wait for the database (see createMislaid).
-    { name: 'find orphaned messages', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
+    // Longer than the longest wait for the database (see createOrphanCheck).
+    { name: 'find orphaned messages', everyMs: 5 * SECOND_MS, run: messages.dispatcher.releaseOrphaned },
     {
       name: 'apply parked receipts',
       everyMs: SECOND_MS,
@@ -54,7 +54,7 @@ export function listMessageChores(
     { name: 'apply old parked receipts', everyMs: HOUR_MS, run: () => applyParked(db, clock.now()) },
     {
       name: 'close unknown messages',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: SECOND_MS,
       run: () => sweepAll(() => closeUnknown(db, clock.now(), SMALL_PAGE), SMALL_PAGE),
     },
@@ -72,32 +72,32 @@ export function listMessageChores(
     },
     {
       name: 'sweep idempotency keys',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: MINUTE_MS,
       run: () => sweepAll(() => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep provider ids',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepAllProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS),
     },
     {
       name: 'sweep parts of messages',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepParts(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep inbound ids',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: 10 * MINUTE_MS,
       run: () =>
         sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep conversation windows',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepWindows(db, clock.now(), LARGE_PAGE), LARGE_PAGE),
     },
@@ -105,21 +105,21 @@ export function listMessageChores(
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepIdentities(db, SMALL_PAGE) },
     {
       name: 'sweep attachments',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepAttachments(db, clock.now() - HOUR_MS, SMALL_PAGE), SMALL_PAGE),
     },
     {
       name: 'sweep parked receipts',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, LARGE_PAGE), LARGE_PAGE),
     },
-    { name: 'sweep the sandbox', byAge: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
+    { name: 'sweep the sandbox', dependsOnClock: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
     { name: 'make partitions', everyMs: MINUTE_MS, run: () => ensureMonths(db, clock.now()) },
     {
       name: 'drop old months',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: 10 * MINUTE_MS,
       run: () => dropOldMonths(base, retention),
     },

@@ -1,10 +1,10 @@
-import { createSuppressedOn } from '../core/consent/lookup.ts'
+import { createFindSuppressedChannels } from '../core/consent/lookup.ts'
 import { createOptOuts } from '../core/consent/opt-outs.ts'
 import { createQuietHours } from '../core/consent/quiet-hours.ts'
 import { createSuppressions } from '../core/consent/suppressions.ts'
-import { createKeepInbound } from '../core/inbound/keep.ts'
+import { createStoreInbound } from '../core/inbound/store-inbound.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
-import { createInbox, MOST_GIVEN_UP } from '../core/inbound/take.ts'
+import { createInbox, MAX_INCOMPLETE } from '../core/inbound/inbox.ts'
 import { createInboundWatch } from '../core/inbound/watch.ts'
 import { createConversationWindows } from '../core/inbound/windows.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
@@ -15,20 +15,20 @@ export type ConsentRooms = ReturnType<typeof createConsentRooms>
 /** Opt-outs, quiet hours and inbound messages. `wake`: called when there are events to deliver. */
 export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake: () => void) {
   const optOuts = createOptOuts({ db, clock, ids })
-  const keepInbound = createKeepInbound({ clock, ids, phones, optOuts })
+  const keepInbound = createStoreInbound({ clock, ids, phones, optOuts })
   const inbox = createInbox({ db, clock, keep: keepInbound, wake })
   return {
     optOuts,
     suppressions: createSuppressions({ db, clock, ids, phones }),
-    suppressedOn: createSuppressedOn({ db }),
+    suppressedOn: createFindSuppressedChannels({ db }),
     mayLeaveAt: createQuietHours(),
     inboundMessages: createInboundMessages({ db, clock, phones }),
     inboundWatch: createInboundWatch({ db, clock }),
     keepInbound,
     wake,
-    takeInbound: inbox.take,
+    takeInbound: inbox.receive,
     windows: createConversationWindows({ db }),
-    giveUpParts: inbox.giveUpParts,
+    giveUpParts: inbox.storeIncomplete,
   }
 }
 
@@ -36,7 +36,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
 export function listOptOutChores({ optOuts }: ConsentRooms): Chore[] {
   return [
     { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
-    { name: 'sweep parked opt-outs', byAge: true, everyMs: 3_600_000, run: optOuts.sweepParked },
+    { name: 'sweep parked opt-outs', dependsOnClock: true, everyMs: 3_600_000, run: optOuts.sweepParked },
   ]
 }
 
@@ -45,6 +45,6 @@ export function createIncompletePartsChore({ giveUpParts }: ConsentRooms): Chore
   return {
     name: 'store incomplete inbound messages',
     everyMs: 60_000,
-    run: () => sweepAll(giveUpParts, MOST_GIVEN_UP),
+    run: () => sweepAll(giveUpParts, MAX_INCOMPLETE),
   }
 }

@@ -3,7 +3,7 @@ import { createBlocks } from '../core/fraud/blocks.ts'
 import { createGuard } from '../core/fraud/create-guard.ts'
 import { createRuleBook } from '../core/fraud/rule-book.ts'
 import { createTallies } from '../core/fraud/tallies.ts'
-import { createTallyStore, sweepTallies, sweepWords } from '../core/fraud/tally-store.ts'
+import { createTallyStore, sweepTallies, sweepChangeRecords } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
@@ -37,16 +37,16 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
   return [
     { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
-    { name: 'sweep words of fraud tallies', everyMs: MINUTE_MS, run: () => sweepWords(db) },
+    { name: 'sweep words of fraud tallies', everyMs: MINUTE_MS, run: () => sweepChangeRecords(db) },
     {
       name: 'sweep fraud tallies',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepTallies(db, clock.now() - TALLIES_KEEP_MS),
     },
     {
       name: 'sweep verification blocks',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepAll(() => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, SWEEP_PAGE), SWEEP_PAGE),
     },

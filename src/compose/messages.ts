@@ -118,7 +118,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     },
     openConfig: async id => (await accounts.connectionAdmin.openConfig(id))?.config ?? null,
     changed() {
-      dispatcher.relink()
+      dispatcher.syncLanes()
       linksChanged()
     },
   })
@@ -139,12 +139,12 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     log,
     links,
     // As in routing: while live keys may not use the sandbox, their messages wait in the outbox.
-    takesLive: ({ provider, enabled }) => provider !== SANDBOX || (enabled && config.sandbox),
+    acceptsLive: ({ provider, enabled }) => provider !== SANDBOX || (enabled && config.sandbox),
     waiters,
     circuits,
     conclude,
     files: createFileSources({ db, guarded: base.guarded, media }),
-    unwanted: createUnwanted(base, consent.suppressedOn),
+    findUnwanted: createUnwanted(base, consent.suppressedOn),
     node: lease.id,
     observe(outcome, item, provider) {
       metrics.attempt(item.channel, provider, outcome)
@@ -158,7 +158,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     clock,
     log,
     links,
-    takeLate: receipts.applyLate,
+    concludeLate: receipts.applyLate,
     observe: metrics.lookup,
   })
   const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })

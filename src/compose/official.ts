@@ -21,7 +21,7 @@ export function createOfficialCheckChore(
     name: 'identify official senders',
     everyMs: CHECK_EVERY_MS,
     // A new or changed sender is checked at once.
-    wokenBy: onLinks,
+    registerWake: onLinks,
     run: createOfficialCheck({ db, clock, log, links: identified }),
   }
 }

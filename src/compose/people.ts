@@ -109,10 +109,10 @@ export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog
   return [
     { name: 'store session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },
     { name: 'store late audit entries', everyMs: SECOND_MS, run: auditLog.flush },
-    { name: 'sweep sessions', byAge: true, everyMs: HOUR_MS, run: sessions.sweep },
+    { name: 'sweep sessions', dependsOnClock: true, everyMs: HOUR_MS, run: sessions.sweep },
     {
       name: 'sweep invitations',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepInvitations(db, clock.now()),
     },

@@ -63,12 +63,12 @@ export function createSessionRooms(
     db,
     log,
     node: lease.id,
-    able: isBaileysInstalled,
+    canHold: isBaileysInstalled,
     async settingsOf(row) {
       const settings = await settingsOf(row.accountId)
       return settings.enabled ? settings : null
     },
-    rest: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
+    markResting: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,

@@ -87,7 +87,7 @@ const SWEEP_EVERY_MS = HOUR_MS
 export function createTemplateSweepChore({ db, clock }: Foundation): Chore {
   return {
     name: 'sweep template names',
-    byAge: true,
+    dependsOnClock: true,
     everyMs: SWEEP_EVERY_MS,
     run: () => sweepNameClaims(db, clock.now() - NAME_CLAIM_MS),
   }

@@ -1,9 +1,9 @@
 import { createAccept } from '../core/messages/accept.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
-import { RESENDS, STARTS, turnNameOf, VERIFICATION_OPERATION } from '../core/verification/accept-store.ts'
+import { RESENDS, STARTS, turnKeyOf, VERIFICATION_OPERATION } from '../core/verification/accept-store.ts'
 import { createChecks } from '../core/verification/check.ts'
 import { createCodes } from '../core/verification/codes.ts'
-import { createLearned, type Learned } from '../core/verification/learned.ts'
+import { createLearnedOrders, type LearnedOrders } from '../core/verification/learned.ts'
 import { sweepLearned } from '../core/verification/learned-store.ts'
 import { createStartAnswers, createVerifications } from '../core/verification/read.ts'
 import { createResend } from '../core/verification/resend.ts'
@@ -24,14 +24,14 @@ export function createVerificationRooms(
 ) {
   const { config, db, clock, ids, random, seal, metrics, phones } = base
   const codes = createCodes({ random, seal })
-  const learned = createLearned({ db, clock, random })
+  const learned = createLearnedOrders({ db, clock, random })
   const starts = createAccept({
     db,
     clock,
     store: STARTS,
     node: lease.id,
     observe: items => metrics.batch('accept_verifications', items),
-    conflict: turnNameOf,
+    conflict: turnKeyOf,
   })
   const resends = createAccept({ db, clock, store: RESENDS, node: lease.id, maxItems: 1 })
   const sending = {
@@ -86,13 +86,13 @@ const REFRESH_EVERY_MS = 20_000
 
 export function listVerificationChores(
   { db, clock }: Foundation,
-  { learned }: { learned: Learned },
+  { learned }: { learned: LearnedOrders },
 ): Chore[] {
   return [
     { name: 'read channel statistics', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
     {
       name: 'sweep channel statistics',
-      byAge: true,
+      dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => sweepLearned(db, clock.now() - LEARNED_KEEP_MS),
     },

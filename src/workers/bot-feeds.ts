@@ -15,12 +15,12 @@ export type BotFeeds = {
   stop(): Promise<void>
 }
 
-export type BotFeedsDeps = Omit<BotPollerDeps, 'lost'> & { db: Database; clock: Clock; node(): number }
+export type BotFeedsDeps = Omit<BotPollerDeps, 'onLost'> & { db: Database; clock: Clock; node(): number }
 
 /** How often unclaimed bots, and this node's share of all, are checked without notice of a change. */
-const LOOK_EVERY_MS = 2_000
+const CHECK_EVERY_MS = 2_000
 /** After this long without an answer of the database, another node may poll these bots; two pollers would cut each other off. */
-const BLIND_MS = 6_000
+const MAX_OUTAGE_MS = 6_000
 const CLAIMED_AT_ONCE = 500
 
 /**
@@ -30,29 +30,29 @@ const CLAIMED_AT_ONCE = 500
 export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
   const { db, clock } = deps
   const pollers = new Map<BotId, BotPoller>()
-  let heldAs = deps.node()
-  let nextLookMs = Number.NEGATIVE_INFINITY
-  let inStepMs = clock.monotonic()
+  let leaseNode = deps.node()
+  let nextCheckMs = Number.NEGATIVE_INFINITY
+  let syncedMs = clock.monotonic()
   let stopped = false
 
   async function round(): Promise<void> {
-    if (stopped || clock.monotonic() < nextLookMs) return
-    nextLookMs = clock.monotonic() + LOOK_EVERY_MS
+    if (stopped || clock.monotonic() < nextCheckMs) return
+    nextCheckMs = clock.monotonic() + CHECK_EVERY_MS
     try {
-      await leaveWithLease()
-      for (const lease of await claimFeeds(db, heldAs, CLAIMED_AT_ONCE)) start(lease)
-      await bringInStep()
-      inStepMs = clock.monotonic()
+      await stopIfLeaseLost()
+      for (const lease of await claimFeeds(db, leaseNode, CLAIMED_AT_ONCE)) start(lease)
+      await syncPollers()
+      syncedMs = clock.monotonic()
     } catch (error) {
-      if (clock.monotonic() - inStepMs > BLIND_MS) await stopAll([...pollers.values()])
+      if (clock.monotonic() - syncedMs > MAX_OUTAGE_MS) await stopAll([...pollers.values()])
       throw error
     }
   }
 
   /** When the node's own lease is lost, so are the leases of all its bots. */
-  async function leaveWithLease(): Promise<void> {
-    if (deps.node() === heldAs) return
-    heldAs = deps.node()
+  async function stopIfLeaseLost(): Promise<void> {
+    if (deps.node() === leaseNode) return
+    leaseNode = deps.node()
     await stopAll([...pollers.values()])
   }
 
@@ -62,12 +62,12 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
     void pollers.get(lease.botId)?.stop()
     const lost = () =>
       void (pollers.get(lease.botId)?.lease.fence === lease.fence && pollers.delete(lease.botId))
-    pollers.set(lease.botId, startBotPoller(lease, { ...deps, lost }))
+    pollers.set(lease.botId, startBotPoller(lease, { ...deps, onLost: lost }))
   }
 
   /** Polls exactly the bots that the database assigns to this node, and releases those beyond its share. */
-  async function bringInStep(): Promise<void> {
-    const { leases, surplus } = await listHeldFeeds(db, heldAs)
+  async function syncPollers(): Promise<void> {
+    const { leases, surplus } = await listHeldFeeds(db, leaseNode)
     const kept = leases.slice(surplus)
     const keys = new Set(kept.map(keyOf))
     await stopAll([...pollers.values()].filter(({ lease }) => !keys.has(keyOf(lease))))
@@ -84,7 +84,7 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
   return {
     round,
     changed() {
-      nextLookMs = Number.NEGATIVE_INFINITY
+      nextCheckMs = Number.NEGATIVE_INFINITY
     },
     count: () => pollers.size,
     async stop() {

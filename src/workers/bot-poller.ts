@@ -24,24 +24,24 @@ export type BotPollerDeps = {
   tokens: Pick<BotTokens, 'find'>
   updates: Pick<BotUpdates, 'store'>
   /** Called when the platform says that the token is not valid. */
-  doubt(botId: FeedLease['botId']): Promise<void>
+  reportInvalidToken(botId: FeedLease['botId']): Promise<void>
   /** Records that somebody else receives the bot's updates, or that this has ended. */
   listening: Pick<BotUpdateCheck, 'onWebhookConflict' | 'onPollConflict' | 'onRecovered'>
   /** Called when the bot has been claimed by another node. */
-  lost(lease: FeedLease): void
+  onLost(lease: FeedLease): void
 }
 
 /** The longest time for which the platform lets a request wait for updates. */
-const WAIT_MS = 50_000
+const LONG_POLL_MS = 50_000
 /** An empty response sooner than this means that the platform did not wait; polling on at once would be a busy loop. */
-const SHORTEST_WAIT_MS = 1_000
+const MIN_LONG_POLL_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
 /** This many failures in a row are logged; fewer happen when another node takes over. */
-const WORTH_A_WORD = 5
+const FAILURES_TO_REPORT = 5
 /** After this long without a conflict, nobody else polls the bot. */
-const QUIET_MS = 120_000
+const CLEAR_CONFLICT_AFTER_MS = 120_000
 
 /** What follows a request: a pause, the next request at once, or the end of polling. */
 type Next = { afterMs: number } | 'again' | 'end'
@@ -57,15 +57,15 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   let offset: number | null = null
   let failures = 0
   /** When a conflict with somebody else was last seen, and whether it is recorded. */
-  let metMs = clock.monotonic()
-  let troubled = lease.hasProblem
+  let conflictMs = clock.monotonic()
+  let isConflictRecorded = lease.hasProblem
   const ended = run()
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const next = await round().catch((error): Next => {
         log.debug({ err: error }, 'the updates of a bot could not be fetched or stored; retrying')
-        return patience()
+        return nextPause()
       })
       if (next === 'end') return
       if (next !== 'again') await pauseUnless(clock, next.afterMs, stopping.signal)
@@ -75,33 +75,33 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   async function round(): Promise<Next> {
     const bot = await deps.tokens.find(lease.botId)
     const platform = deps.platforms.get(lease.connectionId)
-    if (!bot || !platform) return patience()
+    if (!bot || !platform) return nextPause()
     const askedMs = clock.monotonic()
-    const ask = { offset, waitMs: WAIT_MS }
+    const ask = { offset, waitMs: LONG_POLL_MS }
     const answer = await platform.bots.updates(bot.token, ask, stopping.signal)
-    if (answer.kind !== 'answer') return heed(answer)
-    await recover()
-    return answer.value.length === 0 ? goOn(askedMs) : take(answer.value, platform.provider)
+    if (answer.kind !== 'answer') return handleFailure(answer)
+    await recordRecovery()
+    return answer.value.length === 0 ? handleEmpty(askedMs) : storeUpdates(answer.value, platform.provider)
   }
 
-  async function recover(): Promise<void> {
-    if (!troubled || clock.monotonic() - metMs < QUIET_MS) return
+  async function recordRecovery(): Promise<void> {
+    if (!isConflictRecorded || clock.monotonic() - conflictMs < CLEAR_CONFLICT_AFTER_MS) return
     await deps.listening.onRecovered(lease)
-    troubled = false
+    isConflictRecorded = false
   }
 
-  function goOn(askedMs: number): Next {
+  function handleEmpty(askedMs: number): Next {
     offset = null
-    if (clock.monotonic() - askedMs < SHORTEST_WAIT_MS) return patience()
+    if (clock.monotonic() - askedMs < MIN_LONG_POLL_MS) return nextPause()
     failures = 0
     return 'again'
   }
 
-  async function take(updates: readonly BotUpdate[], provider: string): Promise<Next> {
+  async function storeUpdates(updates: readonly BotUpdate[], provider: string): Promise<Next> {
     const { accountId, botId, connectionId, fence } = lease
     const taken = await deps.updates.store({ accountId, botId, connectionId, fence, provider }, updates)
     if (taken === 'lost') {
-      deps.lost(lease)
+      deps.onLost(lease)
       return 'end'
     }
     offset = Math.max(...updates.map(({ id }) => id)) + 1
@@ -110,13 +110,13 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
     return 'again'
   }
 
-  async function heed(answer: Exclude<PlatformAnswer<never>, { kind: 'answer' }>): Promise<Next> {
+  async function handleFailure(answer: Exclude<PlatformAnswer<never>, { kind: 'answer' }>): Promise<Next> {
     if (stopping.signal.aborted) return 'end'
-    if (answer.kind === 'unauthorized') await deps.doubt(lease.botId)
+    if (answer.kind === 'unauthorized') await deps.reportInvalidToken(lease.botId)
     if (answer.kind === 'throttled') return { afterMs: answer.afterMs }
-    const next = patience()
-    if (answer.kind === 'conflict') await meet(answer.webhook)
-    if (failures === WORTH_A_WORD) {
+    const next = nextPause()
+    if (answer.kind === 'conflict') await recordConflict(answer.webhook)
+    if (failures === FAILURES_TO_REPORT) {
       const { botId } = lease
       const detail = 'detail' in answer ? answer.detail : null
       log.warn({ botId, answer: answer.kind, detail }, 'fetching the updates of a bot keeps failing')
@@ -125,15 +125,15 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   }
 
   /** A single conflict may come from a node that takes over, or that was cut off: only repeated conflicts are recorded. */
-  async function meet(webhook: boolean): Promise<void> {
-    metMs = clock.monotonic()
+  async function recordConflict(webhook: boolean): Promise<void> {
+    conflictMs = clock.monotonic()
     if (webhook) await deps.listening.onWebhookConflict(lease)
-    else if (failures >= WORTH_A_WORD && !troubled) await deps.listening.onPollConflict(lease)
+    else if (failures >= FAILURES_TO_REPORT && !isConflictRecorded) await deps.listening.onPollConflict(lease)
     else return
-    troubled = true
+    isConflictRecorded = true
   }
 
-  function patience(): Next {
+  function nextPause(): Next {
     return { afterMs: backoffMs(FIRST_PAUSE_MS, ++failures, deps.random, LONGEST_PAUSE_MS) }
   }
 

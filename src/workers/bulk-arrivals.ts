@@ -14,12 +14,12 @@ export type Arrivals = {
 }
 
 /** A response that is later than usual by this is no longer waited for: its row may have arrived in time, and waiting slows the lane down. */
-const MOST_LATE_MS = 100
+const MAX_DELAY_MS = 100
 /** Responses of a provider that usually takes this long are not waited for: each row would occupy its slot for a whole second. */
 const SLOW_MS = 750
 /** The weight of a new response time in the moving average: DOWN for a faster response, UP for a slower one. */
-const DOWN = 1 / 4
-const UP = 1 / 16
+const FASTER_WEIGHT = 1 / 4
+const SLOWER_WEIGHT = 1 / 16
 
 /** While `isBusy`, rows are not followed: they count from when they leave. */
 export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
@@ -27,8 +27,8 @@ export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
 
   function learn(connectionId: ConnectionId, tookMs: number): void {
     const usual = usualMs.get(connectionId) ?? tookMs
-    const way = Math.min(tookMs - usual, MOST_LATE_MS) * (tookMs < usual ? DOWN : UP)
-    usualMs.set(connectionId, usual + way)
+    const step = Math.min(tookMs - usual, MAX_DELAY_MS) * (tookMs < usual ? FASTER_WEIGHT : SLOWER_WEIGHT)
+    usualMs.set(connectionId, usual + step)
   }
 
   return {
@@ -39,14 +39,14 @@ export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
           if (connectionId === null || isBusy()) return used()
           const leftMs = clock.monotonic()
           const usual = usualMs.get(connectionId) ?? 0
-          const giveUp =
+          const cancelTimeout =
             usual < SLOW_MS
-              ? clock.after(usual + MOST_LATE_MS, () => used(leftMs + MOST_LATE_MS))
+              ? clock.after(usual + MAX_DELAY_MS, () => used(leftMs + MAX_DELAY_MS))
               : used(leftMs)
           answered = () => {
             answered = () => {}
             const tookMs = clock.monotonic() - leftMs
-            giveUp?.()
+            cancelTimeout?.()
             learn(connectionId, tookMs)
             used(leftMs + Math.max(0, tookMs - usual))
           }

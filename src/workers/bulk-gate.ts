@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
  */
 export type BulkGate = {
   /** Takes a place if one is free and it is time; with `goesOn`, for a further row of a lane that was just admitted, always. */
-  tryEnter(goesOn: boolean): boolean
+  tryEnter(continuesLane: boolean): boolean
   /** Releases the place; a row that was not `sent` does not count. */
   leave(sent: boolean): void
   /** Calls `run` when it may try again, once; in the order of asking. */
@@ -23,72 +23,72 @@ export type BulkGateDeps = {
 }
 
 /** Rows are admitted this many times faster than they fall due, to catch up after a pause of this process. */
-const HASTE = 2
+const CATCH_UP_FACTOR = 2
 /** After a pause at most this many rows are admitted at once, or the rows of PAUSE_MS where those are more. */
-const FEW_ROWS = 32
+const MIN_BURST_ROWS = 32
 const PAUSE_MS = 100
 
 export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): BulkGate {
   const waiting = new Set<() => void>()
   let inside = 0
-  let planned = false
+  let isScheduled = false
   /**
    * Rows that may be admitted now. The rows of a lane are admitted together, which is less work for the database. So this
    * may be below 0, and there may be more rows inside than there are places.
    */
-  let turns = FEW_ROWS
+  let allowance = MIN_BURST_ROWS
   let countedMs = clock.monotonic()
 
   function rowsPerMs(): number {
-    return (Math.max(1, duePerSecond()) * HASTE) / 1_000
+    return (Math.max(1, duePerSecond()) * CATCH_UP_FACTOR) / 1_000
   }
 
-  function countTurns(): void {
+  function refillAllowance(): void {
     const nowMs = clock.monotonic()
-    const most = Math.max(FEW_ROWS, PAUSE_MS * rowsPerMs())
-    turns = Math.min(most, turns + (nowMs - countedMs) * rowsPerMs())
+    const most = Math.max(MIN_BURST_ROWS, PAUSE_MS * rowsPerMs())
+    allowance = Math.min(most, allowance + (nowMs - countedMs) * rowsPerMs())
     countedMs = nowMs
   }
 
-  function plan(): void {
-    if (planned || waiting.size === 0 || inside >= places) return
-    planned = true
-    countTurns()
+  function scheduleAdmission(): void {
+    if (isScheduled || waiting.size === 0 || inside >= places) return
+    isScheduled = true
+    refillAllowance()
     // After the events that are waiting, and after other rows that leave in the same turn of the event loop.
-    if (turns >= 1) setImmediate(letIn)
+    if (allowance >= 1) setImmediate(admitWaiting)
     // What is due may be more by then.
-    else clock.after(Math.min(PAUSE_MS, Math.ceil((1 - turns) / rowsPerMs())), letIn)
+    else clock.after(Math.min(PAUSE_MS, Math.ceil((1 - allowance) / rowsPerMs())), admitWaiting)
   }
 
-  function letIn(): void {
-    planned = false
-    countTurns()
+  function admitWaiting(): void {
+    isScheduled = false
+    refillAllowance()
     for (const run of waiting) {
-      if (inside >= places || turns < 1) break
+      if (inside >= places || allowance < 1) break
       waiting.delete(run)
       run()
     }
-    plan()
+    scheduleAdmission()
   }
 
   return {
-    tryEnter(goesOn) {
-      if (!goesOn) {
-        countTurns()
-        if (inside >= places || turns < 1) return false
+    tryEnter(continuesLane) {
+      if (!continuesLane) {
+        refillAllowance()
+        if (inside >= places || allowance < 1) return false
       }
       inside++
-      turns--
+      allowance--
       return true
     },
     leave(sent) {
       inside--
-      if (!sent) turns++
-      plan()
+      if (!sent) allowance++
+      scheduleAdmission()
     },
     wait(run) {
       waiting.add(run)
-      plan()
+      scheduleAdmission()
     },
   }
 }

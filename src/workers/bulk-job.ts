@@ -11,40 +11,40 @@ import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.t
 export const WINDOW_MS = 1_005
 
 /** A row that waits for its turn. After the first try it keeps the id of its message, so that a repeat is recognised. */
-export type RowInHand = StoredRow & {
-  tried?: MessageId
+export type PendingRow = StoredRow & {
+  messageId?: MessageId
   /** True while every try would have recorded the message's first attempt with it, to be made by this node. */
   begun?: boolean
 }
 
 /** The state of a job on the node that sends it. */
-export type JobInHand = {
+export type JobState = {
   job: SendingJob
   window: SlidingWindow
   /** Its next row goes no earlier, by the monotonic clock in ms. */
   nextMs: number
   /** Rows that are next, in their order. */
-  waiting: RowInHand[]
+  waiting: PendingRow[]
   /** The indexes of rows that are being turned into messages. */
   inFlight: number[]
   /** The first row that was not fetched yet. */
   cursor: number
   /** Incremented whenever reading starts anew: rows requested before that are ignored. */
-  reading: number
+  readGeneration: number
   fetching: boolean
   /** The connection of its last row; null where that had none, undefined before the first row. */
-  towards: ConnectionId | null | undefined
+  lastConnectionId: ConnectionId | null | undefined
   /** It waits for a free slot there. */
-  waitsForRoom: boolean
+  waitsForSlot: boolean
   /** Its connections are disabled: it has no share of the ceiling, and tries a row now and then. */
-  switchedOff: boolean
+  hasNoConnection: boolean
   /** It waits until its pause is stored, or until a short delay is over. */
   halted: boolean
   /** Its pause is stored: it goes on when the database lists it as sending again. */
   paused: boolean
 }
 
-export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
+export function createJobState(clock: Clock, job: SendingJob): JobState {
   return {
     job,
     window: createSlidingWindow(clock, job.perSecond!, WINDOW_MS),
@@ -52,40 +52,40 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
     waiting: [],
     inFlight: [],
     cursor: job.handedBelow,
-    reading: 0,
+    readGeneration: 0,
     fetching: false,
-    towards: undefined,
-    waitsForRoom: false,
-    switchedOff: false,
+    lastConnectionId: undefined,
+    waitsForSlot: false,
+    hasNoConnection: false,
     halted: false,
     paused: false,
   }
 }
 
 /** Whether its first row is in progress: the connection of the others is not known yet. */
-export function isFindingItsWay({ towards, inFlight }: JobInHand): boolean {
-  return towards === undefined && inFlight.length > 0
+export function isConnectionUnknown({ lastConnectionId, inFlight }: JobState): boolean {
+  return lastConnectionId === undefined && inFlight.length > 0
 }
 
 /** Everything is handed over. */
-export function isHandedOver({ job, waiting, inFlight, cursor }: JobInHand): boolean {
+export function isHandedOver({ job, waiting, inFlight, cursor }: JobState): boolean {
   return cursor >= job.total && waiting.length === 0 && inFlight.length === 0
 }
 
 /** All rows below have an outcome in the store. */
-export function handedBelow({ waiting, inFlight, cursor }: JobInHand): number {
+export function handedBelow({ waiting, inFlight, cursor }: JobState): number {
   return Math.min(cursor, waiting[0]?.n ?? cursor, ...inFlight)
 }
 
 /** Reads the rows of a job that was paused again, from the given index. */
-export function readAnew(known: JobInHand, from: number): void {
+export function restartReading(known: JobState, from: number): void {
   known.waiting = []
   known.cursor = from
-  known.reading++
+  known.readGeneration++
 }
 
 /** Adds the rows that were fetched behind the cursor: each once, in order with those that were put back meanwhile. */
-export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
+export function addFetchedRows(known: JobState, rows: readonly StoredRow[]): void {
   const { inFlight, job, waiting } = known
   known.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
   const last = waiting.at(-1)?.n ?? -1
@@ -96,7 +96,7 @@ export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
 }
 
 /** Puts a row back in its place. */
-export function putBack({ waiting }: JobInHand, row: RowInHand): void {
+export function requeueRow({ waiting }: JobState, row: PendingRow): void {
   const at = waiting.findIndex(other => other.n > row.n)
   waiting.splice(at === -1 ? waiting.length : at, 0, row)
 }

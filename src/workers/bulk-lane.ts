@@ -9,19 +9,19 @@ import { createArrivals } from './bulk-arrivals.ts'
 import type { BulkGate } from './bulk-gate.ts'
 import { createHandOver, type HandOverDeps, RETRY_MS } from './bulk-hand-over.ts'
 import {
-  createJobInHand,
+  createJobState,
   handedBelow,
-  isFindingItsWay,
+  isConnectionUnknown,
   isHandedOver,
-  type JobInHand,
-  putBack,
-  type RowInHand,
-  readAnew,
-  takeRows,
+  type JobState,
+  requeueRow,
+  type PendingRow,
+  restartReading,
+  addFetchedRows,
   WINDOW_MS,
 } from './bulk-job.ts'
 import { createReturns, type Returning } from './bulk-returns.ts'
-import type { BulkRoom } from './bulk-room.ts'
+import type { BulkSlots } from './bulk-slots.ts'
 
 /** An account's lane, as long as this node holds it: its jobs share the ceiling in the order of their creation. */
 export type BulkLane = {
@@ -31,11 +31,11 @@ export type BulkLane = {
   /** Hands over the rows that may go now, and plans its next run. */
   run(): void
   /** Takes a message of one of its jobs that is to be sent again: in its turn, before new rows. */
-  comeBack(id: JobRef['id'], returning: Returning): void
+  addReturning(id: JobRef['id'], returning: Returning): void
   /** How many rows it has due per second. */
   duePerSecond(): number
   /** The state of its jobs, to be stored. */
-  turns(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
+  jobStates(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
   /** Whether it has nothing to do, and no row that has yet to be sent. */
   isIdle(): boolean
   /** Hands over no further rows; resolves when none is in progress. */
@@ -44,7 +44,7 @@ export type BulkLane = {
 
 export type BulkLaneDeps = HandOverDeps & {
   gate: BulkGate
-  room: BulkRoom
+  slots: BulkSlots
   /** Whether so many rows are due that those of a lane are sent together, which is less work. */
   isCrowded(): boolean
   /** The next rows without an outcome. */
@@ -58,31 +58,31 @@ const FETCH_SECONDS = 5
  * The rows of a job are spread over this share of a second. Rows that were sent in one burst could arrive together with
  * those of the next second if they were slower than these. The rest of the second makes up for delays.
  */
-const SPREAD = 0.9
+const SPREAD_SHARE = 0.9
 /** Where the rows of a lane are sent together, the first ones wait this long for the next, in ms; otherwise they would stay apart. */
-const TOGETHER_MS = 50
+const GROUP_MS = 50
 /** How long a lane waits that another node had: then that node's last rows no longer count. */
-const TAKE_OVER_MS = WINDOW_MS + 500
+const TAKEOVER_WAIT_MS = WINDOW_MS + 500
 
 export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   const { clock } = deps
   const { accountId, fence } = lease
-  const jobs = new Map<JobRef['id'], JobInHand>()
+  const jobs = new Map<JobRef['id'], JobState>()
   /** In the order of creation. */
-  let order: JobInHand[] = []
+  let order: JobState[] = []
   let account: AccountSnapshot | null = null
   let ceiling = 0
   const window = createSlidingWindow(clock, 0, WINDOW_MS)
   // The first node to hold the lane has no predecessor to wait for.
-  const opensAtMs = clock.monotonic() + (fence > 1 ? TAKE_OVER_MS : 0)
+  const opensAtMs = clock.monotonic() + (fence > 1 ? TAKEOVER_WAIT_MS : 0)
   const arrivals = createArrivals(clock, deps.isCrowded)
   const returns = createReturns()
-  let underWay = 0
-  let landed: (() => void) | null = null
+  let rowsInProgress = 0
+  let onDrained: (() => void) | null = null
   let stopped = false
-  let planned = false
+  let isRunScheduled = false
   let cancelNext: Cancel = () => {}
-  const send = createHandOver(lease, deps, { halt, haltFor, switched })
+  const send = createHandOver(lease, deps, { pauseJob: pauseJob, delayJob: delayJob, setHasConnection: setHasConnection })
 
   function update(sending: readonly SendingJob[], snapshot: AccountSnapshot): void {
     account = snapshot
@@ -91,8 +91,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const before = new Set(order)
     order = sending.map(job => {
       const known = jobs.get(job.id)
-      if (!known) return keep(createJobInHand(clock, job))
-      if (!before.has(known)) readAnew(known, job.handedBelow)
+      if (!known) return addJob(createJobState(clock, job))
+      if (!before.has(known)) restartReading(known, job.handedBelow)
       if (!before.has(known) || known.paused) Object.assign(known, { halted: false, paused: false })
       known.job = job
       return known
@@ -104,7 +104,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     }
   }
 
-  function keep(known: JobInHand): JobInHand {
+  function addJob(known: JobState): JobState {
     jobs.set(known.job.id, known)
     return known
   }
@@ -112,77 +112,77 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   // --- dealing --------------------------------------------------------------------
 
   function run(): void {
-    planned = false
+    isRunScheduled = false
     cancelNext()
     if (stopped || !account) return
     const closedMs = opensAtMs - clock.monotonic()
     if (closedMs > 0) {
-      wakeIn(closedMs)
+      runIn(closedMs)
       return
     }
-    returns.serve(mayReturn, known => takeTurn(known).leaving)
+    returns.serve(returnVerdict, known => takeSlots(known).leaving)
     const returning = new Set(returns.waiting())
-    const dealt = deal()
-    let isIn = false
-    for (const { known, share } of dealt) {
+    const shares = shareCeiling()
+    let isAdmitted = false
+    for (const { known, share } of shares) {
       // A job without a share hands over only messages that are sent again.
       known.window.resize(share || known.job.perSecond!)
-      if (!hasTurn({ known, share }) || returning.has(known)) continue
-      while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
-        if (!deps.gate.tryEnter(isIn)) {
+      if (!mayHandOver({ known, share }) || returning.has(known)) continue
+      while (isDue(known) && freeInMs(known, isAdmitted) === 0 && hasFreeSlot(known)) {
+        if (!deps.gate.tryEnter(isAdmitted)) {
           deps.gate.wait(run)
           return
         }
-        isIn = true
-        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD * WINDOW_MS) / Math.max(1, share)
+        isAdmitted = true
+        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD_SHARE * WINDOW_MS) / Math.max(1, share)
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
     }
-    planNext(dealt, returning)
+    scheduleNextRun(shares, returning)
   }
 
-  function comeBack(id: JobRef['id'], returning: Returning): void {
+  function addReturning(id: JobRef['id'], returning: Returning): void {
     const known = jobs.get(id)
-    if (!known || mayReturn(known) === 'later') returning.later()
+    if (!known || returnVerdict(known) === 'later') returning.defer()
     else returns.add(known, returning, Math.min(ceiling, known.job.perSecond!))
     runSoon()
   }
 
   /** Independent of its share: the row has had its turn before. */
-  function mayReturn(known: JobInHand): 'go' | 'wait' | 'later' {
+  function returnVerdict(known: JobState): 'go' | 'wait' | 'later' {
     if (stopped || ceiling === 0 || !order.includes(known)) return 'later'
     return freeInMs(known, true) === 0 ? 'go' : 'wait'
   }
 
   /** When a row of it may go by its own rate and the account's, or together with others of its second; in ms from now. */
-  function freeInMs(known: JobInHand, isIn = false): number {
-    const togetherMs = deps.isCrowded() && !isIn ? TOGETHER_MS : 0
+  function freeInMs(known: JobState, isAdmitted = false): number {
+    const togetherMs = deps.isCrowded() && !isAdmitted ? GROUP_MS : 0
     return Math.max(window.freeInMs(togetherMs), known.window.freeInMs(togetherMs))
   }
 
-  function isDue({ waiting, nextMs }: JobInHand): boolean {
+  function isDue({ waiting, nextMs }: JobState): boolean {
     return waiting.length > 0 && clock.monotonic() >= nextMs
   }
 
   /** Where there is none the job waits for it; other jobs of the lane may use other connections. */
-  function hasRoom(known: JobInHand): boolean {
-    if (known.waitsForRoom || isFindingItsWay(known)) return false
-    const { towards } = known
-    if (!towards || deps.room.isAt(towards)) return true
-    known.waitsForRoom = true
-    deps.room.wait(towards, () => {
-      known.waitsForRoom = false
+  function hasFreeSlot(known: JobState): boolean {
+    if (known.waitsForSlot || isConnectionUnknown(known)) return false
+    const { lastConnectionId } = known
+    if (!lastConnectionId || deps.slots.hasFreeSlot(lastConnectionId)) return true
+    known.waitsForSlot = true
+    deps.slots.wait(lastConnectionId, () => {
+      known.waitsForSlot = false
       run()
     })
     return false
   }
 
   /** Divides the ceiling in the order of creation: each job gets its own rate, or what is left. */
-  function deal(): Dealt[] {
+  function shareCeiling(): JobShare[] {
     let left = ceiling
     return order.map(known => {
-      const asks = !known.switchedOff && !isHandedOver(known)
+      const asks = !known.hasNoConnection && !isHandedOver(known)
       const share = asks ? Math.min(known.job.perSecond!, left) : 0
       left -= share
       return { known, share }
@@ -190,45 +190,45 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   }
 
   /** A job whose connections are disabled tries a row when its wait is over. */
-  function hasTurn({ known, share }: Dealt): boolean {
-    return !known.halted && (share > 0 || known.switchedOff)
+  function mayHandOver({ known, share }: JobShare): boolean {
+    return !known.halted && (share > 0 || known.hasNoConnection)
   }
 
   /** Plans the next run for when the first of the waiting rows may go. */
-  function planNext(dealt: readonly Dealt[], returning: ReadonlySet<JobInHand>): void {
+  function scheduleNextRun(shares: readonly JobShare[], returning: ReadonlySet<JobState>): void {
     let nextMs = Number.POSITIVE_INFINITY
     for (const known of returning) nextMs = Math.min(nextMs, freeInMs(known, true))
-    for (const { known, share } of dealt) {
-      if (!hasTurn({ known, share }) || known.waiting.length === 0 || returning.has(known)) continue
-      if (known.waitsForRoom || isFindingItsWay(known)) continue
+    for (const { known, share } of shares) {
+      if (!mayHandOver({ known, share }) || known.waiting.length === 0 || returning.has(known)) continue
+      if (known.waitsForSlot || isConnectionUnknown(known)) continue
       const dueMs = known.nextMs - clock.monotonic()
       nextMs = Math.min(nextMs, Math.max(freeInMs(known), dueMs))
     }
-    if (Number.isFinite(nextMs)) wakeIn(nextMs)
+    if (Number.isFinite(nextMs)) runIn(nextMs)
   }
 
-  function wakeIn(delayMs: number): void {
+  function runIn(delayMs: number): void {
     cancelNext()
     cancelNext = clock.after(Math.max(1, Math.ceil(delayMs)), run)
   }
 
   /** Once for everything that happens in the same turn of the event loop. */
   function runSoon(): void {
-    if (planned) return
-    planned = true
+    if (isRunScheduled) return
+    isRunScheduled = true
     setImmediate(run)
   }
 
-  function refill(known: JobInHand): void {
+  function refill(known: JobState): void {
     const { job, waiting } = known
     if (known.fetching || known.cursor >= job.total || waiting.length >= job.perSecond!) return
     known.fetching = true
-    const { reading } = known
+    const { readGeneration } = known
     deps
       .fetch({ accountId, id: job.id, from: known.cursor, limit: job.perSecond! * FETCH_SECONDS })
       .then(
         rows => {
-          if (known.reading === reading) takeRows(known, rows)
+          if (known.readGeneration === readGeneration) addFetchedRows(known, rows)
         },
         error => {
           deps.log.debug({ err: error, jobId: job.id }, 'rows of a bulk job could not be read')
@@ -243,26 +243,26 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   // --- one row ----------------------------------------------------------------------
 
-  async function handOver(known: JobInHand, row: RowInHand): Promise<void> {
-    underWay++
+  async function handOver(known: JobState, row: PendingRow): Promise<void> {
+    rowsInProgress++
     known.inFlight.push(row.n)
-    const turn = takeTurn(known)
-    const placed = deps.room.setOut(known.towards ?? null)
-    const done = await send(known, row, account!, { placed, leaving: turn.leaving })
+    const turn = takeSlots(known)
+    const placed = deps.slots.reserve(known.lastConnectionId ?? null)
+    const done = await send(known, row, account!, { slotTaken: placed, leaving: turn.leaving })
     placed()
     if (done !== 'sent') turn.back()
-    if (done === 'again') putBack(known, row)
+    if (done === 'again') requeueRow(known, row)
     // If the lane is no longer this node's, the row keeps its place, so that it does not count as done.
     if (done !== 'lost') known.inFlight.splice(known.inFlight.indexOf(row.n), 1)
-    if (isHandedOver(known)) deps.moved(accountId)
-    underWay--
+    if (isHandedOver(known)) deps.onJobChanged(accountId)
+    rowsInProgress--
     deps.gate.leave(done === 'sent')
-    if (underWay === 0) landed?.()
+    if (rowsInProgress === 0) onDrained?.()
     runSoon()
   }
 
   /** Takes a slot of the account and of the job, which is free again one window after the row arrived at its provider. */
-  function takeTurn(known: JobInHand) {
+  function takeSlots(known: JobState) {
     const windows = [window, known.window]
     let isOver = false
     for (const each of windows) each.take()
@@ -282,19 +282,19 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     }
   }
 
-  function halt(known: JobInHand, why: PauseCause): void {
+  function pauseJob(known: JobState, why: PauseCause): void {
     if (known.halted) return
     known.halted = true
     deps.pause(known.job, why).then(
       () => {
         known.paused = true
-        deps.moved(accountId)
+        deps.onJobChanged(accountId)
       },
-      () => haltFor(known, RETRY_MS),
+      () => delayJob(known, RETRY_MS),
     )
   }
 
-  function haltFor(known: JobInHand, forMs: number): void {
+  function delayJob(known: JobState, forMs: number): void {
     known.halted = true
     clock.after(Math.max(1, forMs), () => {
       // Unless it was paused meanwhile: then the database says when it resumes.
@@ -304,17 +304,17 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   }
 
   /** Records whether the job has an enabled connection; while it has none, other jobs of the account get its share. */
-  function switched(known: JobInHand, on: boolean): void {
-    if (!on && !known.halted) haltFor(known, RETRY_MS)
-    if (known.switchedOff === !on) return
-    known.switchedOff = !on
-    deps.moved(accountId)
+  function setHasConnection(known: JobState, on: boolean): void {
+    if (!on && !known.halted) delayJob(known, RETRY_MS)
+    if (known.hasNoConnection === !on) return
+    known.hasNoConnection = !on
+    deps.onJobChanged(accountId)
   }
 
   // --- state of the jobs -----------------------------------------------------------------
 
-  function turns(): ReturnType<BulkLane['turns']> {
-    return deal().map(({ known, share }) => {
+  function jobStates(): ReturnType<BulkLane['jobStates']> {
+    return shareCeiling().map(({ known, share }) => {
       // A job whose rows are all handed over waits for no turn, even if it was paused and resumed after that.
       const goesOn = share > 0 || isHandedOver(known)
       return {
@@ -330,19 +330,19 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     accountId,
     update,
     run,
-    comeBack,
-    duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
-    turns,
+    addReturning: addReturning,
+    duePerSecond: () => shareCeiling().reduce((sum, { share }) => sum + share, 0),
+    jobStates: jobStates,
     // Not while rows are still to be sent, which only this node knows: the lane's next node would send its own at the same time.
-    isIdle: () => order.length === 0 && underWay === 0 && !window.isTaken(),
+    isIdle: () => order.length === 0 && rowsInProgress === 0 && !window.isTaken(),
     async stop() {
       stopped = true
       cancelNext()
-      returns.drain()
-      if (underWay > 0) await new Promise<void>(resolve => (landed = resolve))
+      returns.deferAll()
+      if (rowsInProgress > 0) await new Promise<void>(resolve => (onDrained = resolve))
     },
   }
 }
 
 /** A job, and its part of the account's ceiling. */
-type Dealt = { known: JobInHand; share: number }
+type JobShare = { known: JobState; share: number }

@@ -16,7 +16,7 @@ import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createBulkGate } from './bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
-import { createBulkRoom } from './bulk-room.ts'
+import { createBulkSlots } from './bulk-slots.ts'
 import type { Dispatcher } from './dispatch.ts'
 
 export type BulkPump = {
@@ -30,11 +30,11 @@ export type BulkPump = {
 
 export type BulkPumpDeps = Omit<
   BulkLaneDeps,
-  'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate' | 'room' | 'isCrowded'
+  'fetch' | 'fail' | 'pause' | 'onLaneLost' | 'onJobChanged' | 'gate' | 'slots' | 'isCrowded'
 > & {
   db: Database
   /** The free slots of connections, and notices of slots that are free again. */
-  connections: Pick<Dispatcher, 'placesAt' | 'onPlace' | 'onReturn'>
+  connections: Pick<Dispatcher, 'freeSlotsAt' | 'onSlotFree' | 'onReturn'>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -47,7 +47,7 @@ const CLAIM_EVERY_MS = 2_000
 const REFRESH_EVERY_MS = 5_000
 /** The most jobs whose rows are fetched by one statement, and the most accounts that are synchronised at once, so that others have their turn in between. */
 const FETCHED_AT_ONCE = 8
-const IN_STEP_AT_ONCE = 50
+const SYNCED_AT_ONCE = 50
 /** Rows that are turned into messages at once: an accept of some fifty, and those that gather meanwhile. More would only make each accept longer. */
 const ROWS_AT_ONCE = 96
 /** Rows per second, of all lanes, up to which each is sent by itself: at 10,000 that would cost an eighth more per row. */
@@ -63,9 +63,9 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const { db, clock } = deps
   const lanes = new Map<AccountId, BulkLane>()
   const dirty = new Set<AccountId>()
-  const lost = new Set<AccountId>()
+  const lostLanes = new Set<AccountId>()
   /** The state of each account's jobs as it was last stored. */
-  const noted = new Map<AccountId, Map<JobRef['id'], string>>()
+  const storedStates = new Map<AccountId, Map<JobRef['id'], string>>()
   const fetches = createBatcher<RowRequest, StoredRow[]>({
     flush: asks => readPendingRows(db, asks),
     maxItems: FETCHED_AT_ONCE,
@@ -74,17 +74,17 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const failures = createBatcher<FailedRow, boolean>({
     flush: rows => failRows(db, deps.node(), clock.now(), rows),
   })
-  const room = createBulkRoom(deps.connections.placesAt)
-  deps.connections.onPlace(room.freed)
+  const slots = createBulkSlots(deps.connections.freeSlotsAt)
+  deps.connections.onSlotFree(slots.slotFreed)
   deps.connections.onReturn(({ accountId, bulkJobId }, returning) => {
     const lane = lanes.get(accountId)
-    if (lane) lane.comeBack(bulkJobId, returning)
-    else returning.later()
+    if (lane) lane.addReturning(bulkJobId, returning)
+    else returning.defer()
   })
   /** How many rows each lane has due per second, and their sum below. */
   const due = new Map<AccountId, number>()
   let duePerSecond = 0
-  let heldAs = deps.node()
+  let leaseNode = deps.node()
   let nextClaimMs = Number.NEGATIVE_INFINITY
   let nextRefreshMs = Number.NEGATIVE_INFINITY
   let stopped = false
@@ -92,38 +92,38 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const laneDeps: BulkLaneDeps = {
     ...deps,
     gate: createBulkGate({ clock, places: ROWS_AT_ONCE, duePerSecond: () => duePerSecond }),
-    room,
+    slots: slots,
     isCrowded: () => duePerSecond > CROWDED_PER_SECOND,
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),
     pause: (job, why) => pauseBySystem(db, job, why),
-    lost: accountId => void lost.add(accountId),
-    moved: accountId => void dirty.add(accountId),
+    onLaneLost: accountId => void lostLanes.add(accountId),
+    onJobChanged: accountId => void dirty.add(accountId),
   }
 
   async function round(): Promise<void> {
     if (stopped) return
-    await leaveLost()
+    await releaseLost()
     await claim()
     await refresh()
-    await leaveIdle()
+    await releaseIdle()
   }
 
   /** When the node's lease is lost, so are all its lanes; single lanes may be lost for other reasons. */
-  async function leaveLost(): Promise<void> {
-    if (deps.node() !== heldAs) {
-      for (const accountId of lanes.keys()) lost.add(accountId)
-      heldAs = deps.node()
+  async function releaseLost(): Promise<void> {
+    if (deps.node() !== leaseNode) {
+      for (const accountId of lanes.keys()) lostLanes.add(accountId)
+      leaseNode = deps.node()
     }
-    const gone = [...lost]
-    await leave(gone)
+    const gone = [...lostLanes]
+    await release(gone)
     // Lanes that were lost meanwhile stay in the set for the next round; otherwise their jobs would never go on.
-    for (const accountId of gone) lost.delete(accountId)
+    for (const accountId of gone) lostLanes.delete(accountId)
   }
 
   async function claim(): Promise<void> {
     if (clock.monotonic() < nextClaimMs) return
-    const leases = await claimLanes(db, heldAs, CLAIMED_AT_ONCE, [...lanes.keys()])
+    const leases = await claimLanes(db, leaseNode, CLAIMED_AT_ONCE, [...lanes.keys()])
     nextClaimMs = leases.length < CLAIMED_AT_ONCE ? clock.monotonic() + CLAIM_EVERY_MS : nextClaimMs
     for (const lease of leases) {
       lanes.set(lease.accountId, createBulkLane(lease, laneDeps))
@@ -137,11 +137,11 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
       for (const accountId of lanes.keys()) dirty.add(accountId)
     }
     const changed = [...dirty].filter(accountId => lanes.has(accountId))
-    for (let at = 0; at < changed.length; at += IN_STEP_AT_ONCE) {
-      const some = changed.slice(at, at + IN_STEP_AT_ONCE)
+    for (let at = 0; at < changed.length; at += SYNCED_AT_ONCE) {
+      const some = changed.slice(at, at + SYNCED_AT_ONCE)
       for (const accountId of some) dirty.delete(accountId)
       try {
-        await bringInStep(some)
+        await syncAccounts(some)
       } catch (error) {
         for (const accountId of some) dirty.add(accountId)
         throw error
@@ -151,25 +151,25 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   }
 
   /** Stores whose turn it is before any row is handed over accordingly. */
-  async function bringInStep(accountIds: readonly AccountId[]): Promise<void> {
+  async function syncAccounts(accountIds: readonly AccountId[]): Promise<void> {
     const jobs = Map.groupBy(await listSending(db, accountIds), job => job.accountId)
     for (const accountId of accountIds) await update(accountId, jobs.get(accountId) ?? [])
-    const turns = accountIds.flatMap(accountId => lanes.get(accountId)?.turns() ?? [])
-    const news = turns.filter(turn => noted.get(turn.accountId)?.get(turn.id) !== standOf(turn))
+    const turns = accountIds.flatMap(accountId => lanes.get(accountId)?.jobStates() ?? [])
+    const news = turns.filter(turn => storedStates.get(turn.accountId)?.get(turn.id) !== stateKeyOf(turn))
     await storeTurns(db, news, clock.now())
-    for (const turn of news) noted.get(turn.accountId)?.set(turn.id, standOf(turn))
+    for (const turn of news) storedStates.get(turn.accountId)?.set(turn.id, stateKeyOf(turn))
     for (const accountId of accountIds) lanes.get(accountId)?.run()
   }
 
   async function update(accountId: AccountId, jobs: readonly SendingJob[]): Promise<void> {
     const account = await deps.account(accountId)
     if (account) lanes.get(accountId)?.update(jobs, account)
-    noteDue(accountId)
+    updateDue(accountId)
     // Compared with the database, so that states written by others, or reset by a pause, are stored again.
-    noted.set(accountId, new Map(jobs.map(job => [job.id, standOf(job)])))
+    storedStates.set(accountId, new Map(jobs.map(job => [job.id, stateKeyOf(job)])))
   }
 
-  function noteDue(accountId: AccountId): void {
+  function updateDue(accountId: AccountId): void {
     duePerSecond -= due.get(accountId) ?? 0
     due.delete(accountId)
     const ofLane = lanes.get(accountId)?.duePerSecond() ?? 0
@@ -178,20 +178,20 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     duePerSecond += ofLane
   }
 
-  async function leaveIdle(): Promise<void> {
+  async function releaseIdle(): Promise<void> {
     const idle = [...lanes.values()].filter(lane => lane.isIdle())
-    await leave(idle.map(lane => lane.accountId))
+    await release(idle.map(lane => lane.accountId))
   }
 
-  async function leave(accountIds: readonly AccountId[]): Promise<void> {
+  async function release(accountIds: readonly AccountId[]): Promise<void> {
     const left = accountIds.filter(accountId => lanes.has(accountId))
     await Promise.all(left.map(accountId => lanes.get(accountId)!.stop()))
     for (const accountId of left) {
       lanes.delete(accountId)
-      noted.delete(accountId)
-      noteDue(accountId)
+      storedStates.delete(accountId)
+      updateDue(accountId)
     }
-    await releaseLanes(db, heldAs, left)
+    await releaseLanes(db, leaseNode, left)
     if (left.length > 0) nextClaimMs = Number.NEGATIVE_INFINITY
   }
 
@@ -205,12 +205,12 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     async stop() {
       stopped = true
       await Promise.all([...lanes.values()].map(lane => lane.stop()))
-      await releaseLanes(db, heldAs, [...lanes.keys()]).catch(() => {})
+      await releaseLanes(db, leaseNode, [...lanes.keys()]).catch(() => {})
       lanes.clear()
     },
   }
 }
 
-function standOf({ status, handedBelow }: { status: string; handedBelow: number }): string {
+function stateKeyOf({ status, handedBelow }: { status: string; handedBelow: number }): string {
   return `${status} ${handedBelow}`
 }

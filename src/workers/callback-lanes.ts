@@ -1,12 +1,12 @@
 /** Limits the concurrent requests to each receiver: many to one that responds, few to one that does not. */
 export type CallbackLanes = {
   /** How many more requests this target may have now. */
-  room(target: string): number
+  freeFor(target: string): number
   /** How many more requests all targets together may have. */
-  free(): number
+  freeInAll(): number
   enter(target: string): void
   /** `well` unless the receiver was overwhelmed or silent. */
-  leave(target: string, well: boolean): void
+  leave(target: string, isHealthy: boolean): void
 }
 
 export type LaneLimits = { total: number; perTarget: number }
@@ -22,7 +22,7 @@ type Lane = { busy: number; limit: number }
  */
 export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackLanes {
   const lanes = new Map<string, Lane>()
-  const forSuspects = total >> 1
+  const suspectLimit = total >> 1
   let busy = 0
   let busySuspects = 0
 
@@ -44,12 +44,12 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
   }
 
   return {
-    room(target) {
+    freeFor(target) {
       const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
-      const most = isSuspect(lane) ? Math.min(total - busy, forSuspects - busySuspects) : total - busy
+      const most = isSuspect(lane) ? Math.min(total - busy, suspectLimit - busySuspects) : total - busy
       return Math.max(0, Math.min(lane.limit - lane.busy, most))
     },
-    free: () => total - busy,
+    freeInAll: () => total - busy,
     enter(target) {
       const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
       lanes.delete(target)
@@ -58,12 +58,12 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
       busy++
       if (isSuspect(lane)) busySuspects++
     },
-    leave(target, well) {
+    leave(target, isHealthy) {
       const lane = lanes.get(target)!
       const before = isSuspect(lane) ? lane.busy : 0
       lane.busy--
       busy--
-      lane.limit = well ? Math.min(perTarget, lane.limit * 2) : Math.max(1, lane.limit >> 1)
+      lane.limit = isHealthy ? Math.min(perTarget, lane.limit * 2) : Math.max(1, lane.limit >> 1)
       busySuspects += (isSuspect(lane) ? lane.busy : 0) - before
       forgetIdle(target, lane)
     },

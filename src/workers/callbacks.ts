@@ -1,4 +1,4 @@
-import { rememberOpened } from '../core/callbacks/opened-secrets.ts'
+import { cacheOpenedSecrets } from '../core/callbacks/opened-secrets.ts'
 import { isGone, isOverwhelmed, judge, type Reply } from '../core/callbacks/outcome.ts'
 import { makeRequest } from '../core/callbacks/request.ts'
 import {
@@ -7,7 +7,7 @@ import {
   claimDeliveries,
   type Finish,
   finishDeliveries,
-  giveBackDeliveries,
+  releaseDeliveries,
   listTargets,
   type Target,
   type WebhookId,
@@ -27,16 +27,16 @@ import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
 /** Delivers events to webhook endpoints, and sender decisions to their callbacks. */
 export type Callbacks = {
   /** Claims due deliveries as far as there is room, and begins to send them. `more`: there may be further ones, and room. */
-  poll(): Promise<Taken>
+  poll(): Promise<PollResult>
   /** Calls `wakeAt` when there is room again for deliveries that had to wait. */
-  onRoom(wakeAt: (atMs: number) => void): void
+  onCapacity(wakeAt: (atMs: number) => void): void
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>
   /** Waits a while for deliveries in progress, and releases the rest unchanged. */
   stop(): Promise<void>
 }
 
-export type Taken = { taken: number; more: boolean }
+export type PollResult = { claimed: number; more: boolean }
 
 export type CallbacksDeps = {
   db: Database
@@ -64,7 +64,7 @@ const FAILING_MS = 5 * DAY_MS
 /** Results are stored together with all that arrive within this time: a call costs as much as dozens of rows. */
 const GATHER_MS = 200
 /** The poll for receivers that had to wait begins this long after a slot became free: by then there are more. */
-const MAKE_ROOM_MS = 100
+const REPOLL_AFTER_MS = 100
 const STOP_GRACE_MS = 3_000
 const LONG_BODY_BYTES = 16_384
 
@@ -73,47 +73,47 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   const lanes = createCallbackLanes(deps.limits ?? LIMITS)
   /** Responses whose status is known and whose body is still arriving. */
   const bodies = createCallbackLanes(deps.limits ?? LIMITS)
-  const seal = rememberOpened(deps.seal)
+  const seal = cacheOpenedSecrets(deps.seal)
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
   /** Targets of this round that used all the room they were given. */
   const waiting = new Set<string>()
-  const finishes = createBatcher<Done, undefined>({ flush: writeDown })
-  const gathered: (() => void)[] = []
-  let cancelGathering: Cancel | null = null
+  const finishes = createBatcher<AttemptResult, undefined>({ flush: storeResults })
+  const batchWaiters: (() => void)[] = []
+  let cancelBatchTimer: Cancel | null = null
   /** How many callers of `idle` wait until all results are stored. */
-  let hurried = 0
+  let idleWaiters = 0
   /** Where the last poll ended; null where it reached the last target. */
   let after: Target | null = null
   let wakeAt: (atMs: number) => void = () => {}
 
-  async function poll(): Promise<Taken> {
-    if (lanes.free() === 0 || stopping.signal.aborted) return NOTHING
+  async function poll(): Promise<PollResult> {
+    if (lanes.freeInAll() === 0 || stopping.signal.aborted) return NOTHING
     const nowMs = clock.now()
     // Each round determines anew which targets wait: some may be gone.
     if (after === null) waiting.clear()
     const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
     after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
-    for (const target of targets.filter(each => !each.open)) {
+    for (const target of targets.filter(each => !each.isActive)) {
       await cancelDeliveries(db, nowMs, target, MOST_CANCELLED)
     }
-    const room = shareRoom(targets.filter(each => each.open && each.ready))
+    const room = shareCapacity(targets.filter(each => each.isActive && each.hasDue))
     if (room.length === 0) return NOTHING
     const claimed = await claimDeliveries(db, { node: deps.node(), atMs: nowMs }, room)
-    noteWaiting(room, claimed)
+    updateWaiting(room, claimed)
     for (const delivery of claimed) begin(delivery)
-    const more = room.some(each => waiting.has(each.targetUuid) && lanes.room(each.targetUuid) > 0)
-    return { taken: claimed.length, more }
+    const more = room.some(each => waiting.has(each.targetUuid) && lanes.freeFor(each.targetUuid) > 0)
+    return { claimed: claimed.length, more }
   }
 
   /** Gives each target an equal share of the free room; a target that gets none is the first of the next poll. */
-  function shareRoom(targets: readonly Target[]): Room[] {
-    const share = Math.max(1, Math.floor(lanes.free() / Math.max(1, targets.length)))
-    let left = lanes.free()
-    const room: Room[] = []
+  function shareCapacity(targets: readonly Target[]): TargetCapacity[] {
+    const share = Math.max(1, Math.floor(lanes.freeInAll() / Math.max(1, targets.length)))
+    let left = lanes.freeInAll()
+    const room: TargetCapacity[] = []
     for (const target of targets) {
       const { accountId, uuid } = target
-      const limit = Math.min(share, lanes.room(uuid), left)
+      const limit = Math.min(share, lanes.freeFor(uuid), left)
       if (limit === 0) waiting.add(uuid)
       else room.push({ accountId, targetUuid: uuid, limit })
       left -= limit
@@ -124,7 +124,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     return room
   }
 
-  function noteWaiting(room: readonly Room[], claimed: readonly Claimed[]): void {
+  function updateWaiting(room: readonly TargetCapacity[], claimed: readonly Claimed[]): void {
     const taken = new Map<string, number>()
     for (const { targetUuid } of claimed) taken.set(targetUuid, (taken.get(targetUuid) ?? 0) + 1)
     for (const { targetUuid, limit } of room) {
@@ -144,9 +144,9 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     const reply = await attempt(delivery)
     lanes.leave(delivery.targetUuid, reply === null || !isOverwhelmed(reply))
     try {
-      if (reply === null) await giveBackDeliveries(db, [delivery])
+      if (reply === null) await releaseDeliveries(db, [delivery])
       else {
-        await gather()
+        await waitForBatch()
         await finishes.add({ delivery, finish: finishOf(delivery, reply), gone: isGone(reply) })
       }
     } catch (error) {
@@ -155,7 +155,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         'the result of an attempt could not be stored; the attempt will be repeated',
       )
     }
-    if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + MAKE_ROOM_MS)
+    if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + REPOLL_AFTER_MS)
   }
 
   /** The receiver's response; null where the attempt was aborted because this node stops. */
@@ -171,7 +171,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         repeatable: true,
         signal: stopping.signal,
       })
-      leaveUnread(response, delivery.targetUuid)
+      drainBody(response, delivery.targetUuid)
       return { kind: 'answered', status: response.status }
     } catch (error) {
       return stopping.signal.aborted ? null : { kind: 'failed', detail: explainFailure(error, delivery) }
@@ -183,8 +183,8 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
    * attempt, so that the connection can be reused; a long one closes the connection, as
    * does any body while too many are being read.
    */
-  function leaveUnread({ body }: GuardedResponse, target: string): void {
-    if (bodies.room(target) === 0) return void body.destroy()
+  function drainBody({ body }: GuardedResponse, target: string): void {
+    if (bodies.freeFor(target) === 0) return void body.destroy()
     bodies.enter(target)
     body.once('close', () => bodies.leave(target, body.readableEnded))
     let left = LONG_BODY_BYTES
@@ -201,16 +201,16 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   /** A call for each result would cost the database more than storing the results does. */
-  function gather(): Promise<void> {
-    if (hurried > 0) return Promise.resolve()
-    cancelGathering ??= clock.after(GATHER_MS, endGathering)
-    return new Promise(resolve => gathered.push(resolve))
+  function waitForBatch(): Promise<void> {
+    if (idleWaiters > 0) return Promise.resolve()
+    cancelBatchTimer ??= clock.after(GATHER_MS, releaseBatch)
+    return new Promise(resolve => batchWaiters.push(resolve))
   }
 
-  function endGathering(): void {
-    cancelGathering?.()
-    cancelGathering = null
-    for (const resolve of gathered.splice(0)) resolve()
+  function releaseBatch(): void {
+    cancelBatchTimer?.()
+    cancelBatchTimer = null
+    for (const resolve of batchWaiters.splice(0)) resolve()
   }
 
   function finishOf(delivery: Claimed, reply: Reply): Finish {
@@ -225,7 +225,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     }
   }
 
-  async function writeDown(done: readonly Done[]): Promise<undefined[]> {
+  async function storeResults(done: readonly AttemptResult[]): Promise<undefined[]> {
     const inOrder = done.map(each => each.finish).sort((a, b) => (a.id < b.id ? -1 : 1))
     // A delivery that the receiver has taken must be recorded, even if the database is down for a moment.
     const health = await patiently(
@@ -233,7 +233,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
       () => !stopping.signal.aborted,
       () => finishDeliveries(db, clock.now(), inOrder),
     )
-    for (const { delivery, finish } of done) note(delivery, finish)
+    for (const { delivery, finish } of done) logResult(delivery, finish)
     for (const { delivery } of done.filter(each => each.gone && each.delivery.kind === 'endpoint')) {
       await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone', delivery.receiver?.url)
     }
@@ -244,7 +244,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     return new Array(done.length)
   }
 
-  function note({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {
+  function logResult({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {
     deps.observe?.(kind, status)
     const facts = { deliveryId: id, accountId, eventType, httpStatus, error }
     if (status === 'failed') log.info(facts, 'a callback failed for good')
@@ -272,15 +272,15 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   async function idle(): Promise<void> {
-    hurried++
-    endGathering()
+    idleWaiters++
+    releaseBatch()
     while (underWay.size > 0) await Promise.all(underWay)
-    hurried--
+    idleWaiters--
   }
 
   return {
     poll,
-    onRoom(wake) {
+    onCapacity(wake) {
       wakeAt = wake
     },
     idle,
@@ -292,7 +292,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 }
 
-const NOTHING: Taken = { taken: 0, more: false }
+const NOTHING: PollResult = { claimed: 0, more: false }
 
-type Room = { accountId: AccountId; targetUuid: string; limit: number }
-type Done = { delivery: Claimed; finish: Finish; gone: boolean }
+type TargetCapacity = { accountId: AccountId; targetUuid: string; limit: number }
+type AttemptResult = { delivery: Claimed; finish: Finish; gone: boolean }

@@ -8,9 +8,9 @@ export type Chore = {
   name: string
   everyMs: number
   /** It depends on the age of rows, and is skipped while this machine's clock cannot be trusted. */
-  byAge?: true
+  dependsOnClock?: true
   /** Receives the function that runs it at once, for chores that are also triggered by events. */
-  wokenBy?(wake: () => void): void
+  registerWake?(wake: () => void): void
   run(): Promise<unknown>
 }
 
@@ -47,11 +47,11 @@ export function startChores(chores: readonly Chore[], deps: ChoresDeps): { stop(
 }
 
 function startChore(chore: Chore, { clock, log, checkClock }: ChoresDeps): Loop {
-  const { name, everyMs, byAge, run } = chore
+  const { name, everyMs, dependsOnClock, run } = chore
   /** The failures since it last worked. */
   let failing: { sinceMs: number; times: number; warnAfterMs: number } | null = null
 
-  function failed(error: unknown): void {
+  function recordFailure(error: unknown): void {
     failing ??= { sinceMs: clock.monotonic(), times: 0, warnAfterMs: WARN_AFTER_MS }
     failing.times++
     const forMs = clock.monotonic() - failing.sinceMs
@@ -67,14 +67,14 @@ function startChore(chore: Chore, { clock, log, checkClock }: ChoresDeps): Loop 
     clock,
     everyMs,
     async round() {
-      if (byAge) await checkClock()
+      if (dependsOnClock) await checkClock()
       await run()
       if (failing && failing.warnAfterMs > WARN_AFTER_MS) log.info({ chore: name }, 'a chore works again')
       failing = null
       return undefined
     },
-    onError: failed,
+    onError: recordFailure,
   })
-  chore.wokenBy?.(loop.wake)
+  chore.registerWake?.(loop.wake)
   return loop
 }

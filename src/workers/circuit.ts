@@ -86,11 +86,11 @@ export function afterReport(
   random: Random,
 ): Circuit {
   const before = circuit.link
-  const told = { ...circuit, link }
-  if (link === before) return told
-  if (link === 'down' && circuit.openings === 0) return open(told, nowMs, random)
-  if (link === 'up' && before === 'down') return { ...told, probing: false, openUntilMs: nowMs }
-  return told
+  const reported = { ...circuit, link }
+  if (link === before) return reported
+  if (link === 'down' && circuit.openings === 0) return open(reported, nowMs, random)
+  if (link === 'up' && before === 'down') return { ...reported, probing: false, openUntilMs: nowMs }
+  return reported
 }
 
 function open(circuit: Circuit, nowMs: number, random: Random): Circuit {
@@ -115,31 +115,31 @@ export type Circuits = {
 export function createCircuits({ clock, random }: { clock: Clock; random: Random }): Circuits {
   /** Only circuits that differ from CLOSED. */
   const circuits = new Map<ConnectionId, Circuit>()
-  const of = (id: ConnectionId) => circuits.get(id) ?? CLOSED
+  const circuitOf = (id: ConnectionId) => circuits.get(id) ?? CLOSED
   const listening = new Map<ConnectionId, object>()
 
   return {
-    ready: id => phaseOf(of(id), clock.monotonic()) !== 'open',
+    ready: id => phaseOf(circuitOf(id), clock.monotonic()) !== 'open',
     started(id) {
-      const circuit = of(id)
+      const circuit = circuitOf(id)
       if (circuit.openings > 0) circuits.set(id, afterStart(circuit, clock.monotonic()))
     },
     withdrawn(id) {
-      if (of(id).probing) circuits.set(id, afterWithdrawal(of(id), clock.monotonic()))
+      if (circuitOf(id).probing) circuits.set(id, afterWithdrawal(circuitOf(id), clock.monotonic()))
     },
     ended(id, outcome) {
-      const circuit = of(id)
+      const circuit = circuitOf(id)
       // The usual case: it worked before, and still does.
       if (outcome.kind === 'accepted' && circuit.failures === 0 && circuit.openings === 0) return
       circuits.set(id, afterOutcome(circuit, outcome, clock.monotonic(), random))
     },
-    phase: id => phaseOf(of(id), clock.monotonic()),
+    phase: id => phaseOf(circuitOf(id), clock.monotonic()),
     opened(id) {
-      const mine = {}
-      listening.set(id, mine)
+      const registration = {}
+      listening.set(id, registration)
       circuits.delete(id)
       return link => {
-        if (listening.get(id) === mine) circuits.set(id, afterReport(of(id), link, clock.monotonic(), random))
+        if (listening.get(id) === registration) circuits.set(id, afterReport(circuitOf(id), link, clock.monotonic(), random))
       }
     },
     forget(id) {

@@ -11,7 +11,7 @@ export type Deadline = {
 export type Deadlines = {
   current(): Deadline
   /** Ends the deadlines of all work that has begun; its grace is over after `graceMs`. */
-  end(graceMs: number): void
+  endAll(graceMs: number): void
 }
 
 type Generation = Deadline & { startedMs: number; end(graceMs: number): void }
@@ -53,7 +53,7 @@ export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number
       if (!generation || nowMs - generation.startedMs >= SHARED_MS) generation = begin(nowMs)
       return generation
     },
-    end(grace) {
+    endAll(grace) {
       generation = null
       for (const begun of running) begun.end(grace)
     },

@@ -8,38 +8,38 @@ import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createPassingMap } from '../lib/short-lived-map.ts'
-import { type AskDeps, createAsk } from './ask.ts'
-import { createBegin } from './begin.ts'
+import { type SubmitterDeps, createSubmitter } from './submitter.ts'
+import { createAttemptRecorder } from './attempt-recorder.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
-import { createDue, type DueDeps } from './due.ts'
-import { createJobTurns, isOfJob, type TurnOf } from './job-turns.ts'
+import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
+import { createJobTurns, isJobItem, type AssignTurn } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
-import { createMislaid } from './mislaid.ts'
+import { createOrphanCheck } from './orphaned.ts'
 
 export type Dispatcher = Dispatch & {
   /** Claims due messages once; returns how many this node claimed. */
   poll(): Promise<number>
   /** Releases messages that this node holds only according to the database; returns how many. */
-  findMislaid(): Promise<number>
+  releaseOrphaned(): Promise<number>
   /** Calls `wake` with the time at which a deferred message is due again; for the loop. */
   onDue(wake: (dueAtMs: number) => void): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
-  restsUntil(connectionId: ConnectionId, accountId: AccountId): number
+  pausedUntil(connectionId: ConnectionId, accountId: AccountId): number
   /** How many messages of a connection may begin at once (Lane.places). */
-  placesAt(connectionId: ConnectionId): number
+  freeSlotsAt(connectionId: ConnectionId): number
   /** Calls `wake` when a connection may have a free slot again. */
-  onPlace(wake: (connectionId: ConnectionId) => void): void
+  onSlotFree(wake: (connectionId: ConnectionId) => void): void
   /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
-  onReturn(turnOf: TurnOf): void
+  onReturn(turnOf: AssignTurn): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
-  neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
+  undoAttempt(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Synchronises the lanes with the open links. */
-  relink(): void
+  syncLanes(): void
   stats(): LaneStats[]
   /** Accepts no further messages, releases those that are held, and resolves when none is in flight. */
   stop(): Promise<void>
   /** Stops waiting for providers that do not respond: the outcome of submits in progress is unknown. */
-  giveUp(): void
+  abandonSubmits(): void
 }
 
 type LaneStats = {
@@ -51,13 +51,13 @@ type LaneStats = {
   circuit: CircuitPhase
 }
 
-export type DispatchDeps = DueDeps &
-  AskDeps & {
+export type DispatchDeps = DueClaimerDeps &
+  SubmitterDeps & {
     clock: Clock
     log: Log
     links: Links
     /** Whether messages of live keys may be sent over it. */
-    takesLive(open: OpenLink): boolean
+    acceptsLive(open: OpenLink): boolean
     waiters: Waiters
     circuits: Circuits
     /** Applies an attempt's outcome to its message. */
@@ -75,28 +75,28 @@ const MOST_CLAIMED = 500
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const { circuits, clock, conclude, db, links, waiters } = deps
   const lanes = new Map<ConnectionId, Lane>()
-  const ask = createAsk(deps)
-  const claim = createDue(deps)
-  const begin = createBegin({ ...deps, stopping: () => stopping })
+  const submitToProvider = createSubmitter(deps)
+  const claim = createDueClaimer(deps)
+  const recordAttempt = createAttemptRecorder({ ...deps, stopping: () => stopping })
   /** Every message that this node holds, from its hand-over to its settlement. */
-  const inHand = createPassingMap<MessageId, OutboxItem>()
+  const heldItems = createPassingMap<MessageId, OutboxItem>()
   /** Connections that may have more due messages than they had room for at the last poll. */
-  const hungry = new Set<ConnectionId>()
+  const backlogged = new Set<ConnectionId>()
   const turns = createJobTurns(deps)
-  const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
+  const orphanCheck = createOrphanCheck({ db, log: deps.log, node: deps.node, held: heldItems, concludeLost: concludeLost })
   let wakeAt: (dueAtMs: number) => void = () => {}
-  let placeFreed: (connectionId: ConnectionId) => void = () => {}
+  let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
   let stopping = false
   let inFlight = 0
-  let allLanded: (() => void) | null = null
+  let onDrained: (() => void) | null = null
 
   // --- accepting hands over -------------------------------------------------
 
   function admit(connectionId: ConnectionId, accountId: AccountId): Admission {
     const lane = lanes.get(connectionId)
     if (!lane || stopping) return { kind: 'wait', dueAt: clock.now() }
-    const restsUntil = lane.restsUntil(accountId)
-    if (restsUntil > 0) return { kind: 'wait', dueAt: restsUntil }
+    const pausedUntil = lane.pausedUntil(accountId)
+    if (pausedUntil > 0) return { kind: 'wait', dueAt: pausedUntil }
     if (lane.tryEnter(accountId)) {
       circuits.started(connectionId)
       return { kind: 'begin' }
@@ -106,13 +106,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
-    inHand.set(item.id, item)
+    heldItems.set(item.id, item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
       item.heldAtMs ??= clock.monotonic()
       lane.hold(item)
       pump(lane)
-    } else void returnItems([item])
+    } else void releaseItems([item])
   }
 
   /** Its attempt is recorded: it is submitted as soon as there is a free slot. */
@@ -132,57 +132,57 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   // --- the outbox hands over ------------------------------------------------
 
   async function poll(): Promise<number> {
-    const lookedAt = [...lanes.values()].map(lane => ({
+    const polled = [...lanes.values()].map(lane => ({
       connectionId: lane.open.id,
       limit: Math.min(MOST_CLAIMED, lane.wanted()),
-      testsOnly: !deps.takesLive(lane.open),
+      testsOnly: !deps.acceptsLive(lane.open),
     }))
-    const room = lookedAt.filter(each => each.limit > 0)
+    const room = polled.filter(each => each.limit > 0)
     const { rows, items, endOthers } = await claim(stopping ? [] : room)
-    noteHungry(lookedAt, rows)
-    for (const item of items) takeAgain(item)
+    updateBacklogged(polled, rows)
+    for (const item of items) requeue(item)
     await endOthers()
     return rows.length
   }
 
   /** For messages from the outbox, or that are sent again: a message of a bulk job waits for its turn first. */
-  function takeAgain(item: OutboxItem): void {
-    if (stopping || !isOfJob(item)) {
+  function requeue(item: OutboxItem): void {
+    if (stopping || !isJobItem(item)) {
       push(item, false)
       return
     }
-    inHand.set(item.id, item)
-    turns.ask(item, {
+    heldItems.set(item.id, item)
+    turns.requestTurn(item, {
       go: () => push(item, false),
-      putOff(dueAtMs) {
-        letGo(item)
+      deferred(dueAtMs) {
+        dropItem(item)
         wakeAt(dueAtMs)
       },
     })
   }
 
   /** A connection that got fewer messages than its limit has no further due ones. */
-  function noteHungry(
-    lookedAt: readonly { connectionId: ConnectionId; limit: number }[],
+  function updateBacklogged(
+    polled: readonly { connectionId: ConnectionId; limit: number }[],
     rows: readonly { connectionId: ConnectionId }[],
   ): void {
     const got = new Map<ConnectionId, number>()
     for (const { connectionId } of rows) got.set(connectionId, (got.get(connectionId) ?? 0) + 1)
-    for (const { connectionId, limit } of lookedAt) {
-      if ((got.get(connectionId) ?? 0) < limit) hungry.delete(connectionId)
-      else hungry.add(connectionId)
+    for (const { connectionId, limit } of polled) {
+      if ((got.get(connectionId) ?? 0) < limit) backlogged.delete(connectionId)
+      else backlogged.add(connectionId)
     }
   }
 
   /** Polls at once when a lane with a backlog has room, instead of at the next regular poll. */
-  function feed(lane: Lane): void {
-    if (!hungry.has(lane.open.id) || lane.wanted() === 0) return
-    hungry.delete(lane.open.id)
+  function pollIfBacklogged(lane: Lane): void {
+    if (!backlogged.has(lane.open.id) || lane.wanted() === 0) return
+    backlogged.delete(lane.open.id)
     wakeAt(clock.now())
   }
 
   /** Concludes an attempt that was recorded and is not being made: it may have been sent. */
-  async function giveUp({ attempt, ...row }: OwnedRow): Promise<void> {
+  async function concludeLost({ attempt, ...row }: OwnedRow): Promise<void> {
     await conclude.orphaned(row, attempt)
   }
 
@@ -199,7 +199,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   async function beginAndSubmit(lane: Lane, item: OutboxItem): Promise<void> {
     inFlight++
-    const attempt = await begin(item).catch(error => {
+    const attempt = await recordAttempt(item).catch(error => {
       deps.log.warn(
         { err: error, messageId: item.id },
         'an attempt could not be recorded, so it was not made',
@@ -211,10 +211,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       return submit(lane, item, attempt)
     }
     // Cancelled meanwhile, or this node lost its lease and another one has the message.
-    letGo(item)
+    dropItem(item)
     waiters.notify(item.id, null)
-    leave(lane)
-    landed()
+    freeSlot(lane)
+    endFlight()
   }
 
   // --- the provider ---------------------------------------------------------
@@ -225,37 +225,37 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     circuits.started(item.connectionId)
     item.submitCallbacks?.submitted(item.connectionId)
     open?.calls.begin()
-    const outcome = open ? await ask(open, item, attempt) : NO_LINK
+    const outcome = open ? await submitToProvider(open, item, attempt) : NO_LINK
     open?.calls.end()
     item.submitCallbacks?.answered()
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message')
-      lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
+      lane?.pause(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
     if (lane) {
-      leave(lane)
-      feed(lane)
+      freeSlot(lane)
+      pollIfBacklogged(lane)
     }
-    await end(item, attempt, outcome)
-    landed()
+    await concludeAttempt(item, attempt, outcome)
+    endFlight()
   }
 
   /** Frees its slot for the next message. */
-  function leave(lane: Lane): void {
+  function freeSlot(lane: Lane): void {
     lane.leave()
-    goOn(lane)
+    serveNext(lane)
   }
 
-  function goOn(lane: Lane): void {
+  function serveNext(lane: Lane): void {
     pump(lane)
-    placeFreed(lane.open.id)
+    notifySlotFree(lane.open.id)
   }
 
-  async function end(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
+  async function concludeAttempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
     try {
       const conclusion = await conclude.attempt(item, attempt, outcome)
       if (conclusion.kind === 'moved') {
-        takeAgain(conclusion.item)
+        requeue(conclusion.item)
         return
       }
       if (conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
@@ -265,23 +265,23 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         'an outcome could not be stored; the message will become unknown',
       )
     }
-    letGo(item)
+    dropItem(item)
   }
 
   /** Unless it is held again, because a late outcome made it continue. */
-  function letGo(item: OutboxItem): void {
+  function dropItem(item: OutboxItem): void {
     item.submitCallbacks?.submitted(null)
-    if (inHand.get(item.id) === item) inHand.delete(item.id)
+    if (heldItems.get(item.id) === item) heldItems.delete(item.id)
   }
 
-  function landed(): void {
+  function endFlight(): void {
     inFlight--
-    if (inFlight === 0) allLanded?.()
+    if (inFlight === 0) onDrained?.()
   }
 
-  async function returnItems(items: OutboxItem[]): Promise<void> {
+  async function releaseItems(items: OutboxItem[]): Promise<void> {
     for (const item of items) {
-      letGo(item)
+      dropItem(item)
       waiters.notify(item.id, null)
     }
     await releaseRows(db, deps.node(), items).catch(error => {
@@ -289,7 +289,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
   }
 
-  function relink(): void {
+  function syncLanes(): void {
     for (const [id, lane] of lanes) {
       const open = links.get(id)
       if (open) lane.relink(open)
@@ -298,8 +298,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         circuits.forget(id)
         submitArrived(lane)
         const held = lane.drain()
-        if (held.length > 0) void returnItems(held)
-        placeFreed(id)
+        if (held.length > 0) void releaseItems(held)
+        notifySlotFree(id)
       }
     }
     for (const open of links.all()) {
@@ -315,25 +315,25 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const lane = lanes.get(connectionId)
       if (!lane) return
       circuits.withdrawn(connectionId)
-      lane.turnBack()
-      goOn(lane)
+      lane.cancelEntry()
+      serveNext(lane)
     },
     push,
     poll,
-    findMislaid: mislaid.find,
+    releaseOrphaned: orphanCheck.release,
     onDue(wake) {
       wakeAt = wake
     },
-    restsUntil(connectionId, accountId) {
+    pausedUntil(connectionId, accountId) {
       const lane = lanes.get(connectionId)
-      return lane ? Math.max(lane.restsUntil(accountId), lane.restsForAllUntil()) : 0
+      return lane ? Math.max(lane.pausedUntil(accountId), lane.allPausedUntil()) : 0
     },
-    placesAt: connectionId => lanes.get(connectionId)?.places() ?? Number.POSITIVE_INFINITY,
-    onPlace(wake) {
-      placeFreed = wake
+    freeSlotsAt: connectionId => lanes.get(connectionId)?.freeSlots() ?? Number.POSITIVE_INFINITY,
+    onSlotFree(wake) {
+      notifySlotFree = wake
     },
     onReturn: turns.onReturn,
-    async neverMade(message) {
+    async undoAttempt(message) {
       try {
         const conclusion = await conclude.notMade(message, 1)
         if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
@@ -344,7 +344,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         )
       }
     },
-    relink,
+    syncLanes: syncLanes,
     stats: () =>
       [...lanes.values()].map(lane => ({
         connectionId: lane.open.id,
@@ -356,10 +356,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       stopping = true
       for (const lane of lanes.values()) submitArrived(lane)
       const held = [...lanes.values()].flatMap(lane => lane.drain())
-      if (held.length > 0) await returnItems(held)
-      if (inFlight > 0) await new Promise<void>(resolve => (allLanded = resolve))
+      if (held.length > 0) await releaseItems(held)
+      if (inFlight > 0) await new Promise<void>(resolve => (onDrained = resolve))
     },
-    giveUp: ask.giveUp,
+    abandonSubmits: submitToProvider.abandonAll,
   }
 }
 

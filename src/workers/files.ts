@@ -17,34 +17,34 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
     async fetched(url, signal) {
       try {
         const response = await guarded.fetch({ url, signal })
-        if (response.status === 200) return saying(response.body)
+        if (response.status === 200) return withFileErrors(response.body)
         response.body.destroy()
         const later = response.status >= 500 || response.status === 429
         throw new FileUnavailable(`the attachment's URL responded with status ${response.status}`, later)
       } catch (error) {
-        throw unfetched(error)
+        throw toFileUnavailable(error)
       }
     },
   }
 }
 
 /** The same bytes; where they break off, the reader gets an error that says whether a later try may succeed. */
-function saying(body: Readable): Readable {
-  const said = Readable.from(passOn(body), { objectMode: false })
+function withFileErrors(body: Readable): Readable {
+  const guardedBody = Readable.from(relay(body), { objectMode: false })
   // A generator that was never started does not close its source when it ends.
-  said.once('close', () => body.destroy())
-  return said
+  guardedBody.once('close', () => body.destroy())
+  return guardedBody
 }
 
-async function* passOn(body: Readable): AsyncGenerator<Buffer> {
+async function* relay(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body
   } catch (error) {
-    throw unfetched(error)
+    throw toFileUnavailable(error)
   }
 }
 
-function unfetched(error: unknown): unknown {
+function toFileUnavailable(error: unknown): unknown {
   if (!(error instanceof GuardedFetchError)) return error
   return new FileUnavailable(`the attachment could not be fetched: ${error.reason}`, error.retryable)
 }

@@ -48,16 +48,16 @@ export function holdSession(
   deps: HeldSessionDeps,
 ): HeldSession {
   let held = true
-  let isOpen = false
+  let acceptsMessages = false
   let detach: (() => void) | null = null
-  let said: Promise<void> = Promise.resolve()
+  let storing: Promise<void> = Promise.resolve()
   const patience = () => held && !deps.stopping()
   const stored = deps.keysOf(hold, patience)
   const keys: SessionKeys = {
     read: stored.read,
     async write(changes) {
       if (!held || !(await stored.write(changes))) {
-        letGo()
+        release()
         throw new NotTheHolder()
       }
     },
@@ -77,54 +77,54 @@ export function holdSession(
         pairedAtMs: row.pairedAtMs,
         keys,
         sentText: deps.sentText,
-        reportState: tell,
-        reportChats: chats => later(() => stillHeld(deps.standings.recordChats(hold, chats))),
+        reportState: tell: reportState,
+        reportChats: chats => storeInOrder(() => releaseUnlessHeld(deps.standings.recordChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
-      later(() =>
-        note({ state: 'closed', detail: 'the server could not open the session; restart it', goesOn: false }),
+      storeInOrder(() =>
+        storeState({ state: 'closed', detail: 'the server could not open the session; restart it', goesOn: false }),
       )
       return null
     }
   }
 
   /** Messages follow the present state at once; the database stores the states one after the other. */
-  function tell(news: SessionReport): void {
+  function reportState(news: SessionReport): void {
     if (news.state === 'open') attach()
-    else letOut()
-    later(() => note(standingOf(news)))
+    else detachLink()
+    storeInOrder(() => storeState(stateOf(news)))
   }
 
   function attach(): void {
-    isOpen = true
+    acceptsMessages = true
     // The state may be reported before the link is returned.
     void opening.then(link => {
-      if (link && held && isOpen) detach ??= deps.attach(link)
+      if (link && held && acceptsMessages) detach ??= deps.attach(link)
     })
   }
 
-  function letOut(): void {
-    isOpen = false
+  function detachLink(): void {
+    acceptsMessages = false
     detach?.()
     detach = null
   }
 
-  function letGo(): void {
+  function release(): void {
     held = false
-    letOut()
+    detachLink()
   }
 
-  function note(standing: ReportedState): Promise<void> {
-    return stillHeld(deps.standings.recordState(hold, standing))
+  function storeState(standing: ReportedState): Promise<void> {
+    return releaseUnlessHeld(deps.standings.recordState(hold, standing))
   }
 
-  async function stillHeld(noted: Promise<boolean>): Promise<void> {
-    if (!(await noted)) letGo()
+  async function releaseUnlessHeld(noted: Promise<boolean>): Promise<void> {
+    if (!(await noted)) release()
   }
 
-  function later(work: () => Promise<void>): void {
-    said = said
+  function storeInOrder(work: () => Promise<void>): void {
+    storing = storing
       .then(() => (held ? patiently(deps.clock, patience, work) : undefined))
       .catch(error =>
         deps.log.warn({ err: error, session: row.name }, 'the state of a web session could not be stored'),
@@ -140,16 +140,16 @@ export function holdSession(
       if (link) await within(deps.clock, timeoutMs, signal => link.logOut(signal))
     },
     async close() {
-      letOut()
+      detachLink()
       const link = await opening
       await link?.close()
-      await said
+      await storing
       held = false
     },
   }
 }
 
-function standingOf(news: SessionReport): ReportedState {
+function stateOf(news: SessionReport): ReportedState {
   switch (news.state) {
     case 'qr':
       return { state: 'qr', pairing: { qr: news.text, untilMs: news.untilMs } }

@@ -9,48 +9,48 @@ import { byAccountAndId } from '../lib/lock-order.ts'
 import type { Log } from '../lib/log.ts'
 import type { Returning } from './bulk-returns.ts'
 
-export type OfJob = OutboxItem & { bulkJobId: Id<'job'> }
+export type JobItem = OutboxItem & { bulkJobId: Id<'job'> }
 /** Decides when a message of a bulk job that is to be sent again may be sent. */
-export type TurnOf = (item: OfJob, returning: Returning) => void
+export type AssignTurn = (item: JobItem, returning: Returning) => void
 
 /** Holds messages of bulk jobs that come from the outbox, or are sent again, to the rate of their job. */
 export type JobTurns = {
-  onReturn(turnOf: TurnOf): void
+  onReturn(turnOf: AssignTurn): void
   /** Calls `go` when it may be sent, or `putOff` once it is back in the outbox, due then (ms since the epoch). */
-  ask(item: OfJob, told: { go(): void; putOff(dueAtMs: number): void }): void
+  requestTurn(item: JobItem, callbacks: { go(): void; deferred(dueAtMs: number): void }): void
 }
 
 export type JobTurnsDeps = { db: Database; clock: Clock; log: Log; node(): number }
 
-export function isOfJob(item: OutboxItem): item is OfJob {
+export function isJobItem(item: OutboxItem): item is JobItem {
   return item.bulkJobId !== undefined
 }
 
 /** A deferred message is due again this much later, or after the deferred ones of its job before it; in ms. */
-const RETURN_MS = 1_000
+const DEFER_MS = 1_000
 /** The most that a job may send in a second. */
-const RETURNED_PER_SECOND = 10
+const DEFERRED_PER_SECOND = 10
 /** Jobs for which the due time of the last deferred message is remembered. */
-const JOBS = 2_000
+const MAX_JOBS = 2_000
 
 export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns {
-  let turnOf: TurnOf = (_, returning) => returning.later()
+  let assignTurn: AssignTurn = (_, returning) => returning.defer()
   /** When the last deferred message of each job is due again, by the monotonic clock. */
-  const lastMs = createGenerations<OfJob['bulkJobId'], number>(JOBS)
+  const lastDueMs = createGenerations<JobItem['bulkJobId'], number>(MAX_JOBS)
   const returns = createBatcher<OutboxItem & { dueAtMs: number }, undefined>({
     flush: items =>
       releaseRows(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
   })
 
   /** Each at its own time: all messages of a paused job at once, again and again, would overload the database. */
-  function comesAgain(id: OfJob['bulkJobId'], perSecond = RETURNED_PER_SECOND): number {
+  function nextDueAt(id: JobItem['bulkJobId'], perSecond = DEFERRED_PER_SECOND): number {
     const nowMs = clock.monotonic()
-    const againMs = Math.max(lastMs.get(id) ?? 0, nowMs + RETURN_MS) + 1_000 / perSecond
-    lastMs.set(id, againMs)
+    const againMs = Math.max(lastDueMs.get(id) ?? 0, nowMs + DEFER_MS) + 1_000 / perSecond
+    lastDueMs.set(id, againMs)
     return clock.now() + againMs - nowMs
   }
 
-  async function putOff(item: OfJob, dueAtMs: number): Promise<void> {
+  async function defer(item: JobItem, dueAtMs: number): Promise<void> {
     await returns.add({ ...item, dueAtMs }).catch(error => {
       log.warn(
         { err: error, messageId: item.id },
@@ -61,19 +61,19 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
 
   return {
     onReturn(turn) {
-      turnOf = turn
+      assignTurn = turn
     },
-    ask(item, told) {
-      // What was checked for it ages from now on (FRESH_MS in begin.ts).
+    requestTurn(item, told) {
+      // What was checked for it ages from now on (FRESH_MS in attempt-recorder.ts).
       item.heldAtMs = clock.monotonic()
-      turnOf(item, {
-        go(leaving) {
+      assignTurn(item, {
+        send(leaving) {
           item.submitCallbacks = leaving
           told.go()
         },
-        later(perSecond) {
-          const dueAtMs = comesAgain(item.bulkJobId, perSecond)
-          void putOff(item, dueAtMs).then(() => told.putOff(dueAtMs))
+        defer(perSecond) {
+          const dueAtMs = nextDueAt(item.bulkJobId, perSecond)
+          void defer(item, dueAtMs).then(() => told.deferred(dueAtMs))
         },
       })
     },

@@ -12,7 +12,7 @@ export type Lane = {
    */
   tryEnter(accountId: AccountId): boolean
   /** An admitted message was not accepted, and does not arrive. */
-  turnBack(): void
+  cancelEntry(): void
   /** An admitted message is accepted: true where it has its slot, false where it waits for one. */
   arrive(item: OutboxItem): boolean
   /** The next arrived message that waits for a slot, with a slot taken for it, or null. */
@@ -27,15 +27,15 @@ export type Lane = {
    * How many may be admitted at once. Infinite where they would wait not for slots but for a pause or the
    * rate, and where slots are few: there the held messages keep them busy.
    */
-  places(): number
+  freeSlots(): number
   /** How many it would fetch from the outbox: 0 until half of its room is free, so that each call fetches many. */
   wanted(): number
   /** Until when this account is paused (wall clock, ms), or 0. */
-  restsUntil(accountId: AccountId): number
+  pausedUntil(accountId: AccountId): number
   /** Until when all accounts are paused, likewise. */
-  restsForAllUntil(): number
+  allPausedUntil(): number
   /** Pauses one account, or all; never shortens a pause. */
-  rest(forMs: number, accountId: AccountId | null): void
+  pause(forMs: number, accountId: AccountId | null): void
   /** Empties the queue and returns the held messages. */
   drain(): OutboxItem[]
   /** Removes and returns the arrived messages that wait for a slot. */
@@ -46,31 +46,31 @@ export type Lane = {
 }
 
 /** Held in memory beyond what is in flight: enough to keep a lane full between two polls. */
-const HELD_PER_PLACE = 4
-const HELD_AT_LEAST = 100
+const HELD_PER_SLOT = 4
+const MIN_HELD = 100
 /** A lane with fewer slots is kept busy by the messages that it holds. */
-const MANY_PLACES = 50
+const WIDE_LANE_SLOTS = 50
 /**
  * Messages admitted per slot of a wide lane: storing a message takes longer than most providers do, so admitting
  * only as many as there are slots would leave most of them empty. None is admitted while others wait.
  */
-const UNDER_WAY_PER_PLACE = 4
+const ADMITTED_PER_SLOT = 4
 /** Accounts that may be paused at once before the oldest pause is forgotten. */
-const MAX_RESTING = 10_000
+const MAX_PAUSED_ACCOUNTS = 10_000
 /** A burst of a tenth of a second evens out the batches of polling. */
 const BURST_SECONDS = 0.1
 
 export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lane {
   let open = first
   let busy = 0
-  let underWay = 0
+  let admitted = 0
   /** Admitted messages whose slots were taken by others. */
   let arrived: OutboxItem[] = []
   let queue: OutboxItem[] = []
   let head = 0
   // By the monotonic clock: a wall clock that is set back must not prolong a pause.
-  let restUntilMs = 0
-  const resting = new Map<AccountId, number>()
+  let allPausedUntilMs = 0
+  const pausedAccounts = new Map<AccountId, number>()
   let tokens = 1
   let refilledMs = clock.monotonic()
   let timer = false
@@ -93,21 +93,21 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     return false
   }
 
-  const isWide = () => open.link.concurrency >= MANY_PLACES
+  const isWide = () => open.link.concurrency >= WIDE_LANE_SLOTS
 
   /** How many more may be admitted, as far as slots go. */
-  function ways(): number {
+  function admissible(): number {
     if (arrived.length > 0) return 0
-    return open.link.concurrency * (isWide() ? UNDER_WAY_PER_PLACE : 1) - busy - underWay
+    return open.link.concurrency * (isWide() ? ADMITTED_PER_SLOT : 1) - busy - admitted
   }
 
-  function isFree(): boolean {
-    return arrived.length === 0 && busy + (isWide() ? 0 : underWay) < open.link.concurrency
+  function hasFreeSlot(): boolean {
+    return arrived.length === 0 && busy + (isWide() ? 0 : admitted) < open.link.concurrency
   }
 
   /** Whether neither a pause nor the rate limit prevents it. */
-  function mayGo(): boolean {
-    const restMs = restUntilMs - clock.monotonic()
+  function canSubmit(): boolean {
+    const restMs = allPausedUntilMs - clock.monotonic()
     if (restMs > 0) {
       wakeIn(restMs)
       return false
@@ -124,16 +124,16 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     })
   }
 
-  function restsUntil(accountId: AccountId): number {
-    const until = resting.get(accountId)
+  function pausedUntil(accountId: AccountId): number {
+    const until = pausedAccounts.get(accountId)
     if (until === undefined) return 0
     const restMs = until - clock.monotonic()
     if (restMs > 0) return clock.now() + restMs
-    resting.delete(accountId)
+    pausedAccounts.delete(accountId)
     return 0
   }
 
-  const capacity = () => Math.max(HELD_AT_LEAST, open.link.concurrency * HELD_PER_PLACE)
+  const capacity = () => Math.max(MIN_HELD, open.link.concurrency * HELD_PER_SLOT)
   const room = () => capacity() - (queue.length - head)
 
   return {
@@ -141,16 +141,16 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       return open
     },
     tryEnter(accountId) {
-      if (head < queue.length || ways() <= 0 || restsUntil(accountId) > 0 || !mayGo()) return false
-      underWay++
+      if (head < queue.length || admissible() <= 0 || pausedUntil(accountId) > 0 || !canSubmit()) return false
+      admitted++
       return true
     },
     // At least 0: a lane that was created anew meanwhile has not counted it.
-    turnBack() {
-      underWay = Math.max(0, underWay - 1)
+    cancelEntry() {
+      admitted = Math.max(0, admitted - 1)
     },
     arrive(item) {
-      underWay = Math.max(0, underWay - 1)
+      admitted = Math.max(0, admitted - 1)
       if (arrived.length === 0 && busy < open.link.concurrency) {
         busy++
         return true
@@ -164,7 +164,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       return arrived.shift()!
     },
     next() {
-      if (head >= queue.length || !isFree() || !mayGo()) return null
+      if (head >= queue.length || !hasFreeSlot() || !canSubmit()) return null
       const item = queue[head]!
       head++
       if (head > 1_000 && head * 2 > queue.length) {
@@ -181,28 +181,28 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       queue.push(item)
     },
     room,
-    places() {
-      const isOpen = open.link.messagesPerSecond === undefined && restUntilMs <= clock.monotonic()
+    freeSlots() {
+      const isOpen = open.link.messagesPerSecond === undefined && allPausedUntilMs <= clock.monotonic()
       if (!isWide() || !isOpen) return Number.POSITIVE_INFINITY
-      return head < queue.length ? 0 : Math.max(0, ways())
+      return head < queue.length ? 0 : Math.max(0, admissible())
     },
     wanted: () => (room() * 2 >= capacity() ? room() : 0),
-    restsUntil,
-    restsForAllUntil() {
-      const restMs = restUntilMs - clock.monotonic()
+    pausedUntil: pausedUntil,
+    allPausedUntil() {
+      const restMs = allPausedUntilMs - clock.monotonic()
       return restMs > 0 ? clock.now() + restMs : 0
     },
-    rest(forMs, accountId) {
+    pause(forMs, accountId) {
       const until = clock.monotonic() + forMs
       if (accountId === null) {
-        restUntilMs = Math.max(restUntilMs, until)
+        allPausedUntilMs = Math.max(allPausedUntilMs, until)
         return
       }
-      const longest = Math.max(resting.get(accountId) ?? 0, until)
+      const longest = Math.max(pausedAccounts.get(accountId) ?? 0, until)
       // A renewed pause is no longer the oldest.
-      if (!resting.delete(accountId) && resting.size >= MAX_RESTING)
-        resting.delete(resting.keys().next().value!)
-      resting.set(accountId, longest)
+      if (!pausedAccounts.delete(accountId) && pausedAccounts.size >= MAX_PAUSED_ACCOUNTS)
+        pausedAccounts.delete(pausedAccounts.keys().next().value!)
+      pausedAccounts.set(accountId, longest)
     },
     drain() {
       const items = queue.slice(head)
@@ -219,9 +219,9 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       open = next
     },
     stats: () => ({
-      busy: busy + underWay + arrived.length,
+      busy: busy + admitted + arrived.length,
       held: queue.length - head,
-      resting: restUntilMs > clock.monotonic(),
+      resting: allPausedUntilMs > clock.monotonic(),
     }),
   }
 }

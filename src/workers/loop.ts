@@ -25,7 +25,7 @@ export function startLoop(options: LoopOptions): Loop {
   let running: Promise<void> | null = null
   let stopped = false
 
-  function plan(atMs: number): void {
+  function schedule(atMs: number): void {
     if (stopped || atMs >= nextAtMs) return
     cancel?.()
     nextAtMs = atMs
@@ -40,7 +40,7 @@ export function startLoop(options: LoopOptions): Loop {
       running = null
       const atMs = Math.min(nextAtMs, wantedMs)
       nextAtMs = Number.POSITIVE_INFINITY
-      plan(atMs)
+      schedule(atMs)
     })
   }
 
@@ -53,10 +53,10 @@ export function startLoop(options: LoopOptions): Loop {
     return clock.now() + options.everyMs
   }
 
-  plan(clock.now())
+  schedule(clock.now())
   return {
-    wake: () => plan(clock.now()),
-    wakeAt: plan,
+    wake: () => schedule(clock.now()),
+    wakeAt: schedule,
     async stop() {
       stopped = true
       cancel?.()

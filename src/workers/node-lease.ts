@@ -28,7 +28,7 @@ export type NodeLeaseDeps = {
   log: Log
   host: string
   /** No other node can use this database: every node that is listed is dead. */
-  alone: boolean
+  isExclusive: boolean
   unknownDeadlineMs: number
 }
 
@@ -38,20 +38,20 @@ const FULL_RECLAIM_EVERY_BEATS = 60
 /** Messages of dead nodes that one statement reclaims: one over all messages of a bulk job might exceed its time-out. */
 const MOST_RECLAIMED = 1_000
 /** A dead node's last statements may still be running for a moment: after a death this many beats reclaim again. */
-const LOOKS_AFTER_A_DEATH = 5
+const RECLAIMS_AFTER_DEATH = 5
 /** After this long without a beat of its own, a node cannot tell dead nodes from those that were cut off with it. */
 const OWN_SILENCE_MS = NODE_LEASE_MS - 2 * BEAT_EVERY_MS
 
 /** Keeps this node's lease alive, and frees the messages of dead nodes. */
 export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   const { db, clock, log } = deps
-  let id = await registerNode(db, deps.host, clock.now(), deps.alone)
+  let id = await registerNode(db, deps.host, clock.now(), deps.isExclusive)
   let nodes = 1
   let beats = 0
   // A restart after a crash is a death too.
-  let looks = LOOKS_AFTER_A_DEATH
+  let reclaimsLeft = RECLAIMS_AFTER_DEATH
   /** Until then (monotonic clock, ms) no node is removed, so that others have time to return as this one did; null for no wait. */
-  let buriesFromMs: number | null = null
+  let removalsFromMs: number | null = null
   await reclaim()
   const loop: Loop = startLoop({
     clock,
@@ -63,20 +63,20 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   async function round(): Promise<undefined> {
     const silentMs = await sendHeartbeat(db, id)
     if (silentMs === null) {
-      id = await registerNode(db, deps.host, clock.now(), deps.alone)
+      id = await registerNode(db, deps.host, clock.now(), deps.isExclusive)
       log.warn({ node: id }, 'this node lost its lease and has registered again')
       await reclaim()
-    } else if (silentMs > OWN_SILENCE_MS) buriesFromMs ??= clock.monotonic() + NODE_LEASE_MS
+    } else if (silentMs > OWN_SILENCE_MS) removalsFromMs ??= clock.monotonic() + NODE_LEASE_MS
     nodes = Math.max(1, await countNodes(db))
-    if ((await bury()) > 0) looks = LOOKS_AFTER_A_DEATH
-    if (looks-- > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
+    if ((await removeDead()) > 0) reclaimsLeft = RECLAIMS_AFTER_DEATH
+    if (reclaimsLeft-- > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
     return undefined
   }
 
   /** Removes dead nodes. A node whose every beat is late waits before each removal, but not for ever. */
-  async function bury(): Promise<number> {
-    if (buriesFromMs !== null && clock.monotonic() < buriesFromMs) return 0
-    buriesFromMs = null
+  async function removeDead(): Promise<number> {
+    if (removalsFromMs !== null && clock.monotonic() < removalsFromMs) return 0
+    removalsFromMs = null
     return removeExpiredNodes(db)
   }
 

@@ -24,7 +24,7 @@ export type ReconcileDeps = {
   log: Log
   links: Links
   /** Settles the message, if it is still unknown by this very attempt. */
-  takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
+  concludeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
   observe?(provider: string, outcome: Outcome['kind']): void
 }
 
@@ -32,9 +32,9 @@ export type ReconcileDeps = {
 const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
 /** Concurrent look-ups of one connection: they must not slow its sends down. */
 const MOST_AT_ONCE = 8
-const ASK_TIMEOUT_MS = 15_000
+const LOOKUP_TIMEOUT_MS = 15_000
 /** How long a provider may take to return after its signal was aborted. */
-const ASK_GRACE_MS = 2_000
+const LOOKUP_GRACE_MS = 2_000
 
 /**
  * Any number of nodes may run this: a message is claimed together with its next time,
@@ -46,7 +46,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   const busy = new Map<ConnectionId, number>()
   const underWay = new Set<Promise<void>>()
   /** Ends each look-up in progress. */
-  const ends = new Set<() => void>()
+  const cancels = new Set<() => void>()
   let stopping = false
 
   async function round(): Promise<number> {
@@ -86,7 +86,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     const open = links.get(lookup.connectionId)
     if (!open?.link.find) return
     const attemptId = attemptIdOf(lookup.id, lookup.attempt)
-    const outcome = await ask(open, attemptId)
+    const outcome = await lookUp(open, attemptId)
     deps.observe?.(open.provider, outcome.kind)
     log.debug(
       { messageId: lookup.id, nth: lookup.nth, outcome: outcome.kind },
@@ -94,7 +94,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     )
     if (!isDecisive(outcome)) return
     try {
-      await deps.takeLate(open.id, { accountId: lookup.accountId, attemptId, outcome })
+      await deps.concludeLate(open.id, { accountId: lookup.accountId, attemptId, outcome })
     } catch (error) {
       log.warn(
         { err: error, messageId: lookup.id },
@@ -104,25 +104,25 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   }
 
   /** The outcome that the provider reports; NO_ANSWER where it does not know, does not respond or throws. */
-  function ask({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
+  function lookUp({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
     return new Promise(resolve => {
       const time = new AbortController()
-      const cancelTime = clock.after(ASK_TIMEOUT_MS, () => time.abort())
-      const cancelGrace = clock.after(ASK_TIMEOUT_MS + ASK_GRACE_MS, () => end(NO_ANSWER))
-      const stop = () => end(NO_ANSWER)
+      const cancelTime = clock.after(LOOKUP_TIMEOUT_MS, () => time.abort())
+      const cancelGrace = clock.after(LOOKUP_TIMEOUT_MS + LOOKUP_GRACE_MS, () => end(NO_OUTCOME))
+      const stop = () => end(NO_OUTCOME)
       function end(outcome: Outcome): void {
-        ends.delete(stop)
+        cancels.delete(stop)
         cancelTime()
         cancelGrace()
         time.abort()
         resolve(outcome)
       }
-      ends.add(stop)
+      cancels.add(stop)
       Promise.resolve()
         .then(() => link.find!(attemptId, time.signal))
         .then(end, error => {
           log.warn({ err: error, provider }, 'the look-up of an unknown message failed')
-          end(NO_ANSWER)
+          end(NO_OUTCOME)
         })
     })
   }
@@ -136,13 +136,13 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     idle,
     async stop() {
       stopping = true
-      for (const end of ends) end()
+      for (const end of cancels) end()
       await idle()
     },
   }
 }
 
-const NO_ANSWER: Outcome = { kind: 'unknown', detail: 'the provider reported no outcome' }
+const NO_OUTCOME: Outcome = { kind: 'unknown', detail: 'the provider reported no outcome' }
 
 /** A throttled look-up shows nothing about the message. */
 function isDecisive({ kind }: Outcome): boolean {

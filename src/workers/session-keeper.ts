@@ -26,11 +26,11 @@ export type SessionKeeperDeps<S extends Settings> = {
   log: Log
   node(): number
   /** Whether this node can hold sessions at all: one without the library leaves them to the others. */
-  able(): boolean
+  canHold(): boolean
   /** Null where its sessions may not be held. */
   settingsOf(row: SessionRow): Promise<S | null>
   /** Records that a session rests, since it may not be held. */
-  rest(hold: SessionClaim): Promise<unknown>
+  markResting(hold: SessionClaim): Promise<unknown>
   open(row: SessionRow, hold: SessionClaim, settings: S): HeldSession
 }
 
@@ -48,24 +48,24 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
   const { db } = deps
   const held = new Map<ConnectionId, HeldSession>()
   /** Sessions that are being logged out and deleted, which takes seconds. */
-  const leaving = new Map<ConnectionId, Promise<void>>()
-  let heldAs = deps.node()
+  const removals = new Map<ConnectionId, Promise<void>>()
+  let leaseNode = deps.node()
   let stopped = false
 
   async function round(): Promise<void> {
-    if (stopped || !deps.able()) return
-    await leaveLost()
-    await claimSessions(db, heldAs, CLAIMED_AT_ONCE)
-    const rows = await listHeldSessions(db, heldAs)
+    if (stopped || !deps.canHold()) return
+    await closeIfLeaseLost()
+    await claimSessions(db, leaseNode, CLAIMED_AT_ONCE)
+    const rows = await listHeldSessions(db, leaseNode)
     await closeGone(rows)
-    for (const row of rows) await bringInStep(row)
+    for (const row of rows) await syncSession(row)
   }
 
   /** When the node's lease is lost, so are all its claims. */
-  async function leaveLost(): Promise<void> {
-    if (deps.node() === heldAs) return
+  async function closeIfLeaseLost(): Promise<void> {
+    if (deps.node() === leaseNode) return
     await closeAll()
-    heldAs = deps.node()
+    leaseNode = deps.node()
   }
 
   async function closeGone(rows: readonly SessionRow[]): Promise<void> {
@@ -74,20 +74,20 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     await Promise.all(gone.map(([id]) => close(id)))
   }
 
-  async function bringInStep(row: SessionRow): Promise<void> {
-    if (leaving.has(row.id)) return
-    if (row.removing) return startLeaving(row)
+  async function syncSession(row: SessionRow): Promise<void> {
+    if (removals.has(row.id)) return
+    if (row.removing) return startRemoving(row)
     const settings = await deps.settingsOf(row)
-    if (settings === null) return rest(row)
+    if (settings === null) return closeResting(row)
     const session = held.get(row.id)
     if (session && isSame(session, row, settings)) return
     await close(row.id)
     held.set(row.id, open(row, settings))
   }
 
-  async function rest(row: SessionRow): Promise<void> {
+  async function closeResting(row: SessionRow): Promise<void> {
     await close(row.id)
-    if (row.state !== 'closed') await deps.rest(holdOf(row))
+    if (row.state !== 'closed') await deps.markResting(holdOf(row))
   }
 
   function isSame({ hold, revision }: HeldSession, row: SessionRow, settings: S): boolean {
@@ -98,15 +98,15 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     return deps.open(row, holdOf(row), settings)
   }
 
-  function startLeaving(row: SessionRow): void {
-    const done = leave(row)
+  function startRemoving(row: SessionRow): void {
+    const done = removeSession(row)
       .catch(error => deps.log.warn({ err: error, session: row.name }, 'a web session could not be removed'))
-      .finally(() => leaving.delete(row.id))
-    leaving.set(row.id, done)
+      .finally(() => removals.delete(row.id))
+    removals.set(row.id, done)
   }
 
   /** A session that was never linked needs no log-out. */
-  async function leave(row: SessionRow): Promise<void> {
+  async function removeSession(row: SessionRow): Promise<void> {
     const linked = row.pairedAtMs !== null
     const settings = linked ? await deps.settingsOf(row) : null
     const session = held.get(row.id) ?? (settings && open(row, settings))
@@ -117,7 +117,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
   }
 
   function holdOf({ accountId, id, fence, turn }: SessionRow): SessionClaim {
-    return { accountId, id, node: heldAs, fence, turn }
+    return { accountId, id, node: leaseNode, fence, turn }
   }
 
   async function close(id: ConnectionId): Promise<void> {
@@ -127,7 +127,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
   }
 
   async function closeAll(): Promise<void> {
-    await Promise.all([...[...held.keys()].map(close), ...leaving.values()])
+    await Promise.all([...[...held.keys()].map(close), ...removals.values()])
   }
 
   return {
@@ -135,7 +135,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     async stop() {
       stopped = true
       await closeAll()
-      await releaseSessions(db, heldAs).catch(() => {})
+      await releaseSessions(db, leaseNode).catch(() => {})
     },
   }
 }

@@ -177,7 +177,7 @@ async function seedVerifications({ db, ids: { accounts } }: System, count: numbe
         account_id: toUuid(accountId),
         id: toUuid(id),
         recipient: `seed ${id}`,
-        code_mark: `\\x${codes.mark({ accountId, mode: 'live' }, CODE).toString('hex')}`,
+        code_mark: `\\x${codes.digest({ accountId, mode: 'live' }, CODE).toString('hex')}`,
       },
     }
   })

@@ -2,7 +2,7 @@ import type { Caller } from '../../src/contract/caller.ts'
 import type { EventType } from '../../src/contract/webhook.ts'
 import { createWebhookDeliveries } from '../../src/core/callbacks/deliveries.ts'
 import { createWebhooks } from '../../src/core/callbacks/endpoints.ts'
-import { createDecisionTeller } from '../../src/core/callbacks/sender-decisions.ts'
+import { createDecisionPublisher } from '../../src/core/callbacks/sender-decisions.ts'
 import { freeDeliveries } from '../../src/core/callbacks/store.ts'
 import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { createOwnSenders } from '../../src/core/senders/own.ts'
@@ -62,7 +62,7 @@ export async function openCallbacks(
       /** Runs all due deliveries to their end. */
       async turn() {
         do await callbacks.idle()
-        while ((await callbacks.poll()).taken > 0)
+        while ((await callbacks.poll()).claimed > 0)
       },
       /** Ends the node's registration, as others do for a killed node. */
       bury: () => removeNode(db, number),
@@ -143,7 +143,7 @@ export async function openCallbacks(
     review: createSenderReview({
       db,
       ids,
-      notifyDecision: createDecisionTeller({ clock, ids }),
+      notifyDecision: createDecisionPublisher({ clock, ids }),
       applied: () => {},
     }),
     startNode,

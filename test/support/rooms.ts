@@ -13,7 +13,7 @@ import { accountExists } from '../../src/core/accounts/store.ts'
 import { createLedger } from '../../src/core/billing/ledger.ts'
 import { createPrices } from '../../src/core/billing/prices.ts'
 import { createWallets } from '../../src/core/billing/wallets.ts'
-import { createDecisionTeller } from '../../src/core/callbacks/sender-decisions.ts'
+import { createDecisionPublisher } from '../../src/core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../../src/core/connections/admin.ts'
 import { createConnectionSnapshots } from '../../src/core/connections/snapshot.ts'
 import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
@@ -78,7 +78,7 @@ export async function openRooms(
   const senderReview = createSenderReview({
     db,
     ids,
-    notifyDecision: createDecisionTeller({ clock, ids }),
+    notifyDecision: createDecisionPublisher({ clock, ids }),
     applied: sendersApplied,
   })
   const providers = createRegistry(

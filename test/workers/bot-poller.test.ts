@@ -39,13 +39,13 @@ function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () =>
     platforms: { get: () => ({ provider: 'telegram', bots }) },
     tokens: { find: () => ({ token: '1:token' }) },
     updates: { store: take },
-    doubt: async () => {},
+    reportInvalidToken: async () => {},
     listening: {
       onWebhookConflict: async () => {},
       onPollConflict: async () => {},
       onRecovered: async () => {},
     },
-    lost() {},
+    onLost() {},
   } as unknown as BotPollerDeps
   return { clock, deps, questions: () => questions }
 }

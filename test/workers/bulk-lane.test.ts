@@ -6,9 +6,9 @@ import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createBulkGate } from '../../src/workers/bulk-gate.ts'
-import { createJobInHand, handedBelow, putBack, takeRows } from '../../src/workers/bulk-job.ts'
+import { createJobState, handedBelow, requeueRow, addFetchedRows } from '../../src/workers/bulk-job.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/workers/bulk-lane.ts'
-import { createBulkRoom } from '../../src/workers/bulk-room.ts'
+import { createBulkSlots } from '../../src/workers/bulk-slots.ts'
 import { createFakeClock, type FakeClock, turn } from '../support/fake-clock.ts'
 
 /** What a lane asks for, and what it says of its jobs; its rows never come to be sent here. */
@@ -42,13 +42,13 @@ beforeEach(() => {
     rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
     fail: (row: FailedRow) => fail(row),
     pause: never,
-    neverMade: never,
-    restsUntil: () => 0,
+    undoAttempt: never,
+    pausedUntil: () => 0,
     gate: createBulkGate({ clock, places: 10, duePerSecond: () => 10 }),
-    room: createBulkRoom(() => Number.POSITIVE_INFINITY),
+    slots: createBulkSlots(() => Number.POSITIVE_INFINITY),
     isCrowded: () => false,
-    lost() {},
-    moved() {},
+    onLaneLost() {},
+    onJobChanged() {},
   } as unknown as BulkLaneDeps)
 })
 
@@ -74,7 +74,7 @@ test('rows that cannot be read are asked for again a second later, not at once',
 test('a job for which nothing is left is queued, and nothing of it is fetched', async () => {
   const jobs = [job(4), job(4), job(4)]
   lane.update(jobs, account(6))
-  expect(lane.turns().map(turn => turn.status)).toEqual(['running', 'running', 'queued'])
+  expect(lane.jobStates().map(turn => turn.status)).toEqual(['running', 'running', 'queued'])
   lane.run()
   await clock.advance(10)
   expect(asks.map(ask => ask.id)).toEqual([jobs[0]!.id, jobs[1]!.id])
@@ -98,12 +98,12 @@ test('a job has what is left for it, also in a second in which the ones before i
 
 test('a job of which everything is handed over waits for no turn, also behind a pause', () => {
   lane.update([{ ...job(4), handedBelow: 100 }], account(6))
-  expect(lane.turns().map(turn => turn.status)).toEqual(['running'])
+  expect(lane.jobStates().map(turn => turn.status)).toEqual(['running'])
 })
 
 test('an account that is not active hands nothing over', async () => {
   lane.update([job(4)], { ...account(6), status: 'suspended' } as AccountSnapshot)
-  expect(lane.turns().map(turn => turn.status)).toEqual(['queued'])
+  expect(lane.jobStates().map(turn => turn.status)).toEqual(['queued'])
   lane.run()
   await clock.advance(2_000)
   expect(asks).toEqual([])
@@ -116,12 +116,12 @@ test('what comes back takes places of both windows, and waits for none where the
   const again: string[] = []
   let leave = () => {}
   const comeBack = (name: string, { id }: SendingJob) =>
-    lane.comeBack(id, {
-      go(leaving) {
+    lane.addReturning(id, {
+      send(leaving) {
         gone.push(name)
         leave = () => leaving.submitted(null)
       },
-      later: () => void again.push(name),
+      defer: () => void again.push(name),
     })
   for (const name of ['a', 'b', 'c', 'd']) comeBack(name, one)
   for (const name of ['e', 'f', 'g']) comeBack(name, other)
@@ -159,18 +159,18 @@ test('what was asked for before a pause does not count behind it', async () => {
   answers[0]!([])
   await clock.advance(1)
   expect(asks.map(ask => ask.from)).toEqual([50, 40])
-  expect(lane.turns()).toMatchObject([{ status: 'running', handedBelow: 40 }])
+  expect(lane.jobStates()).toMatchObject([{ status: 'running', handedBelow: 40 }])
 })
 
 test('rows come once each and in their order, also those that came back while others were fetched', () => {
-  const known = createJobInHand(clock, { ...job(5), handedBelow: 30 })
+  const known = createJobState(clock, { ...job(5), handedBelow: 30 })
   const rows = (...numbers: number[]) => numbers.map(n => ({ n, body: '{}' }))
   known.inFlight.push(33)
-  putBack(known, { n: 31, body: '{}' })
-  takeRows(known, rows(30, 31, 32, 33, 34))
+  requeueRow(known, { n: 31, body: '{}' })
+  addFetchedRows(known, rows(30, 31, 32, 33, 34))
   expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34])
   expect(handedBelow(known)).toBe(30)
-  takeRows(known, rows(35, 36))
+  addFetchedRows(known, rows(35, 36))
   expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34, 35, 36])
 })
 
@@ -220,9 +220,9 @@ test('rows wait for room at the connection to which their job sends, in the orde
   const connection = ids.next('cnn')
   const other = ids.next('cnn')
   let places = 2
-  const room = createBulkRoom(id => (id === connection ? places : 1))
-  const arrived = [room.setOut(connection), room.setOut(connection)]
-  expect([room.isAt(connection), room.isAt(other), room.isAt(null)]).toEqual([false, true, true])
+  const room = createBulkSlots(id => (id === connection ? places : 1))
+  const arrived = [room.reserve(connection), room.reserve(connection)]
+  expect([room.hasFreeSlot(connection), room.hasFreeSlot(other), room.hasFreeSlot(null)]).toEqual([false, true, true])
   const went: string[] = []
   for (const name of ['a', 'b']) {
     room.wait(connection, () => {
@@ -240,22 +240,22 @@ test('rows wait for room at the connection to which their job sends, in the orde
   await clock.advance(1)
   expect(went).toEqual(['a'])
   places = 1
-  room.freed(connection)
+  room.slotFreed(connection)
   await clock.advance(1)
   expect(went).toEqual(['a', 'b'])
 })
 
 test('where those that find room wait for something else, each has a turn of its own', async () => {
   const connection = ids.next('cnn')
-  const room = createBulkRoom(() => 100)
+  const room = createBulkSlots(() => 100)
   const went: number[] = []
   for (let n = 0; n < 5; n++) {
     room.wait(connection, () => {
       went.push(n)
-      if (n === 3) room.setOut(connection)
+      if (n === 3) room.reserve(connection)
     })
   }
-  room.freed(connection)
+  room.slotFreed(connection)
   for (const seen of [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]) {
     await turn()
     expect(went).toEqual(seen)

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { JobInHand } from '../../src/workers/bulk-job.ts'
+import type { JobState } from '../../src/workers/bulk-job.ts'
 import { createReturns, type Returning, type Returns } from '../../src/workers/bulk-returns.ts'
 
 let returns: Returns
@@ -13,13 +13,13 @@ beforeEach(() => {
 })
 
 const leaving = { submitted() {}, answered() {} }
-const known = {} as JobInHand
-const other = {} as JobInHand
+const known = {} as JobState
+const other = {} as JobState
 
 function message(name: string): Returning {
   return {
-    go: () => void gone.push(name),
-    later: perSecond => void again.push(perSecond === undefined ? [name] : [name, perSecond]),
+    send: () => void gone.push(name),
+    defer: perSecond => void again.push(perSecond === undefined ? [name] : [name, perSecond]),
   }
 }
 
@@ -60,7 +60,7 @@ test('what may not leave any more comes again, and so does everything where the 
     () => leaving,
   )
   expect(again).toEqual([['paused']])
-  returns.drain()
+  returns.deferAll()
   expect(again[1]).toEqual(['waits'])
   expect([...returns.waiting()]).toEqual([])
 })

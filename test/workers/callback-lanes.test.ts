@@ -5,7 +5,7 @@ import { type CallbackLanes, createCallbackLanes } from '../../src/workers/callb
 /** As many requests as there is room for; how many. */
 function fill(lanes: CallbackLanes, target: string): number {
   let entered = 0
-  while (lanes.room(target) > 0) {
+  while (lanes.freeFor(target) > 0) {
     lanes.enter(target)
     entered++
   }
@@ -29,7 +29,7 @@ describe('lanes of callbacks', () => {
     expect(shares).toEqual([16, 1, 1, 1, 1, 1])
     const grown: number[] = []
     for (let round = 0; round < 5; round++) {
-      grown.push(lanes.room('a'))
+      grown.push(lanes.freeFor('a'))
       lanes.enter('a')
       lanes.leave('a', true)
     }
@@ -46,20 +46,20 @@ describe('lanes of callbacks', () => {
     expect(dead.reduce((sum, target) => sum + fill(lanes, target), 0)).toBe(10)
     expect(fill(lanes, 'alive')).toBe(8)
     expect(fill(lanes, 'another')).toBe(2)
-    expect(lanes.free()).toBe(0)
+    expect(lanes.freeInAll()).toBe(0)
     lanes.leave('dead0', false)
-    expect(lanes.room('alive')).toBe(0)
-    expect(lanes.room('another')).toBe(1)
+    expect(lanes.freeFor('alive')).toBe(0)
+    expect(lanes.freeFor('another')).toBe(1)
   })
 
   test('a target that recovers while it is busy no longer counts as dead', () => {
     const lanes = createCallbackLanes({ total: 8, perTarget: 4 })
     for (let at = 0; at < 4; at++) lanes.enter('a')
     fail(lanes, 'a', 2)
-    expect(lanes.room('a')).toBe(0)
+    expect(lanes.freeFor('a')).toBe(0)
     lanes.leave('a', true)
     lanes.leave('a', true)
-    expect(lanes.room('a')).toBe(4)
+    expect(lanes.freeFor('a')).toBe(4)
     expect(fill(lanes, 'a') + fill(lanes, 'b')).toBe(8)
   })
 
@@ -74,7 +74,7 @@ describe('lanes of callbacks', () => {
         const busy = new Map<string, number>()
         for (const { target, kind } of steps) {
           const held = busy.get(target) ?? 0
-          if (kind === 'in' && lanes.room(target) > 0) {
+          if (kind === 'in' && lanes.freeFor(target) > 0) {
             lanes.enter(target)
             busy.set(target, held + 1)
           } else if (kind !== 'in' && held > 0) {
@@ -82,7 +82,7 @@ describe('lanes of callbacks', () => {
             busy.set(target, held - 1)
           }
           const all = [...busy.values()].reduce((sum, n) => sum + n, 0)
-          expect(lanes.free()).toBe(10 - all)
+          expect(lanes.freeInAll()).toBe(10 - all)
           expect(all).toBeLessThanOrEqual(10)
           expect(Math.max(0, ...busy.values())).toBeLessThanOrEqual(4)
         }
@@ -93,7 +93,7 @@ describe('lanes of callbacks', () => {
             lanes.enter(target)
             lanes.leave(target, true)
           }
-          expect(lanes.room(target)).toBe(4)
+          expect(lanes.freeFor(target)).toBe(4)
         }
       }),
     )

@@ -285,10 +285,10 @@ describe('while the receiver is down for ten minutes', () => {
       await world.happen(caller.account.id, message, 'message.sent', ...later)
     }
     // Each look puts a windowful of those that wait out of the way.
-    for (let begun = 0; begun < 20; ) begun += (await node.poll()).taken
+    for (let begun = 0; begun < 20; ) begun += (await node.poll()).claimed
     await receiver.count(20)
     const event = await something()
-    for (let begun = 0; begun < 1; ) begun += (await node.poll()).taken
+    for (let begun = 0; begun < 1; ) begun += (await node.poll()).claimed
     await receiver.count(21)
     expect(idOf(receiver.got[20]!)).toBe(event)
     await world.clock.advance(15 * SECOND_MS)
@@ -397,7 +397,7 @@ describe('nodes', () => {
     receiver.react(200)
     await (await world.startNode()).turn()
     expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
-    expect(await node.poll()).toEqual({ taken: 0, more: false })
+    expect(await node.poll()).toEqual({ claimed: 0, more: false })
   })
 
   test('a receiver that is silent takes no place from the others', async () => {
@@ -416,7 +416,7 @@ describe('nodes', () => {
     }
     while (receiver.got.length < 20) {
       const before = receiver.got.length
-      if ((await node.poll()).taken > 0) await receiver.count(before + 1)
+      if ((await node.poll()).claimed > 0) await receiver.count(before + 1)
       else await new Promise(resolve => setImmediate(resolve))
     }
     // After its first silence it has one place, not twelve.
@@ -452,7 +452,7 @@ describe('nodes', () => {
     // Those that were overwhelmed share one place of the two.
     const node = await world.startNode({ limits: { total: 2, perTarget: 2 } })
     const wakes: number[] = []
-    node.onRoom(atMs => wakes.push(atMs))
+    node.onCapacity(atMs => wakes.push(atMs))
     receiver.react(503)
     for (const type of ['message.sent', 'message.read'] as const) {
       await world.happen(caller.account.id, await world.newMessage(caller.account.id), type)
@@ -461,10 +461,10 @@ describe('nodes', () => {
     }
     receiver.react('silence')
     await world.clock.advance(2 * SECOND_MS)
-    expect(await node.poll()).toMatchObject({ taken: 1 })
+    expect(await node.poll()).toMatchObject({ claimed: 1 })
     await receiver.count(3)
     await world.clock.advance(2 * SECOND_MS)
-    expect(await node.poll()).toMatchObject({ taken: 0 })
+    expect(await node.poll()).toMatchObject({ claimed: 0 })
     await world.webhooks.remove(caller, removed.id)
     await node.poll()
     wakes.length = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { createJobTurns, type JobTurnsDeps, type OfJob } from '../../src/workers/job-turns.ts'
+import { createJobTurns, type JobTurnsDeps, type JobItem } from '../../src/workers/job-turns.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
 
 test('what is put off comes again at times of its own, of each job as many in a second as it may', async () => {
@@ -14,15 +14,15 @@ test('what is put off comes again at times of its own, of each job as many in a 
     node: () => 1,
   } as unknown as JobTurnsDeps)
   const again: [name: string, inMs: number][] = []
-  function ask(name: string, bulkJobId: OfJob['bulkJobId']) {
-    const item = { accountId: ids.next('acc'), id: ids.next('msg'), bulkJobId } as OfJob
-    turns.ask(item, { go() {}, putOff: dueAtMs => void again.push([name, dueAtMs - clock.now()]) })
+  function ask(name: string, bulkJobId: JobItem['bulkJobId']) {
+    const item = { accountId: ids.next('acc'), id: ids.next('msg'), bulkJobId } as JobItem
+    turns.requestTurn(item, { go() {}, deferred: dueAtMs => void again.push([name, dueAtMs - clock.now()]) })
   }
   const [one, other] = [ids.next('job'), ids.next('job')]
   // Nobody has the lane: none of them may leave.
   for (const name of ['a', 'b', 'c']) ask(name, one)
   ask('other', other)
-  turns.onReturn((_, returning) => returning.later(2))
+  turns.onReturn((_, returning) => returning.defer(2))
   ask('slow', other)
   for (let looks = 0; looks < 5; looks++) await turn()
   expect(again).toEqual([

@@ -35,7 +35,7 @@ function start(find: Link['find'], rows: number) {
     clock,
     log: silentLog,
     links,
-    takeLate: async (_, late) => void told.push(late),
+    concludeLate: async (_, late) => void told.push(late),
     observe: (_, outcome) => outcomes.push(outcome),
   })
   return { clock, reconciler, told, outcomes, limits }

@@ -7,7 +7,7 @@ import { DAY_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { FeedRef } from './feed-store.ts'
 import type { Platforms } from './platforms.ts'
 import { claimBotChecks, selectWatchedBot, type WatchedBot, writeProblem } from './problem-store.ts'
@@ -122,7 +122,7 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
       const bot = await writeProblem(tx, change)
       if (!bot) return
       const data: BotEventData = { botId, ...bot, problem: problem && { ...problem, since: toIso(atMs) } }
-      await insertHeardEvents(tx, [{ accountId, id: deps.ids.next('evt'), type: 'bot.problem', atMs, data }])
+      await insertSubscribedEvents(tx, [{ accountId, id: deps.ids.next('evt'), type: 'bot.problem', atMs, data }])
     })
   }
 

@@ -5,7 +5,7 @@ import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { Platforms } from './platforms.ts'
 import { type BotRow, findBot, listOutdatedModes, markUnauthorized, selectBot, setMode } from './store.ts'
 import type { BotTokens, BotWithToken } from './tokens.ts'
@@ -114,7 +114,7 @@ export function createBotUpdateModes(deps: BotUpdateModesDeps): BotUpdateModes {
         type: 'bot.unauthorized' as const,
         atMs: clock.now(),
       }
-      await insertHeardEvents(tx, [{ ...event, data }])
+      await insertSubscribedEvents(tx, [{ ...event, data }])
     })
   }
 

@@ -6,10 +6,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, BotId, ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
-import type { KeepInbound } from '../inbound/keep.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
+import type { StoreInbound } from '../inbound/store-inbound.ts'
 import { claimRefs } from '../inbound/store.ts'
-import { toTold } from '../inbound/told.ts'
+import { toReceived } from '../inbound/received.ts'
 import type { Acknowledge } from './acknowledge.ts'
 import { loadChats } from './chats.ts'
 import { type FeedRef, keyOfFeed, lockFeeds, updateFeeds } from './feed-store.ts'
@@ -34,7 +34,7 @@ export type BotUpdatesDeps = {
   clock: Clock
   ids: Ids
   log: Log
-  storeInbound: KeepInbound
+  storeInbound: StoreInbound
   /** Called when events for webhooks were stored. */
   onEventsStored(): void
   /** Called when a button press was stored, not for repeats. */
@@ -114,7 +114,7 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
     events: ReturnType<Awaited<ReturnType<typeof loadChats>>['events']>,
     atMs: number,
   ) {
-    return insertHeardEvents(
+    return insertSubscribedEvents(
       tx,
       events.map(({ accountId, botId, type, chat }) => ({
         accountId,
@@ -197,7 +197,7 @@ function toMessage({ feed, update }: Item) {
   const { chat, what, atMs } = update
   if (!chat || what?.kind !== 'message') return []
   return [
-    toTold(
+    toReceived(
       { id: feed.connectionId, provider: feed.provider },
       messageOf(feed, eventIdOf(feed, update), chat, what.message, atMs),
     ),

@@ -25,7 +25,7 @@ import {
   type DeliveryFilter,
   type DeliveryRow,
   type EventRange,
-  endOfDeliveryLook,
+  endOfDeliveryScan,
   listDeliveries,
   replayEvents,
   selectDelivery,
@@ -62,7 +62,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
   }
 
   /** Up to `limit` rows, and the position down to which was looked if that is not the end. */
-  async function look(
+  async function scan(
     accountId: AccountId,
     webhookId: WebhookId,
     filter: DeliveryFilter,
@@ -73,7 +73,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       return { rows: await listDeliveries(db, accountId, webhookId, filter, before, limit), downTo: null }
     }
     return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfDeliveryLook(db, accountId, webhookId, filter, below)
+      const downTo = await endOfDeliveryScan(db, accountId, webhookId, filter, below)
       return { rows: await listDeliveries(db, accountId, webhookId, filter, below, left, downTo), downTo }
     })
   }
@@ -82,7 +82,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
       const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
-      const { rows, downTo } = await look(account.id, webhook.id, filter, before, limit + 1)
+      const { rows, downTo } = await scan(account.id, webhook.id, filter, before, limit + 1)
       const cursorAt = (seq: number) => writeCursor(String(seq))
       const lookedTo = downTo === null ? null : cursorAt(downTo)
       return pageOf(rows, limit, viewDelivery, ({ seq }) => cursorAt(seq), lookedTo)

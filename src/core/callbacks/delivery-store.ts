@@ -56,11 +56,11 @@ export async function listDeliveries(
   limit: number,
   downTo: number | null = null,
 ): Promise<DeliveryRow[]> {
-  const way = wayTo(filter)
+  const scan = scanFor(filter)
   const { rows } = await db.query<Raw>({
-    name: `deliveries_list_${way}`,
+    name: `deliveries_list_${scan}`,
     text: `select ${COLUMNS} from deliveries
-      where ${WAYS[way]} and seq >= $4 and ($5::text is null or status = $5) and ($6::text is null or event_type = $6)
+      where ${SCANS[scan]} and seq >= $4 and ($5::text is null or status = $5) and ($6::text is null or event_type = $6)
       order by seq desc limit $7`,
     values: [
       ...placeOf(accountId, webhookId, before),
@@ -74,29 +74,29 @@ export async function listDeliveries(
 }
 
 /** The seq down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfDeliveryLook(
+export async function endOfDeliveryScan(
   db: Db,
   accountId: AccountId,
   webhookId: WebhookId,
   filter: DeliveryFilter,
   before: number | null,
 ): Promise<number | null> {
-  const way = wayTo(filter)
+  const scan = scanFor(filter)
   const { rows } = await db.query<{ seq: number }>({
-    name: `deliveries_end_${way}`,
-    text: `select seq from deliveries where ${WAYS[way]} order by seq desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    name: `deliveries_end_${scan}`,
+    text: `select seq from deliveries where ${SCANS[scan]} order by seq desc offset ${MOST_LOOKED_AT - 1} limit 2`,
     values: placeOf(accountId, webhookId, before),
   })
   return rows.length === 2 ? rows[0]!.seq : null
 }
 
 /** What is scanned: all deliveries of an endpoint, or only the failed and cancelled ones, which have an index of their own. */
-const WAYS = {
+const SCANS = {
   all: 'account_id = $1 and target_id = $2 and seq < $3',
   bad: "account_id = $1 and target_id = $2 and seq < $3 and status in ('failed', 'cancelled')",
 } as const
 
-function wayTo({ status }: DeliveryFilter): keyof typeof WAYS {
+function scanFor({ status }: DeliveryFilter): keyof typeof SCANS {
   return status === 'failed' || status === 'cancelled' ? 'bad' : 'all'
 }
 
@@ -155,14 +155,14 @@ export async function replayEvents(
            select id from found order by id`,
     values: [
       toUuid(accountId),
-      firstUuidAt(range.fromMs - NAMED_BEFORE_MS),
-      firstUuidAt(range.toMs + NAMED_AFTER_MS),
+      firstUuidAt(range.fromMs - ID_BEFORE_MS),
+      firstUuidAt(range.toMs + ID_AFTER_MS),
       range.after === null ? firstUuidAt(0) : toUuid(range.after),
       range.types && textArray(range.types),
       limit,
       toIso(nowMs),
       toUuid(webhookId),
-      textArray(WAY_OF_A_MESSAGE),
+      textArray(MESSAGE_EVENT_ORDER),
       toIso(range.fromMs),
       toIso(range.toMs),
     ],
@@ -171,13 +171,13 @@ export async function replayEvents(
 }
 
 /** An event's id is made before its time is: at most so much earlier, if the database was away in between. */
-const NAMED_BEFORE_MS = HOUR_MS
+const ID_BEFORE_MS = HOUR_MS
 /** Or later than its time: by a few statements, or by clocks that were set back. */
-const NAMED_AFTER_MS = MINUTE_MS
+const ID_AFTER_MS = MINUTE_MS
 /** Long: some thousand rows are inserted into five indexes. */
 const REPLAY_TIMEOUT_MS = 20_000
 /** The order of events of one message within the same millisecond. */
-const WAY_OF_A_MESSAGE: readonly EventType[] = [
+const MESSAGE_EVENT_ORDER: readonly EventType[] = [
   'message.unknown',
   'message.sent',
   'message.delivered',

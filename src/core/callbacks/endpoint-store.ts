@@ -97,7 +97,7 @@ export async function updateWebhook(
   db: Db,
   accountId: AccountId,
   row: Omit<WebhookRow, 'failingSince'>,
-  anew: boolean,
+  clearFailing: boolean,
 ): Promise<number | null> {
   const { rows } = await db.query<Pick<Raw, 'failingSince'>>({
     name: 'webhook_update',
@@ -111,7 +111,7 @@ export async function updateWebhook(
       row.description,
       textArray(row.eventTypes),
       row.enabled,
-      anew,
+      clearFailing,
       isoOrNull(row.disabledAt),
       row.disabledReason,
     ],
@@ -147,7 +147,7 @@ export async function deleteWebhook(db: Db, accountId: AccountId, id: WebhookId)
 }
 
 /** SQL: the event types that an account's enabled endpoints listen to, with `*` and families expanded; $1 is every type of this version. */
-const UNION = `coalesce((
+const LISTENED_TYPES = `coalesce((
   select array_agg(distinct t.type order by t.type)
     from webhook_endpoints e, lateral (
            select g.type from unnest(e.event_types) as g (type) where g.type not like '%*'
@@ -160,7 +160,7 @@ const UNION = `coalesce((
 export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<void> {
   await db.query({
     name: 'webhook_refresh_types',
-    text: `update accounts a set event_types = ${UNION} where a.id = $2 and a.event_types <> ${UNION}`,
+    text: `update accounts a set event_types = ${LISTENED_TYPES} where a.id = $2 and a.event_types <> ${LISTENED_TYPES}`,
     values: [textArray(EVENT_TYPES), toUuid(accountId)],
   })
 }
@@ -169,9 +169,9 @@ export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<v
 export async function refreshAnyEvent(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'webhook_refresh_any',
-    text: `update accounts a set event_types = ${UNION}
+    text: `update accounts a set event_types = ${LISTENED_TYPES}
       where a.id in (select account_id from webhook_endpoints where enabled and array_to_string(event_types, ' ') like '%*%')
-        and not a.event_types @> ${UNION}`,
+        and not a.event_types @> ${LISTENED_TYPES}`,
     values: [textArray(EVENT_TYPES)],
   })
   return rowCount ?? 0

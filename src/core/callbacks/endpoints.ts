@@ -115,7 +115,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         eventTypes: [...new Set<Listened>(body.eventTypes ?? [ANY_EVENT])],
         failingSince: null,
         previousUntil: null,
-        ...standing(enabled, clock.now()),
+        ...enabledState(enabled, clock.now()),
       }
       const secret = createWebhookSecret(random)
       await change(account.id, async tx => {
@@ -145,8 +145,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       if (body.url !== undefined) checkUrl(body.url)
       const row = await change(account.id, async tx => {
         const before = await findWebhook(tx, account.id, id)
-        const anew = beginsAnew(before, body)
-        const after = changed(before, body, clock.now())
+        const anew = resetsFailures(before, body)
+        const after = applyUpdate(before, body, clock.now())
         return { ...after, failingSince: await updateWebhook(tx, account.id, after, anew) }
       })
       return view(row, clock.now())
@@ -201,7 +201,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         const row = await selectWebhook(tx, accountId, id)
         if (!row?.enabled || (calledUrl !== undefined && calledUrl !== row.url)) return false
         const atMs = clock.now()
-        const disabled = { ...row, ...standing(false, atMs), disabledReason: reason }
+        const disabled = { ...row, ...enabledState(false, atMs), disabledReason: reason }
         await updateWebhook(tx, accountId, disabled, false)
         const { url, failingSince } = row
         await insertEvent(tx, {
@@ -226,28 +226,28 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   }
 }
 
-type Standing = Pick<WebhookRow, 'enabled' | 'disabledAt' | 'disabledReason'>
+type EnabledState = Pick<WebhookRow, 'enabled' | 'disabledAt' | 'disabledReason'>
 
 /** The standing after a request of the account. */
-function standing(enabled: boolean, nowMs: number): Standing {
+function enabledState(enabled: boolean, nowMs: number): EnabledState {
   return enabled
     ? { enabled, disabledAt: null, disabledReason: null }
     : { enabled, disabledAt: nowMs, disabledReason: 'request' }
 }
 
 /** Whether earlier failures no longer count: the URL was changed, or the endpoint was enabled again. */
-function beginsAnew(before: WebhookRow, { url = before.url, enabled }: WebhookUpdate): boolean {
+function resetsFailures(before: WebhookRow, { url = before.url, enabled }: WebhookUpdate): boolean {
   return url !== before.url || (enabled === true && !before.enabled)
 }
 
-function changed(before: WebhookRow, body: WebhookUpdate, nowMs: number): WebhookRow {
+function applyUpdate(before: WebhookRow, body: WebhookUpdate, nowMs: number): WebhookRow {
   const enabled = body.enabled ?? before.enabled
   return {
     ...before,
     url: body.url ?? before.url,
     description: body.description ?? before.description,
     eventTypes: body.eventTypes ? [...new Set(body.eventTypes)] : before.eventTypes,
-    ...(enabled !== before.enabled && standing(enabled, nowMs)),
+    ...(enabled !== before.enabled && enabledState(enabled, nowMs)),
   }
 }
 

@@ -23,7 +23,7 @@ export async function insertEvent(db: Db, event: NewEvent): Promise<void> {
 }
 
 /** Stores only the events that an endpoint listens to, in one statement; returns how many. */
-export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
+export async function insertSubscribedEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
   if (events.length === 0) return 0
   const { rowCount } = await db.query({
     name: 'events_insert_heard',

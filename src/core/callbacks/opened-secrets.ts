@@ -5,7 +5,7 @@ import { createLru } from '../../lib/lru.ts'
 const MOST_REMEMBERED = 1_000
 
 /** A seal that caches opened secrets; the process has the master key in memory anyway. */
-export function rememberOpened(seal: Pick<Seal, 'open'>): Pick<Seal, 'open'> {
+export function cacheOpenedSecrets(seal: Pick<Seal, 'open'>): Pick<Seal, 'open'> {
   const opened = createLru<string, Buffer>(MOST_REMEMBERED)
   return {
     open(sealed, context) {

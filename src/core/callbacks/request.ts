@@ -20,13 +20,13 @@ export function makeRequest(
   nowMs: number,
 ): CallbackRequest | null {
   const { receiver } = delivery
-  if (!receiver || !delivery.event || isMessageLost(delivery)) return null
+  if (!receiver || !delivery.event || isMessageMissing(delivery)) return null
   return delivery.kind === 'endpoint'
     ? endpointRequest(delivery, delivery.event, receiver, seal, nowMs)
     : senderRequest(delivery, delivery.event, receiver, seal, nowMs)
 }
 
-function isMessageLost({ eventType, message }: Claimed): boolean {
+function isMessageMissing({ eventType, message }: Claimed): boolean {
   return eventType.startsWith('message.') && message === null
 }
 

@@ -9,8 +9,8 @@ import type { SenderEventData } from './payload.ts'
  * Notifies an account of the decision on an SMS sender name, within the transaction
  * that decides it: an event for its webhook endpoints, and the name's own callback.
  */
-export function createDecisionTeller({ clock, ids }: { clock: Clock; ids: Ids }) {
-  return async function tellDecision(tx: Db, sender: SenderRow): Promise<void> {
+export function createDecisionPublisher({ clock, ids }: { clock: Clock; ids: Ids }) {
+  return async function publishDecision(tx: Db, sender: SenderRow): Promise<void> {
     const status = sender.status === 'approved' ? 'approved' : 'rejected'
     const data: SenderEventData = { id: sender.id, name: sender.name, status, reason: sender.reason }
     const event = {

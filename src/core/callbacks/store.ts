@@ -23,9 +23,9 @@ export type Target = {
   /** The id as a uuid. */
   uuid: string
   /** A delivery is due. */
-  ready: boolean
+  hasDue: boolean
   /** It takes deliveries: it exists and, as an endpoint, is enabled. */
-  open: boolean
+  isActive: boolean
 }
 
 /** The targets with deliveries that no node holds, in the order of their ids, after `after`; null is the beginning. */
@@ -50,8 +50,8 @@ export async function listTargets(
     accountId: fromUuid('acc', row.account_id),
     kind: row.target_kind,
     uuid: row.target_id,
-    ready: row.ready,
-    open: row.open,
+    hasDue: row.ready,
+    isActive: row.open,
   }))
 }
 
@@ -275,7 +275,7 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
 }
 
 /** Gives claimed deliveries back unchanged: no attempt is counted. */
-export async function giveBackDeliveries(
+export async function releaseDeliveries(
   db: Db,
   rows: readonly Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'>[],
 ): Promise<void> {

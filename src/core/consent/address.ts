@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import type { Recipient } from '../routing/recipient.ts'
 
 /** An address as lists show it: the domain in lower case, since domains are case-insensitive. */
-export function shownAs(recipient: Recipient): string {
+export function displayAddress(recipient: Recipient): string {
   if (recipient.kind !== 'email') return recipient.address
   const at = recipient.address.lastIndexOf('@')
   return recipient.address.slice(0, at) + recipient.address.slice(at).toLowerCase()
@@ -13,7 +13,7 @@ export function shownAs(recipient: Recipient): string {
  * differ only in case may be two people's; if in doubt, neither gets marketing. A domain is the same in
  * Unicode and as A-labels (xn--).
  */
-export function keyOf(address: string): string {
+export function addressKeyOf(address: string): string {
   const text = address.normalize('NFC').toLowerCase()
   const at = text.lastIndexOf('@')
   const domain = at < 1 ? '' : domainToASCII(text.slice(at + 1))

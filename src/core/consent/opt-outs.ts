@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { keyOf } from './address.ts'
+import { addressKeyOf } from './address.ts'
 import {
   deleteByRecipient,
   findOwners,
@@ -15,7 +15,7 @@ import {
   sweepParkedOptOuts,
   takeParkedOptOuts,
 } from './store.ts'
-import { tellSuppressions } from './tell.ts'
+import { publishSuppressionEvents } from './events.ts'
 
 /** An opt-out or opt-in of a recipient, by themselves or reported by a provider. */
 export type Decision = {
@@ -33,7 +33,7 @@ export type OptOuts = {
   /** Removes suppressions that `stop` made; those that the account made by the API stay. */
   start(db: Db, decisions: readonly Decision[]): Promise<void>
   /** A provider refused a message because its recipient has opted out at the provider. */
-  refused(message: Refused): Promise<void>
+  refused(message: RefusedMessage): Promise<void>
   /** The same for messages that the provider had taken at first, by its ids, which may not be stored yet. */
   refusedLater(reports: readonly OptOutReport[]): Promise<void>
   /** Applies parked reports whose message is known now; returns how many. */
@@ -42,7 +42,7 @@ export type OptOuts = {
   sweepParked(): Promise<void>
 }
 
-export type Refused = {
+export type RefusedMessage = {
   connectionId: ConnectionId
   channel: Channel
   recipient: string
@@ -66,17 +66,17 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     reason: string,
   ): Promise<void> {
     if (decisions.length === 0) return
-    const rows = decisions.flatMap(placesOf).map(place => ({ ...place, id: ids.next('sup'), source, reason }))
-    await tellSuppressions(tx, ids, clock.now(), 'created', await insertSuppressions(tx, rows))
+    const rows = decisions.flatMap(suppressionsOf).map(place => ({ ...place, id: ids.next('sup'), source, reason }))
+    await publishSuppressionEvents(tx, ids, clock.now(), 'created', await insertSuppressions(tx, rows))
   }
 
   async function start(tx: Db, decisions: readonly Decision[]): Promise<void> {
     if (decisions.length === 0) return
-    const gone = await deleteByRecipient(tx, decisions.flatMap(placesOf))
-    await tellSuppressions(tx, ids, clock.now(), 'deleted', gone)
+    const gone = await deleteByRecipient(tx, decisions.flatMap(suppressionsOf))
+    await publishSuppressionEvents(tx, ids, clock.now(), 'deleted', gone)
   }
 
-  async function refused(tx: Db, messages: readonly Refused[]): Promise<void> {
+  async function refused(tx: Db, messages: readonly RefusedMessage[]): Promise<void> {
     for (const [code, group] of Map.groupBy(messages, ({ providerCode }) => providerCode)) {
       await refusedFor(tx, group, code)
     }
@@ -84,7 +84,7 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
 
   async function refusedFor(
     tx: Db,
-    messages: readonly Refused[],
+    messages: readonly RefusedMessage[],
     providerCode: string | null,
   ): Promise<void> {
     const owners = await findOwners(
@@ -119,7 +119,7 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
   }
 }
 
-function placesOf({
+function suppressionsOf({
   accountId,
   connectionId,
   channel,
@@ -129,7 +129,7 @@ function placesOf({
   return channels.map(each => ({
     accountId,
     recipient,
-    key: keyOf(recipient),
+    key: addressKeyOf(recipient),
     channel: each,
     connectionId: accountId === PLATFORM ? connectionId : null,
   }))

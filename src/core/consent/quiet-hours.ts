@@ -6,7 +6,7 @@ import { opensAt } from '../../lib/quiet-hours.ts'
 import { timeZonesOf } from '../../lib/time-zones.ts'
 
 /** A message that may have to wait for the end of quiet hours. */
-export type ToHold = {
+export type QuietHoursMessage = {
   messageType: MessageType
   /** The country of the recipient's number; null without one, as for e-mail. */
   country: string | null
@@ -16,7 +16,7 @@ export type ToHold = {
 }
 
 /** In ms since the epoch. */
-export type MayLeaveAt = (message: ToHold) => number
+export type MayLeaveAt = (message: QuietHoursMessage) => number
 
 /** Cached answers, by country and minute: the messages of a campaign ask the same for every recipient. */
 const REMEMBERED = 2_000
@@ -27,19 +27,19 @@ const REMEMBERED = 2_000
  * country, the account's home country counts.
  */
 export function createQuietHours(): MayLeaveAt {
-  const opened = createLru<string, number>(REMEMBERED)
+  const cache = createLru<string, number>(REMEMBERED)
 
   return function mayLeaveAt({ messageType, country, account, atMs }) {
     const { quietHours } = account
     if (messageType !== 'marketing' || !quietHours) return atMs
     const minute = Math.floor(atMs / MINUTE_MS)
     const zones = zonesOf(country, account.homeCountry)
-    const mark = `${country ?? account.homeCountry} ${quietHours.startMinute} ${quietHours.endMinute} ${minute}`
-    let opens = opened.get(mark)
+    const cacheKey = `${country ?? account.homeCountry} ${quietHours.startMinute} ${quietHours.endMinute} ${minute}`
+    let opens = cache.get(cacheKey)
     if (opens === undefined) {
       // Quiet hours and changes of clocks begin at full minutes, so one answer holds for the whole minute.
       opens = opensAt(quietHours, zones, minute * MINUTE_MS)
-      opened.set(mark, opens)
+      cache.set(cacheKey, opens)
     }
     return Math.max(opens, atMs)
   }

@@ -14,7 +14,7 @@ export type SuppressionRow = {
   id: SuppressionId
   /** The address as it is shown. */
   recipient: string
-  /** The address as it is compared: see `keyOf`. */
+  /** The address as it is compared: see `addressKeyOf`. */
   key: string
   /** Null for every channel. */
   channel: Channel | null
@@ -134,7 +134,7 @@ export async function deleteByRecipient(
 }
 
 /** A recipient, with the account and the sender of a message to them. */
-export type Asked = {
+export type SuppressionLookup = {
   accountId: AccountId
   key: string
   connectionId: ConnectionId
@@ -147,7 +147,7 @@ export type Asked = {
  * one query for all recipients. An opt-out that was sent to a shared number applies unless
  * the message uses a sender of the account's own.
  */
-export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(Channel | null)[][]> {
+export async function findSuppressed(db: Db, asked: readonly SuppressionLookup[]): Promise<(Channel | null)[][]> {
   const { rows } = await db.query<{ item: number; channel: string }>({
     name: 'find_suppressed',
     text: 'select * from find_suppressed($1,$2,$3,$4)',
@@ -167,7 +167,7 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
 export type OptOutReport = { connectionId: ConnectionId; providerId: string; providerCode: string | null }
 
 /** The message of such a report. */
-export type Reported = {
+export type ReportedMessage = {
   connectionId: ConnectionId
   channel: Channel
   recipient: string
@@ -197,7 +197,7 @@ export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOu
 }
 
 /** Takes out the parked reports whose messages are known now, at most `limit`. */
-export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported[]> {
+export async function takeParkedOptOuts(db: Db, limit: number): Promise<ReportedMessage[]> {
   const { rows } = await db.query<{
     connection_id: string
     channel: Channel
@@ -271,10 +271,10 @@ export async function findOwners(
       { accountId: fromUuid('acc', account_id), homeCountry: home_country, ownsConnection: owns },
     ]),
   )
-  return numbers.map((_, at) => owners.get(at + 1) ?? NOBODYS)
+  return numbers.map((_, at) => owners.get(at + 1) ?? NO_OWNER)
 }
 
-const NOBODYS: Owner = { accountId: PLATFORM, homeCountry: null, ownsConnection: false }
+const NO_OWNER: Owner = { accountId: PLATFORM, homeCountry: null, ownsConnection: false }
 
 function channelOf(stored: string): Channel | null {
   return stored === EVERY_CHANNEL ? null : (stored as Channel)

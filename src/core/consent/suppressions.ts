@@ -14,7 +14,7 @@ import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { checkReach, type Recipient, readRecipient } from '../routing/recipient.ts'
-import { keyOf, shownAs } from './address.ts'
+import { addressKeyOf, displayAddress } from './address.ts'
 import {
   deleteSuppression,
   insertSuppressions,
@@ -22,7 +22,7 @@ import {
   type SuppressionRow,
   selectSuppression,
 } from './store.ts'
-import { tellSuppressions, viewSuppression } from './tell.ts'
+import { publishSuppressionEvents, viewSuppression } from './events.ts'
 
 /** The recipients to whom an account sends no marketing. Refusals are Problems: VALIDATION_ERROR, NOT_FOUND. */
 export type Suppressions = {
@@ -49,8 +49,8 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
     const row: SuppressionRow = {
       accountId: caller.account.id,
       id: ids.next('sup'),
-      recipient: shownAs(recipient),
-      key: keyOf(recipient.address),
+      recipient: displayAddress(recipient),
+      key: addressKeyOf(recipient.address),
       channel: body.channel ?? null,
       connectionId: null,
       source: 'api',
@@ -67,7 +67,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   function insert(row: SuppressionRow): Promise<SuppressionRow | null> {
     return db.transaction(async tx => {
       const made = await insertSuppressions(tx, [row])
-      await tellSuppressions(tx, ids, clock.now(), 'created', made)
+      await publishSuppressionEvents(tx, ids, clock.now(), 'created', made)
       return made[0] ?? null
     })
   }
@@ -81,7 +81,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   function read(accountId: AccountId, { limit, cursor, to, channel }: SuppressionQuery) {
     const before = readIdCursor('sup', cursor)
     const filter = {
-      ...(to !== undefined && { key: keyOf(readTo(withPlus(to)).address) }),
+      ...(to !== undefined && { key: addressKeyOf(readTo(withPlus(to)).address) }),
       ...(channel && { channel }),
     }
     return listSuppressions(db, accountId, filter, before, limit + 1)
@@ -91,7 +91,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
     return db.transaction(async tx => {
       const gone = isId('sup', id) ? await deleteSuppression(tx, accountId, id) : null
       if (!gone) throw new Problem('NOT_FOUND', 'Suppression not found')
-      await tellSuppressions(tx, ids, clock.now(), 'deleted', [gone])
+      await publishSuppressionEvents(tx, ids, clock.now(), 'deleted', [gone])
       return { id, deleted: true }
     })
   }

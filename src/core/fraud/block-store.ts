@@ -100,7 +100,7 @@ export async function listBlocks(
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfBlockLook(
+export async function endOfBlockScan(
   db: Db,
   accountId: AccountId,
   filter: BlockFilter,

@@ -10,12 +10,12 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Phones } from '../../lib/phone.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import {
   type BlockFilter,
   type BlockId,
   type BlockRow,
-  endOfBlockLook,
+  endOfBlockScan,
   insertBlocks,
   isSelective,
   listBlocks,
@@ -59,7 +59,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
     await insertBlocks(tx, rows)
     const blocked = rows.filter(({ action }) => action === 'blocked')
     await addTotals(tx, blocked.map(shareOf))
-    await insertHeardEvents(
+    await insertSubscribedEvents(
       tx,
       blocked.map(row => ({
         accountId: row.accountId,
@@ -102,17 +102,17 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }
-    const { rows, downTo } = await look(caller.account.id, filter, before, query.limit + 1)
+    const { rows, downTo } = await scan(caller.account.id, filter, before, query.limit + 1)
     return pageOf(rows, query.limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function look(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
+  async function scan(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
     if (!isSelective(filter)) {
       return { rows: await listBlocks(db, accountId, filter, before, limit), downTo: null }
     }
     return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfBlockLook(db, accountId, filter, below)
+      const downTo = await endOfBlockScan(db, accountId, filter, below)
       return { rows: await listBlocks(db, accountId, filter, below, left, downTo), downTo }
     })
   }

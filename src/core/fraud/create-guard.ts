@@ -28,14 +28,14 @@ export type GuardDeps = {
 }
 
 /** The guard. `round` runs every second, and exchanges counts with the other nodes. */
-export type WorkingGuard = Guard & { round(): Promise<void> }
+export type RunningGuard = Guard & { round(): Promise<void> }
 
 /** The keys that it was counted by, its turn, and the rules in monitor mode that it breaks. */
-type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[] }
+type Counted = { keys: SendKeys | null; turn: Turn | null; monitored: readonly Breach[] }
 
 const PASS: GuardVerdict = { verdict: 'pass', turn: null }
 
-export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps): WorkingGuard {
+export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps): RunningGuard {
   const keyring = createKeyring()
   const maturing = createMaturing()
   /** Sends that passed, until the caller says what became of them: it passes the same object again. */
@@ -52,18 +52,18 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     if (isSafe(rules.safe, send.recipient)) return PASS
     const keys = isCounted(rules) ? sendKeysOf(send, rules, keyring) : null
     const loading = keys && tallies.ready(send.accountId)
-    return loading ? loading.then(() => weigh(send, keys, rules)) : weigh(send, keys, rules)
+    return loading ? loading.then(() => judgeCounted(send, keys, rules)) : judgeCounted(send, keys, rules)
   }
 
   /** Synchronous, so that each of several concurrent sends is judged with those before it counted. */
-  function weigh(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
+  function judgeCounted(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
     const watched = findBreaches(send, keys, rules, tallies)
     const stopped = watched.find(({ rule }) => modeOf(rules, rule) === 'block')
     if (stopped) return { verdict: 'block', ...stopped }
     count(send, keys, 1)
     const turn = turnOf(send, rules)
     if (!keys && !turn && watched.length === 0) return PASS
-    counted.set(send, { keys, turn, watched })
+    counted.set(send, { keys, turn, monitored: watched })
     return { verdict: 'pass', turn }
   }
 
@@ -75,33 +75,33 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
   }
 
-  function late(send: GuardedSend, freeAtMs: number): Breach {
-    const known = takeOut(send)
+  function refuseLate(send: GuardedSend, freeAtMs: number): Breach {
+    const known = removeCounted(send)
     if (!known?.turn) throw new Error('late() is only for sends that passed with a turn')
     count(send, known.keys, -1)
-    return tooLate(known.turn, freeAtMs - send.nowMs)
+    return limitBreach(known.turn, freeAtMs - send.nowMs)
   }
 
-  function sent(send: GuardedSend, watched: boolean): void {
-    const known = takeOut(send)
+  function sent(send: GuardedSend, isMonitored: boolean): void {
+    const known = removeCounted(send)
     if (!known) return
     if (known.keys) {
       const nowMs = clock.now()
-      for (const { tally } of known.keys.places) maturing.note(tally, send.nowMs, nowMs, 'sends')
-      maturing.note(known.keys.account, send.nowMs, nowMs, 'sends')
+      for (const { tally } of known.keys.places) maturing.record(tally, send.nowMs, nowMs, 'sends')
+      maturing.record(known.keys.account, send.nowMs, nowMs, 'sends')
     }
-    for (const breach of oneOfEach(known.watched)) void blocks.record(send, breach, 'monitored')
-    if (!watched || !known.turn) return
-    const breach = tooLate(known.turn, known.turn.windowMinutes * MINUTE_MS)
+    for (const breach of firstPerRule(known.monitored)) void blocks.record(send, breach, 'monitored')
+    if (!isMonitored || !known.turn) return
+    const breach = limitBreach(known.turn, known.turn.windowMinutes * MINUTE_MS)
     void blocks.record(send, breach, 'monitored')
   }
 
   function dropped(send: GuardedSend): void {
-    const known = takeOut(send)
+    const known = removeCounted(send)
     if (known) count(send, known.keys, -1)
   }
 
-  function takeOut(send: GuardedSend): Counted | undefined {
+  function removeCounted(send: GuardedSend): Counted | undefined {
     const known = counted.get(send)
     counted.delete(send)
     return known
@@ -121,13 +121,13 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     const [sentAtMs, nowMs] = [timeOf(check.verificationId), clock.now()]
     for (const key of judgedOf(keys)) {
       tallies.add(key, { fresh: -credit })
-      maturing.note(key, sentAtMs, nowMs, 'verified')
+      maturing.record(key, sentAtMs, nowMs, 'verified')
     }
   }
 
   /** Counts codes in `settled`, now that there was time to confirm them. */
-  function ripen(): void {
-    for (const { key, sends, verified } of maturing.take(clock.now())) {
+  function countMatured(): void {
+    for (const { key, sends, verified } of maturing.takeMatured(clock.now())) {
       const account = tallies.read(tallyKey(key.accountId, ACCOUNT_SCOPE.key, 0))
       tallies.add(key, { sends, verified, settled: sends - verified * creditOf(account) })
     }
@@ -135,13 +135,13 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   return {
     judge,
-    late,
+    refuseLate: refuseLate,
     blocked: (send, breach) => blocks.record(send, breach, 'blocked'),
     sent,
     dropped,
     verified,
     async round() {
-      ripen()
+      countMatured()
       await tallies.fold()
     },
   }
@@ -154,7 +154,7 @@ function turnOf({ recipient }: GuardedSend, { recipient: rule }: FraudRules): Tu
     : { person: personOf(recipient), sends, windowMinutes, strict: mode === 'block' }
 }
 
-function tooLate({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
+function limitBreach({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
   const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
   return { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }
 }
@@ -165,7 +165,7 @@ function judgedOf({ places, account }: Keys): TallyKey[] {
 }
 
 /** One breach per rule: nested ranges may break the same rule, and the narrowest one is given as the reason. */
-function oneOfEach(breaches: readonly Breach[]): Iterable<Breach> {
+function firstPerRule(breaches: readonly Breach[]): Iterable<Breach> {
   const first = new Map<Breach['rule'], Breach>()
   for (const breach of breaches) if (!first.has(breach.rule)) first.set(breach.rule, breach)
   return first.values()

@@ -60,14 +60,14 @@ export type GuardedCheck = {
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
   /** It passed, but has no turn before `freeAtMs` (ms since the epoch): returns the breach. It is not counted. */
-  late(send: GuardedSend, freeAtMs: number): Breach
+  refuseLate(send: GuardedSend, freeAtMs: number): Breach
   /** The caller is refused, and gets no replay. Resolves when the block is stored; never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
   /**
    * It was accepted; called once per start and resend, not for replays. `watched`: over the limit per recipient,
    * which is in monitor mode. Must not throw.
    */
-  sent(send: GuardedSend, watched: boolean): void
+  sent(send: GuardedSend, isMonitored: boolean): void
   /** It passed, but was not sent (402, a replay, an error, no channel took it): takes its count back. Must not throw. */
   dropped(send: GuardedSend): void
   /** The right code was entered; called once per verification. Must not throw. */

@@ -6,10 +6,10 @@ import { toMicros } from '../../lib/money.ts'
 import type { Breach, GuardedSend } from './guard.ts'
 import {
   ACCOUNT_SCOPE,
-  addressOf,
-  dayOf,
-  nameOf,
-  placesOf,
+  ipScopeOf,
+  dayScopeOf,
+  labelOf,
+  scopesOf,
   rangeOf,
   type Scope,
   type ScopeKind,
@@ -26,9 +26,9 @@ const COUNTRY_SENDS = 5
 /** This part of the codes that a key usually has confirmed in an hour is added to its limit. */
 const USUAL_HOURS = 3 / 60
 /** A range of a million numbers may be much of a small country: it is blamed only for at least this share of its pressure. */
-const BLAME = 0.5
+const MIN_BLAME_SHARE = 0.5
 /** A hold ends early when confirmed codes have lowered the pressure to this share of its limit. */
-const RELIEVED = 0.3
+const RELIEF_SHARE = 0.3
 /** Assumed for an account without history: 14 of 20 codes are confirmed. */
 const EXPECTED = { sends: 20, verified: 14 }
 /** Traffic is healthy if its confirmed share is at least this part of the account's usual share. */
@@ -74,7 +74,7 @@ export function createKeyring(): Keyring {
       const name = `${accountId} ${country} ${rangeOf(recipient)}`
       const known = ranges.get(name)
       if (known) return known
-      const places = placesOf(recipient, country).map(scope => placed(accountId, scope, LEAKS[scope.kind]))
+      const places = scopesOf(recipient, country).map(scope => toPlace(accountId, scope, LEAKS[scope.kind]))
       const made = { places, account: tallyKey(accountId, ACCOUNT_SCOPE.key, LEAKS.account) }
       ranges.set(name, made)
       return made
@@ -83,7 +83,7 @@ export function createKeyring(): Keyring {
       const from = nowMs - (nowMs % DAY_MS)
       const known = days.get(accountId)
       if (known?.from === from) return known.key
-      const key = tallyKey(accountId, dayOf(nowMs).key, LEAKS.spend)
+      const key = tallyKey(accountId, dayScopeOf(nowMs).key, LEAKS.spend)
       days.set(accountId, { from, key })
       return key
     },
@@ -96,16 +96,16 @@ export function sendKeysOf(
   keyring: Keyring = createKeyring(),
 ): SendKeys {
   const { places, account } = keyring.keysOf(send)
-  const address = addressOf(send.clientIp)
+  const address = ipScopeOf(send.clientIp)
   return {
     places,
     account,
-    address: address && placed(send.accountId, address, (clientIp.sends * 60) / clientIp.windowMinutes),
+    address: address && toPlace(send.accountId, address, (clientIp.sends * 60) / clientIp.windowMinutes),
     day: keyring.dayOf(send),
   }
 }
 
-function placed(accountId: AccountId, scope: Scope, leak: number): Place {
+function toPlace(accountId: AccountId, scope: Scope, leak: number): Place {
   return { ...scope, tally: tallyKey(accountId, scope.key, leak) }
 }
 
@@ -130,11 +130,11 @@ export function findBreaches(
   rules: FraudRules,
   tallies: Tallies,
 ): readonly Breach[] {
-  const byItself = join(outsideCountries(send, rules), wrongType(send, rules))
+  const byItself = join(countryBreaches(send, rules), numberTypeBreaches(send, rules))
   const byCounts = keys
     ? join(
-        inBadPlaces(send, keys, rules, tallies),
-        join(tooManyFrom(keys, rules, tallies), overCap(send, keys, rules, tallies)),
+        placeBreaches(send, keys, rules, tallies),
+        join(clientIpBreaches(keys, rules, tallies), spendBreaches(send, keys, rules, tallies)),
       )
     : NONE
   const breaches = join(byItself, byCounts)
@@ -157,7 +157,7 @@ export function modeOf(rules: FraudRules, rule: FraudRule): RuleMode {
   return rules[rule].mode
 }
 
-function outsideCountries({ country, phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
+function countryBreaches({ country, phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
   const { countries } = rules.allowedCountries
   if (countries === null || phoneType === null) return NONE
   if (country !== null && countries.includes(country)) return NONE
@@ -165,14 +165,14 @@ function outsideCountries({ country, phoneType }: GuardedSend, rules: FraudRules
   return [{ rule: 'allowedCountries', reason, retryAfterMs: NEVER_MS }]
 }
 
-function wrongType({ phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
+function numberTypeBreaches({ phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
   const type = phoneType === 'unknown' ? 'unallocated' : phoneType
   if (type === null || !rules.numberType.types.includes(type as GuardedType)) return NONE
   const reason = `Codes are not sent to numbers of this kind: ${type}.`
   return [{ rule: 'numberType', reason, retryAfterMs: NEVER_MS }]
 }
 
-function inBadPlaces(
+function placeBreaches(
   send: GuardedSend,
   { places, account }: Keys,
   rules: FraudRules,
@@ -188,7 +188,7 @@ function inBadPlaces(
   return places.reduce((found, place) => join(found, judgePlace(send, place, surroundings)), NONE)
 }
 
-type Surroundings = {
+type JudgeContext = {
   rules: FraudRules
   tallies: Tallies
   account: Readonly<Tally>
@@ -196,7 +196,7 @@ type Surroundings = {
 }
 
 /** Judges each rule by itself: a breach in monitor mode must not hide one that blocks. */
-function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings): readonly Breach[] {
+function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext): readonly Breach[] {
   const { rules, tallies } = surroundings
   const tally = tallies.read(place.tally)
   const pressure = limitOf(place, rules, tally)
@@ -209,7 +209,7 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings)
     const hold: Delta = held
       ? { ...tally }
       : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
-    if (!held && !standsAside(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
+    if (!held && !yieldsToHold(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
     const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
     breaches = [...breaches, breach]
   }
@@ -217,7 +217,7 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings)
 }
 
 /** A key has one hold at a time: a rule in monitor mode never replaces the hold of a rule that blocks. */
-function standsAside(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules, nowMs: number): boolean {
+function yieldsToHold(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules, nowMs: number): boolean {
   if (tally.heldBy === null || tally.heldUntilMs <= nowMs) return false
   return modeOf(rules, rule) === 'monitor' && modeOf(rules, tally.heldBy) === 'block'
 }
@@ -226,7 +226,7 @@ function standsAside(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules,
 function isHeld(rule: FraudRule, tally: Readonly<Tally>, limit: number, nowMs: number): boolean {
   if (tally.heldBy !== rule || tally.heldUntilMs <= nowMs) return false
   if (rule === 'conversion') return true
-  return (rule === 'country' ? tally.settled : tally.fresh) > RELIEVED * limit
+  return (rule === 'country' ? tally.settled : tally.fresh) > RELIEF_SHARE * limit
 }
 
 function limitOf(place: Scope, rules: FraudRules, tally: Readonly<Tally>): number {
@@ -240,11 +240,11 @@ function isBroken(
   { kind }: Scope,
   tally: Readonly<Tally>,
   limit: number,
-  { rules, account, around }: Surroundings,
+  { rules, account, around }: JudgeContext,
 ): boolean {
   if (rule === 'country') return tally.settled + 1 > limit
   if (rule === 'prefix') {
-    return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= BLAME * (around?.fresh ?? 0))
+    return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= MIN_BLAME_SHARE * (around?.fresh ?? 0))
   }
   if (tally.sends < leastSends({ kind }, rules)) return false
   const rest = {
@@ -260,22 +260,22 @@ function leastSends({ kind }: Pick<Scope, 'kind'>, { conversion }: FraudRules): 
 }
 
 function explain(rule: FraudRule, place: Scope): string {
-  const where = place.kind === 'country' ? nameOf(place) : `numbers that begin with ${nameOf(place)}`
+  const where = place.kind === 'country' ? labelOf(place) : `numbers that begin with ${labelOf(place)}`
   return rule === 'conversion'
     ? `Codes to ${where} are hardly ever confirmed.`
     : `More codes than usual go to ${where}, and nobody confirms them.`
 }
 
-function tooManyFrom({ address }: SendKeys, rules: FraudRules, tallies: Tallies): readonly Breach[] {
+function clientIpBreaches({ address }: SendKeys, rules: FraudRules, tallies: Tallies): readonly Breach[] {
   if (!address) return NONE
   const over = tallies.read(address.tally).fresh + 1 - rules.clientIp.sends
   if (over <= 0) return NONE
   const { sends, windowMinutes } = rules.clientIp
-  const reason = `More than ${sends} codes within ${windowMinutes} minutes were asked for from ${nameOf(address)}.`
+  const reason = `More than ${sends} codes within ${windowMinutes} minutes were asked for from ${labelOf(address)}.`
   return [{ rule: 'clientIp', reason, retryAfterMs: (over / address.tally.leak) * HOUR_MS }]
 }
 
-function overCap(
+function spendBreaches(
   send: GuardedSend,
   { day }: SendKeys,
   rules: FraudRules,

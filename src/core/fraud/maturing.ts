@@ -1,7 +1,7 @@
 import type { TallyKey } from './tallies.ts'
 
 /** Codes of one key that were sent in the same slot of time, and how many of them were confirmed. */
-export type Ripe = { key: TallyKey; sends: number; verified: number }
+export type MaturedCodes = { key: TallyKey; sends: number; verified: number }
 
 /**
  * Holds codes, and their confirmations, back until there was time to confirm them.
@@ -10,9 +10,9 @@ export type Ripe = { key: TallyKey; sends: number; verified: number }
  */
 export type Maturing = {
   /** Codes that are older than TIME_TO_CONFIRM_MS are given out at the next `take`. */
-  note(key: TallyKey, sentAtMs: number, nowMs: number, what: 'sends' | 'verified'): void
+  record(key: TallyKey, sentAtMs: number, nowMs: number, what: 'sends' | 'verified'): void
   /** Takes out the codes that there was time to confirm. */
-  take(nowMs: number): Ripe[]
+  takeMatured(nowMs: number): MaturedCodes[]
 }
 
 /** Nearly everybody who confirms a code does so within this time. */
@@ -22,28 +22,28 @@ const SLOT_MS = 10_000
 const MOST_KEYS = 50_000
 
 export function createMaturing(): Maturing {
-  const slots = new Map<number, Map<string, Ripe>>()
+  const slots = new Map<number, Map<string, MaturedCodes>>()
 
   /** As a slot is: no later than now, no earlier than the first that is not ripe but one. */
-  function slotAt(sentAtMs: number, nowMs: number): Map<string, Ripe> {
+  function slotAt(sentAtMs: number, nowMs: number): Map<string, MaturedCodes> {
     const earliestMs = nowMs - TIME_TO_CONFIRM_MS - SLOT_MS
     const number = Math.floor(Math.min(Math.max(sentAtMs, earliestMs), nowMs) / SLOT_MS)
     const found = slots.get(number)
     if (found) return found
-    const made = new Map<string, Ripe>()
+    const made = new Map<string, MaturedCodes>()
     slots.set(number, made)
     return made
   }
 
   return {
-    note(key, sentAtMs, nowMs, what) {
+    record(key, sentAtMs, nowMs, what) {
       const slot = slotAt(sentAtMs, nowMs)
       const held = slot.get(key.name)
       if (held) held[what]++
-      else if (slot.size < MOST_KEYS) slot.set(key.name, ripeOf(key, what))
+      else if (slot.size < MOST_KEYS) slot.set(key.name, maturedOf(key, what))
     },
-    take(nowMs) {
-      const ripe: Ripe[] = []
+    takeMatured(nowMs) {
+      const ripe: MaturedCodes[] = []
       for (const [number, slot] of slots) {
         if ((number + 1) * SLOT_MS + TIME_TO_CONFIRM_MS > nowMs) continue
         slots.delete(number)
@@ -54,6 +54,6 @@ export function createMaturing(): Maturing {
   }
 }
 
-function ripeOf(key: TallyKey, what: 'sends' | 'verified'): Ripe {
+function maturedOf(key: TallyKey, what: 'sends' | 'verified'): MaturedCodes {
   return { key, sends: Number(what === 'sends'), verified: Number(what === 'verified') }
 }

@@ -57,7 +57,7 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
     rulesFor,
     read: async id => lookUp(await find(id)),
     async replace(id, given) {
-      const settings = known(given)
+      const settings = cleanSettings(given)
       checkSettings(settings)
       const accountId = await find(id)
       await putFraudSettings(db, accountId, settings)
@@ -68,7 +68,7 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
 }
 
 /** Drops unknown fields, and nulls that mean the same as absence. */
-function known(given: FraudSettings): FraudSettings {
+function cleanSettings(given: FraudSettings): FraudSettings {
   const kept: Record<string, unknown> = {}
   for (const rule of FRAUD_RULES) {
     const fields = Object.entries(given[rule] ?? {}).filter(([name]) =>

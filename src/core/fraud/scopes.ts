@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { DAY_MS } from '../../lib/durations.ts'
-import { keyOf } from '../consent/address.ts'
+import { addressKeyOf } from '../consent/address.ts'
 
 /** What a key stands for; the key begins with it. */
 export type ScopeKind = 'r4' | 'r5' | 'r6' | 'country' | 'ip' | 'spend' | 'account'
@@ -26,7 +26,7 @@ export function rangeOf(recipient: string): string {
 }
 
 /** The ranges that contain a number, the narrowest first, then its country; empty for an e-mail address. */
-export function placesOf(recipient: string, country: string | null): Scope[] {
+export function scopesOf(recipient: string, country: string | null): Scope[] {
   if (!recipient.startsWith('+')) return []
   const scopes: Scope[] = []
   for (const [kind, dropped] of RANGES) {
@@ -42,11 +42,11 @@ const SUBADDRESS = /^([^+@]+)\+[^@]*@/
 
 /** One key for all addresses of a person: spellings of an address, and sub-addresses of a mailbox. */
 export function personOf(recipient: string): string {
-  return recipient.includes('@') ? keyOf(recipient).replace(SUBADDRESS, '$1@') : recipient
+  return recipient.includes('@') ? addressKeyOf(recipient).replace(SUBADDRESS, '$1@') : recipient
 }
 
 /** Null for an invalid IP address. */
-export function addressOf(clientIp: string | null): Scope | null {
+export function ipScopeOf(clientIp: string | null): Scope | null {
   if (clientIp === null || !ipaddr.isValid(clientIp)) return null
   const address = ipaddr.process(clientIp)
   if (address.kind() === 'ipv4') return { kind: 'ip', key: `ip:${address.toString()}` }
@@ -55,11 +55,11 @@ export function addressOf(clientIp: string | null): Scope | null {
 }
 
 /** Spending is counted per UTC day. */
-export function dayOf(nowMs: number): Scope {
+export function dayScopeOf(nowMs: number): Scope {
   return { kind: 'spend', key: `spend:${Math.floor(nowMs / DAY_MS)}` }
 }
 
 /** For people: the range, the country or the network. */
-export function nameOf({ key }: Scope): string {
+export function labelOf({ key }: Scope): string {
   return key.slice(key.indexOf(':') + 1)
 }

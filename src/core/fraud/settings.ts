@@ -2,7 +2,7 @@ import { readAmount } from '../../contract/amount.ts'
 import { createFaults } from '../../contract/faults.ts'
 import { FRAUD_RULES, type FraudRules, type FraudSettings } from '../../contract/fraud.ts'
 import { checkCountry } from '../../contract/places.ts'
-import { keyOf } from '../consent/address.ts'
+import { addressKeyOf } from '../consent/address.ts'
 
 /** The rules unless the platform's or the account's settings change them. */
 export const DEFAULT_RULES: FraudRules = {
@@ -52,6 +52,6 @@ export function isSafe(safe: readonly string[], recipient: string): boolean {
   return safe.some(each =>
     each.endsWith('*')
       ? recipient.startsWith(each.slice(0, -1))
-      : each === recipient || (each.includes('@') && keyOf(each) === keyOf(recipient)),
+      : each === recipient || (each.includes('@') && addressKeyOf(each) === addressKeyOf(recipient)),
   )
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { add, age, type Delta, emptyDelta, emptyTally, gather, type Tally } from './tally.ts'
+import { addDelta, ageTally, type Delta, emptyDelta, emptyTally, mergeDelta, type Tally } from './tally.ts'
 
 /** One key of an account, and how much its pressures fade per hour; `name` is unique among all accounts. */
 export type TallyKey = {
@@ -10,18 +10,18 @@ export type TallyKey = {
   readonly leak: number
   readonly name: string
   /** Its entry in memory, and the generation (generations.ts) in which it was found: saves looking it up again. */
-  found: Kept | null
-  foundIn: object | null
+  entry: TallyEntry | null
+  entryGeneration: object | null
 }
 
 /** Builds a key; its name is made once, since each send uses a key many times. */
 export function tallyKey(accountId: AccountId, key: string, leak: number): TallyKey {
-  return { accountId, key, leak, name: nameOf(accountId, key), found: null, foundIn: null }
+  return { accountId, key, leak, name: nameOf(accountId, key), entry: null, entryGeneration: null }
 }
 
 /** The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. */
-type Kept = { tally: Tally; untold: Untold | null }
-type Untold = TallyChange & { name: string; taken: boolean }
+type TallyEntry = { tally: Tally; pending: PendingDelta | null }
+type PendingDelta = TallyChange & { name: string; taken: boolean }
 
 /** What this node adds to a key. */
 export type TallyChange = { accountId: AccountId; key: string; leak: number; delta: Delta }
@@ -62,7 +62,7 @@ export type Tallies = {
 const MOST_TALLIES = 200_000
 const MOST_ACCOUNTS = 5_000
 /** Keys that may wait for a fold: more than a node can add while the database is away for seconds. */
-const MOST_UNTOLD = 100_000
+const MAX_PENDING = 100_000
 const MOST_ROWS = 2_000
 /** An account without a request for so long is no longer kept up to date. */
 const FOLLOWED_MS = 60_000
@@ -71,18 +71,18 @@ const STALE_MS = 5_000
 /** A change is visible only once it is committed, later than its timestamp: so look-ups overlap by this. */
 const OVERLAP_MS = 5_000
 
-type Followed = { askedAtMs: number; heardAtMs: number; loading: Promise<void> | null }
+type Followed = { askedAtMs: number; syncedAtMs: number; loading: Promise<void> | null }
 
 export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
-  const tallies = createGenerations<string, Kept>(MOST_TALLIES)
+  const tallies = createGenerations<string, TallyEntry>(MOST_TALLIES)
   const followed = createGenerations<AccountId, Followed>(MOST_ACCOUNTS)
   const active = new Set<AccountId>()
-  const untold = new Map<string, Untold>()
-  let heardMs: number | null = null
+  const pending = new Map<string, PendingDelta>()
+  let receivedMs: number | null = null
   let last: Promise<unknown> = Promise.resolve()
 
   /** Runs one exchange at a time: a read during a write could bring back older sums. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function runInTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(work)
     last = result.catch(() => {})
     return result
@@ -93,94 +93,94 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     const account = followed.get(accountId) ?? follow(accountId)
     account.askedAtMs = nowMs
     active.add(accountId)
-    if (nowMs - account.heardAtMs <= STALE_MS) return
-    account.loading ??= inTurn(() => load(accountId, account)).finally(() => {
+    if (nowMs - account.syncedAtMs <= STALE_MS) return
+    account.loading ??= runInTurn(() => load(accountId, account)).finally(() => {
       account.loading = null
     })
     return account.loading
   }
 
   function follow(accountId: AccountId): Followed {
-    const account = { askedAtMs: 0, heardAtMs: Number.NEGATIVE_INFINITY, loading: null }
+    const account = { askedAtMs: 0, syncedAtMs: Number.NEGATIVE_INFINITY, loading: null }
     followed.set(accountId, account)
     return account
   }
 
   async function load(accountId: AccountId, account: Followed): Promise<void> {
     const startedMs = clock.monotonic()
-    for (const row of await store.load(accountId)) hear(row)
-    account.heardAtMs = startedMs
+    for (const row of await store.load(accountId)) applySum(row)
+    account.syncedAtMs = startedMs
   }
 
   /** Takes over the sum of all nodes, and adds this node's counts that are not in it yet. */
-  function hear({ accountId, key, tally }: TallyRow): void {
+  function applySum({ accountId, key, tally }: TallyRow): void {
     const name = nameOf(accountId, key)
-    const mine = untold.get(name)
-    if (mine) add(age(tally, clock.now(), mine.leak), mine.delta)
+    const mine = pending.get(name)
+    if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
     const known = tallies.get(name)
     if (known) known.tally = tally
-    else tallies.set(name, { tally, untold: null })
+    else tallies.set(name, { tally, pending: null })
   }
 
-  function find(key: TallyKey): Kept {
-    const kept = key.found !== null && key.foundIn === tallies.turn() ? key.found : lookUp(key)
-    age(kept.tally, clock.now(), key.leak)
+  function find(key: TallyKey): TallyEntry {
+    const kept = key.entry !== null && key.entryGeneration === tallies.turn() ? key.entry : lookUp(key)
+    ageTally(kept.tally, clock.now(), key.leak)
     return kept
   }
 
-  function lookUp(key: TallyKey): Kept {
-    const kept = tallies.get(key.name) ?? { tally: emptyTally(clock.now()), untold: null }
+  function lookUp(key: TallyKey): TallyEntry {
+    const kept = tallies.get(key.name) ?? { tally: emptyTally(clock.now()), pending: null }
     tallies.set(key.name, kept)
-    key.found = kept
-    key.foundIn = tallies.turn()
+    key.entry = kept
+    key.entryGeneration = tallies.turn()
     return kept
   }
 
-  function tell(key: TallyKey, kept: Kept, delta: Partial<Delta>): void {
-    if (!kept.untold || kept.untold.taken) kept.untold = untoldOf(key)
-    if (kept.untold) gather(kept.untold.delta, delta)
+  function addPending(key: TallyKey, kept: TallyEntry, delta: Partial<Delta>): void {
+    if (!kept.pending || kept.pending.taken) kept.pending = pendingOf(key)
+    if (kept.pending) mergeDelta(kept.pending.delta, delta)
   }
 
   /** Null where there is no room for more. */
-  function untoldOf({ accountId, key, leak, name }: TallyKey): Untold | null {
-    const known = untold.get(name)
+  function pendingOf({ accountId, key, leak, name }: TallyKey): PendingDelta | null {
+    const known = pending.get(name)
     if (known) return known
-    if (untold.size >= MOST_UNTOLD) return null
+    if (pending.size >= MAX_PENDING) return null
     const made = { accountId, key, leak, name, delta: emptyDelta(), taken: false }
-    untold.set(name, made)
+    pending.set(name, made)
     return made
   }
 
   async function round(): Promise<void> {
-    await tellOthers()
-    await hearOthers()
+    await sendPending()
+    await receiveChanges()
   }
 
-  async function tellOthers(): Promise<void> {
-    while (untold.size > 0) {
-      const page = [...untold.values()].slice(0, MOST_ROWS).sort(inOrder)
+  async function sendPending(): Promise<void> {
+    while (pending.size > 0) {
+      const page = [...pending.values()].slice(0, MOST_ROWS).sort(inOrder)
       // New counts gather separately from here on; if the write fails, these are added to them again.
       for (const mine of page) {
         mine.taken = true
-        untold.delete(mine.name)
+        pending.delete(mine.name)
       }
       try {
-        for (const row of await store.fold(page, clock.now())) hear(row)
+        for (const row of await store.fold(page, clock.now())) applySum(row)
       } catch (error) {
-        for (const mine of page) tellAgain(mine)
+        for (const mine of page) restorePending(mine)
         throw error
       }
       if (page.length < MOST_ROWS) return
     }
   }
 
-  function tellAgain(mine: Untold): void {
-    const meanwhile = untold.get(mine.name)
-    if (meanwhile) gather(meanwhile.delta, mine.delta)
-    else if (untold.size < MOST_UNTOLD) untold.set(mine.name, { ...mine, taken: false })
+  function restorePending(mine: PendingDelta): void {
+    const meanwhile = pending.get(mine.name)
+    if (meanwhile) mergeDelta(meanwhile.delta, mine.delta)
+    else if (pending.size < MAX_PENDING) pending.set(mine.name, { ...mine, taken: false })
   }
 
-  async function hearOthers(): Promise<void> {
+  async function receiveChanges(): Promise<void> {
     const nowMs = clock.monotonic()
     for (const accountId of active) {
       const askedAtMs = followed.get(accountId)?.askedAtMs ?? Number.NEGATIVE_INFINITY
@@ -188,22 +188,22 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     }
     if (active.size === 0) {
       // Every account is read again at its next use.
-      heardMs = null
+      receivedMs = null
       return
     }
-    heardMs = await hearSince(heardMs === null ? null : heardMs - OVERLAP_MS)
+    receivedMs = await receiveSince(receivedMs === null ? null : receivedMs - OVERLAP_MS)
     for (const accountId of active) {
       const account = followed.get(accountId)
       // An account that was never loaded has only the new changes, so it is not up to date.
-      if (account && account.heardAtMs > Number.NEGATIVE_INFINITY) account.heardAtMs = nowMs
+      if (account && account.syncedAtMs > Number.NEGATIVE_INFINITY) account.syncedAtMs = nowMs
     }
   }
 
   /** Reads all changes, page by page; returns the time of the latest one. */
-  async function hearSince(sinceMs: number | null): Promise<number | null> {
+  async function receiveSince(sinceMs: number | null): Promise<number | null> {
     const { rows, asOfMs, more } = await store.changes([...active], sinceMs)
-    for (const row of rows) hear(row)
-    return more ? hearSince(asOfMs) : asOfMs
+    for (const row of rows) applySum(row)
+    return more ? receiveSince(asOfMs) : asOfMs
   }
 
   return {
@@ -211,10 +211,10 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     read: key => find(key).tally,
     add(key, delta) {
       const kept = find(key)
-      add(kept.tally, delta)
-      tell(key, kept, delta)
+      addDelta(kept.tally, delta)
+      addPending(key, kept, delta)
     },
-    fold: () => inTurn(round),
+    fold: () => runInTurn(round),
   }
 }
 

@@ -24,14 +24,14 @@ const COLUMNS =
 /** Most tallies of an account that are loaded at its first use: those that changed last. */
 const MOST_LOADED = 10_000
 /** Most change records in one answer; each has up to some 2,000 tallies. */
-const MOST_WORDS = 10
+const MAX_CHANGE_RECORDS = 10
 /** Longer than consecutive look-ups overlap. */
-const HEARD_KEPT_MS = 60_000
+const READ_IDS_KEPT_MS = 60_000
 
 /** `node`: this node's number, to leave out its own changes. */
 export function createTallyStore({ db, node }: { db: Db; node: () => number }): TallyStore {
   /** Change records that were read before, with their times: look-ups overlap. */
-  const heard = new Map<string, number>()
+  const readIds = new Map<string, number>()
 
   return {
     async fold(changes, nowMs) {
@@ -58,25 +58,25 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
     },
 
     async changes(accounts, sinceMs) {
-      for (const [id, atMs] of heard) if (atMs < (sinceMs ?? atMs) - HEARD_KEPT_MS) heard.delete(id)
-      const { rows: words } = await db.query<{ id: string; at: Date }>({
+      for (const [id, atMs] of readIds) if (atMs < (sinceMs ?? atMs) - READ_IDS_KEPT_MS) readIds.delete(id)
+      const { rows: records } = await db.query<{ id: string; at: Date }>({
         name: 'fraud_words_since',
         text: `select id::text, at from fraud_words
                 where at >= coalesce($1, now() - interval '10 s') and node <> $2 and id <> all ($3)
-                order by at limit ${MOST_WORDS}`,
-        values: [isoOrNull(sinceMs), node(), bareArray([...heard.keys()])],
+                order by at limit ${MAX_CHANGE_RECORDS}`,
+        values: [isoOrNull(sinceMs), node(), bareArray([...readIds.keys()])],
       })
-      if (words.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
+      if (records.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
       const { rows } = await db.query<Raw>({
         name: 'fraud_tallies_said',
         text: `select ${COLUMNS} from (
                  select distinct i.account_id, i.key from fraud_words w cross join unnest(w.accounts, w.keys) as i (account_id, key)
                   where w.id = any ($1::bigint[]) and i.account_id = any ($2::uuid[])) i
                  join fraud_tallies t on t.account_id = i.account_id and t.key = i.key`,
-        values: [bareArray(words.map(({ id }) => id)), bareArray(accounts.map(toUuid))],
+        values: [bareArray(records.map(({ id }) => id)), bareArray(accounts.map(toUuid))],
       })
-      for (const { id, at } of words) heard.set(id, at.getTime())
-      return { rows: rows.map(toRow), asOfMs: words.at(-1)!.at.getTime(), more: words.length === MOST_WORDS }
+      for (const { id, at } of records) readIds.set(id, at.getTime())
+      return { rows: rows.map(toRow), asOfMs: records.at(-1)!.at.getTime(), more: records.length === MAX_CHANGE_RECORDS }
     },
 
     async load(accountId: AccountId) {
@@ -119,7 +119,7 @@ async function sweepPages(db: Db, beforeMs: number, fromPage: number, pages: num
 }
 
 /** Deletes change records that are old enough: a node that was away for longer reads its accounts again. */
-export async function sweepWords(db: Db): Promise<void> {
+export async function sweepChangeRecords(db: Db): Promise<void> {
   await db.query({
     name: 'fraud_words_sweep',
     text: `delete from fraud_words where at < now() - interval '10 minutes'`,

@@ -49,7 +49,7 @@ export function emptyDelta(): Delta {
  * Ages a tally to `nowMs`. `leak` is per hour, and does not apply during a hold, so that
  * only confirmed codes lower the pressure then. `fold_tallies` in the database does the same.
  */
-export function age(tally: Tally, nowMs: number, leak: number): Tally {
+export function ageTally(tally: Tally, nowMs: number, leak: number): Tally {
   const hours = (nowMs - tally.atMs) / HOUR_MS
   if (hours <= 0) return tally
   const kept = 0.5 ** (hours / HALF_LIFE_HOURS)
@@ -63,7 +63,7 @@ export function age(tally: Tally, nowMs: number, leak: number): Tally {
 }
 
 /** Adds to a tally that was aged to now. */
-export function add(tally: Tally, delta: Partial<Delta>): void {
+export function addDelta(tally: Tally, delta: Partial<Delta>): void {
   tally.fresh = Math.max(0, tally.fresh + (delta.fresh ?? 0))
   tally.settled = Math.max(0, tally.settled + (delta.settled ?? 0))
   tally.sends = Math.max(0, tally.sends + (delta.sends ?? 0))
@@ -76,7 +76,7 @@ export function add(tally: Tally, delta: Partial<Delta>): void {
 }
 
 /** Adds to the changes that are not exchanged yet. */
-export function gather(sum: Delta, delta: Partial<Delta>): void {
+export function mergeDelta(sum: Delta, delta: Partial<Delta>): void {
   sum.fresh += delta.fresh ?? 0
   sum.settled += delta.settled ?? 0
   sum.sends += delta.sends ?? 0

@@ -2,7 +2,7 @@ import { conversationKeyOf, moduleOf } from '../../contract/conversation.ts'
 import { PLATFORM_SENDER } from '../../contract/template.ts'
 import type { Owner } from '../consent/store.ts'
 import type { Conversation } from './store.ts'
-import type { Told } from './told.ts'
+import type { ReceivedMessage } from './received.ts'
 
 /** The conversationContext by which a send answers a message; null where its channel has none. */
 export function conversationOf(
@@ -12,7 +12,7 @@ export function conversationOf(
     from,
     to,
     chatId,
-  }: Pick<Told, 'channel' | 'connectionId' | 'from' | 'to' | 'chatId'>,
+  }: Pick<ReceivedMessage, 'channel' | 'connectionId' | 'from' | 'to' | 'chatId'>,
   { ownsConnection }: Pick<Owner, 'ownsConnection'>,
 ): Conversation | null {
   const moduleType = moduleOf(channel)

@@ -19,7 +19,7 @@ export function readFilter(query: InboundMessageFilters, phones: Phones): Inboun
 }
 
 /** Whether the filter matches the message. */
-export function fits(filter: InboundFilter, row: InboundRow): boolean {
+export function matchesFilter(filter: InboundFilter, row: InboundRow): boolean {
   const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
   const createdMs = timeOf(row.id)
   return (

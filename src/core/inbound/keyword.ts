@@ -3,7 +3,7 @@ import type { Phones } from '../../lib/phone.ts'
 import { type Keyword, readChatKeyword, readKeyword } from '../consent/keywords.ts'
 import { reaches, readRecipient } from '../routing/recipient.ts'
 import type { InboundRow } from './store.ts'
-import type { Told } from './told.ts'
+import type { ReceivedMessage } from './received.ts'
 
 /**
  * The keyword in a message. In a chat, a button counts as its text does. In a
@@ -15,7 +15,7 @@ export function keywordOf({
   chatId,
   text,
   button,
-}: Pick<Told, 'channel' | 'from' | 'chatId' | 'text' | 'button'>): Keyword | null {
+}: Pick<ReceivedMessage, 'channel' | 'from' | 'chatId' | 'text' | 'button'>): Keyword | null {
   if (isSms(channel)) return readKeyword(text)
   if ((chatId !== null && chatId !== from) || from.startsWith('-')) return null
   return readChatKeyword(text) ?? readChatKeyword(button)

@@ -23,7 +23,7 @@ export type InboundFiles = {
 export type InboundFile = { mimetype: string | null; fileName: string | null; bytes: Readable }
 
 /** `gone`: the provider no longer has it; `unavailable`: a later try may succeed. */
-export type AskedFile =
+export type ProviderFile =
   | { kind: 'opened'; bytes: NodeJS.ReadableStream }
   | { kind: 'gone' | 'unavailable'; cause: unknown }
 
@@ -32,7 +32,7 @@ export type MediaSource = Pick<InboundRow, 'connectionId' | 'provider'>
 export type InboundFilesDeps = {
   db: Db
   /** Asks the provider; never rejects. */
-  ask(from: MediaSource, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
+  ask(from: MediaSource, request: InboundMediaRequest, signal: AbortSignal): Promise<ProviderFile>
   clock: Pick<Clock, 'after'>
 }
 
@@ -104,7 +104,7 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
   }
 }
 
-function problemOf({ kind, cause }: Exclude<AskedFile, { kind: 'opened' }>): Problem {
+function problemOf({ kind, cause }: Exclude<ProviderFile, { kind: 'opened' }>): Problem {
   return kind === 'gone'
     ? new Problem('NOT_FOUND', 'The provider no longer has this file.', { cause })
     : new Problem('PROVIDER_UNAVAILABLE', 'The provider cannot deliver the file at the moment.', { cause })

@@ -14,7 +14,7 @@ import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { readFilter } from './filter.ts'
 import {
-  endOfInboundLook,
+  endOfInboundScan,
   type InboundFilter,
   type InboundId,
   type InboundRow,
@@ -40,18 +40,18 @@ export type InboundMessagesDeps = { db: Db; clock: Pick<Clock, 'monotonic'>; pho
 export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps): InboundMessages {
   async function list(accountId: AccountId, query: InboundMessageQuery): Promise<Page<InboundMessageView>> {
     const before = readIdCursor('inb', query.cursor)
-    const { rows, downTo } = await look(accountId, readFilter(query, phones), before, query.limit + 1)
+    const { rows, downTo } = await scan(accountId, readFilter(query, phones), before, query.limit + 1)
     const lookedTo = downTo && writeCursor(downTo)
     return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function look(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
+  async function scan(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
     if (!isSelective(filter)) {
       return { rows: await listInbound(db, accountId, filter, before, limit), downTo: null }
     }
     return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfInboundLook(db, accountId, filter, below)
+      const downTo = await endOfInboundScan(db, accountId, filter, below)
       return { rows: await listInbound(db, accountId, filter, below, left, downTo), downTo }
     })
   }

@@ -179,13 +179,13 @@ export async function listInbound(
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfInboundLook(
+export async function endOfInboundScan(
   db: Db,
   accountId: AccountId,
   filter: InboundFilter,
   before: InboundId | null,
 ): Promise<InboundId | null> {
-  const { shape, where, values } = conditionsOf(accountId, wayOf(filter), before, null)
+  const { shape, where, values } = conditionsOf(accountId, indexedPart(filter), before, null)
   const { rows } = await db.query<{ id: string }>({
     name: `inbound_end_${shape}`,
     text: `select id from inbound_messages where ${where} order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
@@ -195,11 +195,11 @@ export async function endOfInboundLook(
 }
 
 /** Filters with an index of their own, the most selective first. */
-const WAYS = ['conversationKey', 'from', 'contextAccount', 'to'] as const
+const INDEXED_FIELDS = ['conversationKey', 'from', 'contextAccount', 'to'] as const
 
 /** The part of a filter that an index serves; the other conditions are checked on the rows that it finds. */
-function wayOf({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): InboundFilter {
-  const way = WAYS.find(field => fields[field] !== undefined)
+function indexedPart({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): InboundFilter {
+  const way = INDEXED_FIELDS.find(field => fields[field] !== undefined)
   return {
     ...(way && { [way]: fields[way] }),
     ...(createdAfterMs !== undefined && { createdAfterMs }),
@@ -209,7 +209,7 @@ function wayOf({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): I
 
 /** Whether the filter may skip rows that its index finds. */
 export function isSelective(filter: InboundFilter): boolean {
-  return Object.keys(filter).length > Object.keys(wayOf(filter)).length
+  return Object.keys(filter).length > Object.keys(indexedPart(filter)).length
 }
 
 /** Each set of filters is a statement of its own, named by `shape`, since one generic plan would suit none of them. */

@@ -6,7 +6,7 @@ import { createFollowers, type Follower } from '../../infra/followers.ts'
 import { type ListNews, withBeats } from '../../infra/list-events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, timeOf } from '../../lib/ids.ts'
-import { fits } from './filter.ts'
+import { matchesFilter } from './filter.ts'
 import { type InboundFilter, type InboundId, selectInboundOf, selectInboundSince } from './store.ts'
 import { viewInbound } from './view.ts'
 
@@ -14,7 +14,7 @@ export type InboundNews = ListNews<InboundMessageView>
 
 export type InboundWatch = {
   /**
-   * Yields the account's inbound messages from now on, or from `mark` on, until `gone` is aborted. Throws
+   * Yields the account's inbound messages from now on, or from `cursor` on, until `gone` is aborted. Throws
    * RATE_LIMITED if too many streams are open.
    */
   follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>>
@@ -25,19 +25,19 @@ export type InboundWatch = {
 export type InboundWatcher = {
   account: Pick<Caller['account'], 'id'>
   filter: InboundFilter
-  mark: string | undefined
+  cursor: string | undefined
 }
 
 /** How often new messages are looked for, with one query for all streams of this node. */
-const LOOK_EVERY_MS = 1_000
+const SCAN_EVERY_MS = 1_000
 /** A message gets its id, by its node's clock, before it is stored; so it may become visible this much later. */
 const LATE_MS = 15_000
-/** Older marks cannot be resumed from; reading the list is cheaper then. */
+/** Older cursors cannot be resumed from; reading the list is cheaper then. */
 const RESUME_WITHIN_MS = 60_000
 /** New messages of an account per look; if there are more, its streams get a reset, and read the list again. */
 const MOST_MESSAGES = 300
 /** Messages of an account that are remembered while others may still come late. */
-const MOST_IN_SIGHT = 5_000
+const MAX_RECENT = 5_000
 /** News that may wait for a slow reader. */
 const MOST_WAITING = 300
 
@@ -46,7 +46,7 @@ type Watching = Follower<InboundWatcher, InboundNews>
 type Tail = {
   accountId: AccountId
   /** When the last complete look began. */
-  lookedMs: number
+  scannedMs: number
   /** Messages that were sent, as far as a look may find them again. */
   seen: Set<InboundId>
 }
@@ -56,8 +56,8 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   const tails = new Map<AccountId, Tail>()
   const followers = createFollowers<InboundWatcher, InboundNews>({
     clock,
-    look,
-    lookEveryMs: LOOK_EVERY_MS,
+    look: scan,
+    lookEveryMs: SCAN_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
   })
@@ -74,22 +74,22 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
       follower.leave()
       throw error
     }
-    return withBeats(follower, ({ account }) => standingOf(account.id))
+    return withBeats(follower, ({ account }) => currentCursorOf(account.id))
   }
 
-  /** The first item says where the stream begins: after its mark, or at the list as it is now (`reset`). */
+  /** The first item says where the stream begins: after its cursor, or at the list as it is now (`reset`). */
   async function begin(follower: Watching): Promise<void> {
-    const { account, mark } = follower.subject
+    const { account, cursor } = follower.subject
     const nowMs = clock.now()
-    const sinceMs = readMark(mark, nowMs)
+    const sinceMs = readCursor(cursor, nowMs)
     const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
-    if (sinceMs === null) follower.tell({ kind: 'reset', mark: markOf(tail) })
+    if (sinceMs === null) follower.tell({ kind: 'reset', mark: cursorOf(tail) })
     else await catchUp(follower, tail, sinceMs)
   }
 
   async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
-    const inSight = await selectInboundSince(db, [{ accountId, sinceMs: nowMs - LATE_MS }], MOST_IN_SIGHT)
-    const opened = { accountId, lookedMs: nowMs, seen: new Set(inSight.get(accountId)) }
+    const inSight = await selectInboundSince(db, [{ accountId, sinceMs: nowMs - LATE_MS }], MAX_RECENT)
+    const opened = { accountId, scannedMs: nowMs, seen: new Set(inSight.get(accountId)) }
     const tail = tails.get(accountId) ?? opened
     tails.set(accountId, tail)
     return tail
@@ -97,36 +97,36 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
 
   async function catchUp(follower: Watching, tail: Tail, sinceMs: number): Promise<void> {
     const { accountId } = tail
-    // Until all of it is sent, a reader that breaks off resumes from its old mark.
+    // Until all of it is sent, a reader that breaks off resumes from its old cursor.
     follower.tell({ kind: 'beat', mark: String(sinceMs) })
     const since = [{ accountId, sinceMs: sinceMs - LATE_MS }]
     const ids = (await selectInboundSince(db, since, MOST_MESSAGES + 1)).get(accountId) ?? []
-    if (ids.length > MOST_MESSAGES) return follower.tell({ kind: 'reset', mark: markOf(tail) })
-    await tellOf(accountId, ids, [follower], String(sinceMs))
-    follower.tell({ kind: 'beat', mark: markOf(tail) })
+    if (ids.length > MOST_MESSAGES) return follower.tell({ kind: 'reset', mark: cursorOf(tail) })
+    await sendMessages(accountId, ids, [follower], String(sinceMs))
+    follower.tell({ kind: 'beat', mark: cursorOf(tail) })
   }
 
-  function standingOf(accountId: AccountId): string | null {
+  function currentCursorOf(accountId: AccountId): string | null {
     const tail = tails.get(accountId)
-    return tail ? markOf(tail) : null
+    return tail ? cursorOf(tail) : null
   }
 
-  async function look(): Promise<void> {
+  async function scan(): Promise<void> {
     const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
     for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
     const looked = [...tails.values()]
     if (looked.length === 0) return
     const nowMs = clock.now()
-    const since = looked.map(({ accountId, lookedMs }) => ({ accountId, sinceMs: lookedMs - LATE_MS }))
-    const inSight = await selectInboundSince(db, since, MOST_IN_SIGHT)
+    const since = looked.map(({ accountId, scannedMs }) => ({ accountId, sinceMs: scannedMs - LATE_MS }))
+    const inSight = await selectInboundSince(db, since, MAX_RECENT)
     for (const tail of looked) {
       const { accountId } = tail
-      await take(tail, inSight.get(accountId) ?? [], watching.get(accountId) ?? [], nowMs)
+      await sendNew(tail, inSight.get(accountId) ?? [], watching.get(accountId) ?? [], nowMs)
     }
   }
 
   /** Sends messages that were not sent yet, and moves the tail on. */
-  async function take(
+  async function sendNew(
     tail: Tail,
     inSight: readonly InboundId[],
     all: readonly Watching[],
@@ -135,12 +135,12 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     const fresh = inSight.filter(id => !tail.seen.has(id))
     const mark = String(nowMs)
     if (fresh.length > MOST_MESSAGES) for (const { tell } of all) tell({ kind: 'reset', mark })
-    else await tellOf(tail.accountId, fresh, all, mark)
-    tail.lookedMs = nowMs
+    else await sendMessages(tail.accountId, fresh, all, mark)
+    tail.scannedMs = nowMs
     tail.seen = new Set(inSight.filter(id => timeOf(id) >= nowMs - LATE_MS))
   }
 
-  async function tellOf(
+  async function sendMessages(
     accountId: AccountId,
     ids: readonly InboundId[],
     all: readonly Watching[],
@@ -150,7 +150,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     for (const row of await selectInboundOf(db, accountId, ids)) {
       const message = viewInbound(row)
       for (const { subject, tell } of all) {
-        if (fits(subject.filter, row)) tell({ kind: 'message', mark, message })
+        if (matchesFilter(subject.filter, row)) tell({ kind: 'message', mark, message })
       }
     }
   }
@@ -158,12 +158,12 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   return { follow, close: followers.close }
 }
 
-function markOf({ lookedMs }: Tail): string {
-  return String(lookedMs)
+function cursorOf({ scannedMs }: Tail): string {
+  return String(scannedMs)
 }
 
-/** A mark in ms since the epoch; null if it is invalid, too old, or in the future. */
-function readMark(text: string | undefined, nowMs: number): number | null {
+/** A cursor in ms since the epoch; null if it is invalid, too old, or in the future. */
+function readCursor(text: string | undefined, nowMs: number): number | null {
   if (text === undefined || !/^\d{1,15}$/.test(text)) return null
   const atMs = Number(text)
   return atMs >= nowMs - RESUME_WITHIN_MS && atMs <= nowMs + LATE_MS ? atMs : null

@@ -9,7 +9,7 @@ import type { PriceTable } from '../billing/price-table.ts'
 import { type BotRoute, routeBot } from '../bots/conversation.ts'
 import type { BotConversation } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
-import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
+import type { MayLeaveAt, QuietHoursMessage } from '../consent/quiet-hours.ts'
 import { type RequestedSender, requestedSenderOf, type StoredTemplate } from '../outbox/stored-content.ts'
 import { type Recipient, readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute, type Route } from '../routing/route.ts'
@@ -257,7 +257,7 @@ export function needsWindow(
 
 /** When the message is due; null for at once. The end of quiet hours does not need a plan that allows scheduling. */
 function dueTimeOf(
-  message: Omit<ToHold, 'atMs'>,
+  message: Omit<QuietHoursMessage, 'atMs'>,
   askedMs: number | null,
   nowMs: number,
   { mayLeaveAt }: PrepareDeps,

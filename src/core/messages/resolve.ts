@@ -4,7 +4,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import type { SuppressedOn } from '../consent/lookup.ts'
+import type { FindSuppressedChannels } from '../consent/lookup.ts'
 import { notRegistered } from './answers.ts'
 import { type Planned, type PrepareDeps, type Prepared, planSend, priceSend, type World } from './prepare.ts'
 import { findSuppression, recipientSuppressed } from './suppression.ts'
@@ -17,7 +17,7 @@ export type ResolveDeps = PrepareDeps & {
   checksRecipient(planned: Planned): boolean
   /** Whether the provider reaches the recipient; null if it did not respond in time. */
   reaches(planned: Planned): Promise<boolean | null>
-  suppressedOn: SuppressedOn
+  suppressedOn: FindSuppressedChannels
   /** Whether the 24-hour window for free text to a recipient is open at a time. */
   windowOpen(key: { connectionId: ConnectionId; recipient: string }, atMs: number): Promise<boolean>
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import { keyOf } from '../consent/address.ts'
-import type { SuppressedOn } from '../consent/lookup.ts'
+import { addressKeyOf } from '../consent/address.ts'
+import type { FindSuppressedChannels } from '../consent/lookup.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 
 type Addressed = Pick<
@@ -14,10 +14,10 @@ type SuppressionScope = 'everywhere' | 'here'
 /** The suppression that applies to a message; null for other types than marketing. */
 export async function findSuppression(
   { accountId, messageType, channel, connectionId, recipient, sender }: Addressed,
-  suppressedOn: SuppressedOn,
+  suppressedOn: FindSuppressedChannels,
 ): Promise<SuppressionScope | null> {
   if (messageType !== 'marketing') return null
-  const channels = await suppressedOn({ accountId, key: keyOf(recipient), connectionId, sender })
+  const channels = await suppressedOn({ accountId, key: addressKeyOf(recipient), connectionId, sender })
   if (channels.includes(null)) return 'everywhere'
   return channels.includes(channel) ? 'here' : null
 }
@@ -25,7 +25,7 @@ export async function findSuppression(
 /** Which of these messages must not be sent, because their recipients opted out while they waited. */
 export async function findSuppressed<Item extends Addressed>(
   items: readonly Item[],
-  suppressedOn: SuppressedOn,
+  suppressedOn: FindSuppressedChannels,
 ): Promise<Set<Item>> {
   const marketing = items.filter(item => item.messageType === 'marketing')
   if (marketing.length === 0) return new Set()

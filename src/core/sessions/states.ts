@@ -5,7 +5,7 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import { type ChatRow, deleteAllChats, pruneChats, upsertChats } from './chat-store.ts'
 import { deleteAllKeys } from './key-store.ts'
 import { pairingContext } from './sessions.ts'
@@ -81,7 +81,7 @@ export function createSessionStates(deps: {
       phone,
       detail: change.detail,
     }
-    await insertHeardEvents(tx, [
+    await insertSubscribedEvents(tx, [
       { accountId: claim.accountId, id: ids.next('evt'), type, atMs: change.atMs, data },
     ])
     await storeLastEvent(tx, claim, type)

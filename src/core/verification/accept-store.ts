@@ -23,10 +23,10 @@ import { FIRST_RESEND_AFTER_MS } from './rules.ts'
 export const VERIFICATION_OPERATION = 2
 
 /** Makes the keyed hash of a code (codes.ts) when the row is stored. */
-type KeptCode = { codeMark: () => Buffer }
+type CodeToStore = { codeDigest: () => Buffer }
 
 /** A verification that begins with its first message. */
-export type Start = KeptCode & {
+export type Start = CodeToStore & {
   /** The same as its first message's, in digits. */
   verificationId: VerificationId
   recipientKey: string
@@ -48,7 +48,7 @@ export type StartVerdict =
   | { kind: 'late'; freeAtMs: number }
 
 /** A new code for a verification; `resends` is how many there were when it was read. */
-export type Resend = KeptCode & {
+export type Resend = CodeToStore & {
   verificationId: VerificationId
   resends: number
   messages: readonly MessageId[]
@@ -67,7 +67,7 @@ const START_TEXT = `select * from accept_verifications(${placeholders(ACCEPT_PAR
 const RESEND_TEXT = `select * from accept_resend(${placeholders(ACCEPT_PARAMETERS + 13)})`
 
 /** The recipient of a start: starts of one recipient take their turns one after the other. */
-export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {
+export function turnKeyOf({ accountId, start: { turn } }: StartRow): string | undefined {
   return turn ? `${accountId} ${turn.person}` : undefined
 }
 
@@ -82,7 +82,7 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
       values: [
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         textArray(starts.map(start => start.recipientKey)),
-        bytesArray(starts.map(start => start.codeMark())),
+        bytesArray(starts.map(start => start.codeDigest())),
         bareArray(starts.map(start => start.validityMinutes)),
         timeArray(starts.map(start => start.startedAt)),
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
@@ -90,7 +90,7 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
         furtherMessages(starts),
         textArray(starts.map(start => mailboxOf(start.recipientKey))),
         ...turnValues(starts.map(start => start.turn)),
-        ...monthsOf(starts),
+        ...idRangeOf(starts),
       ],
     })
     return readGuarded(rows, exceptions)
@@ -121,7 +121,7 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         toUuid(resend.verificationId),
         resend.resends,
-        resend.codeMark(),
+        resend.codeDigest(),
         toIso(resend.expiresAt),
         toIso(resend.resendAt),
         bareArray(resend.messages.map(toUuid)),
@@ -130,7 +130,7 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
         resend.turn?.sends ?? null,
         resend.turn?.windowMinutes ?? null,
         resend.turn?.strict ?? null,
-        ...monthsOf([{ startedAt: resend.sentAt, turn: resend.turn }]),
+        ...idRangeOf([{ startedAt: resend.sentAt, turn: resend.turn }]),
       ],
     })
     if (exceptions.some(each => each.verdict === 'stale')) return [{ kind: 'stale' }]
@@ -138,7 +138,7 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
   },
   async withdraw(db, nowMs, rows) {
     return withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
-      for (const row of rows) if (gone.has(row.id)) await takeBackResend(tx, nowMs, row)
+      for (const row of rows) if (gone.has(row.id)) await withdrawResend(tx, nowMs, row)
     })
   },
 }
@@ -178,7 +178,7 @@ function turnValues(turns: readonly (Turn | null)[]): unknown[] {
 const DAY_MS = 86_400_000
 
 /** The range of ids of the verifications that count towards the limits: `p_oldest` and `p_newest`. */
-function monthsOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string, string] {
+function idRangeOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string, string] {
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, 0]
   for (const { startedAt, turn } of starts) {
     fromMs = Math.min(fromMs, startedAt - (turn?.windowMinutes ?? 0) * 60_000)
@@ -220,7 +220,7 @@ export async function endVerifications(
 }
 
 /** Withdraws a resend whose sender was told that it failed: it does not count, and the next is allowed at once. Its code is lost. */
-async function takeBackResend(db: Db, nowMs: number, { accountId, id, resend }: ResendRow): Promise<void> {
+async function withdrawResend(db: Db, nowMs: number, { accountId, id, resend }: ResendRow): Promise<void> {
   await db.query({
     name: 'take_back_resend',
     text: `update verifications set resends = resends - 1, resend_at = $4, codes_at = array_remove(codes_at, $6)

@@ -30,10 +30,10 @@ export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
 /** The response for the first answers of its messages; null where all of them failed. */
 export function attemptAnswer(
   attempt: AttemptFacts,
-  told: readonly FirstAnswer[],
+  answers: readonly FirstAnswer[],
   replayed: boolean,
 ): Answer | null {
-  const alive = told.every(isAlive) ? told : told.filter(isAlive)
+  const alive = answers.every(isAlive) ? answers : answers.filter(isAlive)
   const first = alive[0]
   if (!first) return null
   const resendAt = resendAtMs(attempt.resends, attempt.sentAt) ?? expiryOf(attempt)
@@ -43,7 +43,7 @@ export function attemptAnswer(
     status: alive.some(each => each.answer === 'sent') ? 'sent' : 'queued',
     channel: first.facts.channel,
     ...(alive.length > 1 && { channels: alive.map(each => each.facts.channel) }),
-    ...(attempt.fansOut && { deliveries: told.map(viewDelivery) }),
+    ...(attempt.fansOut && { deliveries: answers.map(viewDelivery) }),
     expiresAt: toIso(expiryOf(attempt)),
     resendAvailableAt: toIso(resendAt),
     resendCount: attempt.resends,
@@ -59,7 +59,7 @@ export function attemptAnswer(
     status: 200,
     body: JSON.stringify(body),
     replayed,
-    sandbox: told.some(each => each.facts.provider === SANDBOX),
+    sandbox: answers.some(each => each.facts.provider === SANDBOX),
     retryAfterSeconds: null,
   }
 }
@@ -69,8 +69,8 @@ function isAlive({ answer }: FirstAnswer): boolean {
 }
 
 /** The response where every channel refused it: that of the first one. */
-export function refusedAnswer(told: readonly FirstAnswer[], replayed: boolean): Answer {
-  const first = told.find(each => each.answer === 'failed')!
+export function refusedAnswer(answers: readonly FirstAnswer[], replayed: boolean): Answer {
+  const first = answers.find(each => each.answer === 'failed')!
   return failedAnswer(first.facts, first.failure, replayed)
 }
 

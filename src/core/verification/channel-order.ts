@@ -13,7 +13,7 @@ export type ChannelStat = {
 /** What is known of channels to one country: by the account itself, and by all accounts together. */
 export type ChannelKnowledge = {
   own: ReadonlyMap<Channel, ChannelStat>
-  everybody: ReadonlyMap<Channel, ChannelStat>
+  allAccounts: ReadonlyMap<Channel, ChannelStat>
 }
 
 const NOTHING_TRIED: ChannelStat = { tried: 0, verified: 0, delivered: 0, deliverySeconds: 0 }
@@ -21,11 +21,11 @@ const NOTHING_TRIED: ChannelStat = { tried: 0, verified: 0, delivered: 0, delive
 /** Before anything is known: 14 of 20 codes are confirmed, and one takes ten seconds. */
 const EXPECTED: ChannelStat = { tried: 20, verified: 14, delivered: 5, deliverySeconds: 50 }
 /** The data of all accounts weighs as much as this many codes, and receipts, of the account itself. */
-const EVERYBODY_WEIGHS = { codes: 30, receipts: 10 }
+const ALL_ACCOUNTS_WEIGHT = { codes: 30, receipts: 10 }
 /** A channel with fewer codes keeps its place. */
 const ENOUGH_CODES = 30
 /** A channel that is better by less than this is not moved, so that the order is stable. */
-const LEAST_GAIN = 0.05
+const MIN_GAIN = 0.05
 /** A code that takes this long counts half: its recipient gives up, or asks again. */
 const HALVED_AFTER_SECONDS = 300
 /** A channel with this many codes needs no trials. */
@@ -44,7 +44,7 @@ export function learnedOrder(
   const ordered: ChannelEvidence[] = []
   for (const each of evidence) {
     let at = ordered.length
-    while (at > 0 && passes(each, ordered[at - 1]!)) at--
+    while (at > 0 && isBetter(each, ordered[at - 1]!)) at--
     ordered.splice(at, 0, each)
   }
   const known = evidence.filter(isKnown).length
@@ -62,10 +62,10 @@ export function trialOrder({ channels }: Pick<ChannelOrder, 'channels'>): Channe
 }
 
 /** Blends the account's own data with that of all accounts, and that with the expected values: the less data, the more the next level weighs. */
-function evidenceOf(channel: Channel, { own, everybody }: ChannelKnowledge): ChannelEvidence {
+function evidenceOf(channel: Channel, { own, allAccounts }: ChannelKnowledge): ChannelEvidence {
   const mine = own.get(channel) ?? NOTHING_TRIED
-  const all = everybody.get(channel) ?? NOTHING_TRIED
-  const { codes, receipts } = EVERYBODY_WEIGHS
+  const all = allAccounts.get(channel) ?? NOTHING_TRIED
+  const { codes, receipts } = ALL_ACCOUNTS_WEIGHT
   const usual = (all.verified + EXPECTED.verified) / (all.tried + EXPECTED.tried)
   const usualSeconds = (all.deliverySeconds + EXPECTED.deliverySeconds) / (all.delivered + EXPECTED.delivered)
   return {
@@ -76,8 +76,8 @@ function evidenceOf(channel: Channel, { own, everybody }: ChannelKnowledge): Cha
   }
 }
 
-function passes(one: ChannelEvidence, other: ChannelEvidence): boolean {
-  return isKnown(one) && isKnown(other) && worthOf(one) > worthOf(other) * (1 + LEAST_GAIN)
+function isBetter(one: ChannelEvidence, other: ChannelEvidence): boolean {
+  return isKnown(one) && isKnown(other) && worthOf(one) > worthOf(other) * (1 + MIN_GAIN)
 }
 
 function isKnown({ codes }: ChannelEvidence): boolean {

@@ -12,7 +12,7 @@ import type { Guard } from '../fraud/guard.ts'
 import type { Codes } from './codes.ts'
 import { exhausted, MAX_TRIES, unknownVerification } from './rules.ts'
 import { type CheckRow, type CheckVerdict, checkCodes } from './store.ts'
-import { disagreement, readWhich } from './which.ts'
+import { recipientMismatch, readVerificationRef } from './verification-ref.ts'
 
 export type CheckDeps = {
   db: Db
@@ -40,34 +40,34 @@ const PATIENCE_MS = 3_000
 /** Two names of one verification in one flush are checked one after the other. */
 const MAX_LOOKS = 5
 
-/** `mark`: identifies the verification; entries with the same mark are checked one at a time. */
-type Entry = { row: CheckRow; mark: string }
+/** `key`: identifies the verification; entries with the same key are checked one at a time. */
+type Entry = { row: CheckRow; key: string }
 
 /** Checks codes, many in one transaction; those about the same verification never share one. */
 export function createChecks(deps: CheckDeps): Checks {
   const { db, clock, codes } = deps
-  const batcher = createBatcher<Entry, CheckVerdict>({ flush, conflict: ({ mark }) => mark })
+  const batcher = createBatcher<Entry, CheckVerdict>({ flush, conflict: ({ key }) => key })
 
   async function check({ requestId, caller, body }: CheckRequest): Promise<Verified> {
     const row = readCheck(requestId, caller, body)
-    let mark = markOf(row)
+    let key = keyOf(row)
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const verdict = await batcher.add({ row, mark })
+      const verdict = await batcher.add({ row, key: key })
       if (verdict.kind !== 'later') return conclude(verdict, caller)
       // From here on it queues with the checks that name the id.
-      mark = verdict.id ?? mark
+      key = verdict.id ?? key
     }
     throw new DatabaseUnavailable(new Error(`a check was deferred ${MAX_LOOKS} times`))
   }
 
   function readCheck(checkId: RequestId, { account, mode }: Caller, body: VerificationCheck): CheckRow {
-    const which = readWhich(body, deps.phones)
+    const which = readVerificationRef(body, deps.phones)
     const code = readCode(body.code)
     if (code === null || code.length < LENGTHS.least || code.length > LENGTHS.most) {
       throw invalid('code', `must be ${LENGTHS.least} to ${LENGTHS.most} digits`)
     }
-    const codeMark = codes.mark({ accountId: account.id, mode }, code)
-    return { accountId: account.id, live: mode === 'live', ...which, codeMark, checkId }
+    const codeDigest = codes.digest({ accountId: account.id, mode }, code)
+    return { accountId: account.id, live: mode === 'live', ...which, codeDigest: codeDigest, checkId }
   }
 
   /** A flush whose response was lost is repeated: it recognises the tries that it counted. */
@@ -111,7 +111,7 @@ export function createChecks(deps: CheckDeps): Checks {
       case 'exhausted':
         throw exhausted(verdict.expiresAt, nowMs)
       case 'disagrees':
-        throw disagreement()
+        throw recipientMismatch()
       default:
         throw unknownVerification()
     }
@@ -120,6 +120,6 @@ export function createChecks(deps: CheckDeps): Checks {
   return { check }
 }
 
-function markOf({ id, accountId, live, recipientKey }: CheckRow): string {
+function keyOf({ id, accountId, live, recipientKey }: CheckRow): string {
   return id ?? `${accountId} ${live} ${recipientKey}`
 }

@@ -11,19 +11,19 @@ export type CodeOwner = { accountId: AccountId; mode: KeyMode }
 
 /**
  * Codes and their keyed hashes. There are so few codes that a plain hash could be
- * reversed: only a mark leaves this process, the HMAC-SHA256 of the code, bound to its
+ * reversed: only a digest leaves this process, the HMAC-SHA256 of the code, bound to its
  * account, under a key derived from the master key. The database stores a hash of the
- * mark and the attempt's id (`accept_verifications`), so that it is valid there alone.
+ * digest and the attempt's id (`accept_verifications`), so that it is valid there alone.
  */
 export type Codes = {
   draw(length: number): string
   /** The keyed hash of a code; 32 bytes. */
-  mark(owner: CodeOwner, code: string): Buffer
+  digest(owner: CodeOwner, code: string): Buffer
 }
 
 export function createCodes({ random, seal }: { random: Random; seal: Pick<Seal, 'hashSecret'> }): Codes {
   return {
     draw: length => drawCode(random, length),
-    mark: ({ accountId, mode }, code) => seal.hashSecret(`verification:${accountId}:${mode}:${code}`),
+    digest: ({ accountId, mode }, code) => seal.hashSecret(`verification:${accountId}:${mode}:${code}`),
   }
 }

@@ -13,7 +13,7 @@ import { type ChannelStat, learnedOrder, trialOrder } from './channel-order.ts'
 import { type LearnedRow, selectLearned } from './learned-store.ts'
 
 /** The learned results of codes by channel, in the memory of this node: no request reads them from the database. */
-export type Learned = {
+export type LearnedOrders = {
   /** The order in which an account's codes to a country try these channels, and why. Draws whether it is a trial. */
   order(account: AccountSnapshot, country: string, channels: readonly Channel[]): ChannelOrder
   /** Reads the learned results of the accounts that were asked about, and those of all accounts together. */
@@ -27,26 +27,26 @@ const MOST_ACCOUNTS = 5_000
 /** An account that asked for nothing in so long is no longer followed. */
 const FOLLOWED_MS = DAY_MS
 
-type Known = ReadonlyMap<string, ReadonlyMap<Channel, LearnedRow>>
+type StatsByPlace = ReadonlyMap<string, ReadonlyMap<Channel, LearnedRow>>
 
-export function createLearned({ db, clock, random }: LearnedDeps): Learned {
+export function createLearnedOrders({ db, clock, random }: LearnedDeps): LearnedOrders {
   /** When each account asked last. */
-  const asked = createGenerations<AccountId, number>(MOST_ACCOUNTS)
+  const lastAskedMs = createGenerations<AccountId, number>(MOST_ACCOUNTS)
   const followed = new Set<AccountId>()
-  let known: Known = new Map()
+  let statsByPlace: StatsByPlace = new Map()
 
-  function knownOf(accountId: AccountId, country: string): ReadonlyMap<Channel, ChannelStat> {
-    const rows = known.get(nameOf(accountId, country))
+  function statsOf(accountId: AccountId, country: string): ReadonlyMap<Channel, ChannelStat> {
+    const rows = statsByPlace.get(nameOf(accountId, country))
     return new Map([...(rows ?? [])].map(([channel, row]) => [channel, faded(row, clock.now())]))
   }
 
   return {
     order({ id, verification }, country, channels) {
-      asked.set(id, clock.monotonic())
+      lastAskedMs.set(id, clock.monotonic())
       if (followed.size < MOST_ACCOUNTS) followed.add(id)
       const learned = learnedOrder(channels, {
-        own: knownOf(id, country),
-        everybody: knownOf(PLATFORM, country),
+        own: statsOf(id, country),
+        allAccounts: statsOf(PLATFORM, country),
       })
       const trial = random.fraction() * 100 < verification.trialPercent ? trialOrder(learned) : null
       return { country, ...(trial ? { by: 'trial', channels: trial } : learned) }
@@ -55,15 +55,15 @@ export function createLearned({ db, clock, random }: LearnedDeps): Learned {
     async refresh() {
       const untilMs = clock.monotonic() - FOLLOWED_MS
       for (const id of followed)
-        if ((asked.get(id) ?? Number.NEGATIVE_INFINITY) < untilMs) followed.delete(id)
+        if ((lastAskedMs.get(id) ?? Number.NEGATIVE_INFINITY) < untilMs) followed.delete(id)
       // Usually no account has the learned order enabled.
       if (followed.size === 0) return
-      known = byPlace(await selectLearned(db, [PLATFORM, ...followed]))
+      statsByPlace = byPlace(await selectLearned(db, [PLATFORM, ...followed]))
     },
   }
 }
 
-function byPlace(rows: readonly LearnedRow[]): Known {
+function byPlace(rows: readonly LearnedRow[]): StatsByPlace {
   const places = new Map<string, Map<Channel, LearnedRow>>()
   for (const row of rows) {
     const name = nameOf(row.accountId, row.country)

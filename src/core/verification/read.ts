@@ -48,24 +48,24 @@ function viewVerification(row: VerificationRow, nowMs: number): VerificationView
 /** Rebuilds the response to a start from the rows of its first code, whatever happened since. */
 export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): KeyedAnswers {
   /** The messages that it started with, except withdrawn ones, which no response has mentioned. */
-  async function standing(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
+  async function confirmedMessages(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
     const ids = row.messages.slice(0, row.startedWith)
     // The first one is confirmed with its key.
     const further = ids.length > 1 ? await confirmMessages(db, accountId, ids.slice(1)) : null
     return further ? ids.filter(each => !further.get(each)?.isWithdrawn) : ids
   }
 
-  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<FirstAnswer[]> {
-    const ids = await standing(row, id)
-    const told = await Promise.all(ids.map(message => fixFirstAnswer(db, id, message, currency)))
+  async function answersOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<FirstAnswer[]> {
+    const ids = await confirmedMessages(row, id)
+    const answers = await Promise.all(ids.map(message => fixFirstAnswer(db, id, message, currency)))
     // A message that neither pool nor wallet covered does not exist.
-    return told.filter(each => each !== null)
+    return answers.filter(each => each !== null)
   }
 
   async function now(account: AccountSnapshot, id: MessageId) {
     const row = await readVerification(db, account.id, sameAs('ver', id), clock.now())
     if (!row) return null
-    const told = await toldOf(row, account)
+    const answers = await answersOf(row, account)
     const attempt = {
       id: row.id,
       resends: 0,
@@ -74,11 +74,11 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
       fansOut: row.request?.fansOut ?? row.startedWith > 1,
       order: row.request?.order ?? null,
     }
-    const answer = attemptAnswer(attempt, told, true)
+    const answer = attemptAnswer(attempt, answers, true)
     if (answer) return answer
     // The node of the first request may have died before this.
     await endVerifications(db, clock.now(), [{ accountId: account.id, id: row.id }])
-    return refusedAnswer(told, true)
+    return refusedAnswer(answers, true)
   }
 
   return {

@@ -4,7 +4,7 @@ import { isSms, VERIFICATION_CHANNELS, type VerificationChannel } from '../../co
 import { invalid, type Problem } from '../../contract/errors.ts'
 import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import type { Phones, PhoneType } from '../../lib/phone.ts'
-import { keyOf } from '../consent/address.ts'
+import { addressKeyOf } from '../consent/address.ts'
 import { type RequestedSender, requestedSenderOf } from '../outbox/stored-content.ts'
 import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing/recipient.ts'
 
@@ -16,20 +16,20 @@ export type Verifiable = Extract<Recipient, { kind: 'phone' | 'email' }> & {
 }
 
 /** A start's body, read and checked; `auto` leaves the channel to routing. */
-export type Wanted = {
+export type CodeRequest = {
   recipient: Verifiable
   channels: readonly (VerificationChannel | 'auto')[]
   /** The channels are those of the account's fan-out setting that fit: the response lists each delivery. */
   fansOut: boolean
   /** The sender that the body asks for. */
-  asked: RequestedSender | null
+  requestedSender: RequestedSender | null
   clientIp: string | null
   /** The number cannot receive an SMS, and the caller named no other channel. */
-  deaf: boolean
+  cannotReceiveSms: boolean
 }
 
 /** Kinds of numbers, by Google's metadata, that cannot receive an SMS. */
-const DEAF: ReadonlySet<PhoneType> = new Set([
+const NO_SMS_TYPES: ReadonlySet<PhoneType> = new Set([
   'fixed',
   'toll_free',
   'shared_cost',
@@ -39,18 +39,18 @@ const DEAF: ReadonlySet<PhoneType> = new Set([
 ])
 
 /** Reads a start's body. Throws a 400 that names the field. Pure. */
-export function readWanted(body: VerificationSend, account: AccountSnapshot, phones: Phones): Wanted {
+export function readCodeRequest(body: VerificationSend, account: AccountSnapshot, phones: Phones): CodeRequest {
   const channel = readChannel(body.channel)
   const recipient = readVerifiable(body.to, phones)
-  const deaf = recipient.phoneType !== null && DEAF.has(recipient.phoneType)
-  if (deaf && channel && isSms(channel)) throw noMobile(recipient)
-  const fitting = channel ? [] : fittingChannels(recipient, deaf, account)
+  const cannotReceiveSms = recipient.phoneType !== null && NO_SMS_TYPES.has(recipient.phoneType)
+  if (cannotReceiveSms && channel && isSms(channel)) throw notMobile(recipient)
+  const fitting = channel ? [] : fittingChannels(recipient, cannotReceiveSms, account)
   return {
     recipient,
-    channels: channel ? [channel] : fitting.length > 0 ? fitting : [deaf ? 'official_chatapp' : 'auto'],
+    channels: channel ? [channel] : fitting.length > 0 ? fitting : [cannotReceiveSms ? 'official_chatapp' : 'auto'],
     fansOut: fitting.length > 0 && account.verification.channels.length > 1,
-    deaf,
-    asked: requestedSenderOf(body),
+    cannotReceiveSms: cannotReceiveSms,
+    requestedSender: requestedSenderOf(body),
     clientIp: readClientIp(body.clientIp),
   }
 }
@@ -69,18 +69,18 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
     throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
   }
   const phoneType = recipient.kind === 'phone' ? phones.typeOf(to) : null
-  const key = recipient.kind === 'email' ? keyOf(recipient.address) : recipient.address
+  const key = recipient.kind === 'email' ? addressKeyOf(recipient.address) : recipient.address
   return { ...recipient, key, phoneType }
 }
 
 /** The channels of the account's setting that fit. */
 function fittingChannels(
   recipient: Verifiable,
-  deaf: boolean,
+  cannotReceiveSms: boolean,
   { verification, homeCountry }: AccountSnapshot,
 ): VerificationChannel[] {
   return verification.channels.filter(
-    channel => fits(channel, recipient, homeCountry) && !(deaf && isSms(channel)),
+    channel => fits(channel, recipient, homeCountry) && !(cannotReceiveSms && isSms(channel)),
   )
 }
 
@@ -90,7 +90,7 @@ function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: 
   return recipient.kind === 'phone' && smsChannelOf(recipient.country, homeCountry) === channel
 }
 
-export function noMobile({ phoneType }: Verifiable): Problem {
+export function notMobile({ phoneType }: Verifiable): Problem {
   return invalid(
     'to',
     `is not a mobile number (${phoneType?.replaceAll('_', ' ')}) and cannot receive an SMS`,
@@ -104,15 +104,15 @@ export function readClientIp(text: string | undefined): string | null {
 }
 
 /** What is stored of a start's request: the fields that a resend needs, and what its response says about channels. */
-export type KeptRequest = Partial<RequestedSender> &
+export type StoredRequest = Partial<RequestedSender> &
   Pick<VerificationSend, 'channel'> & { order?: ChannelOrder; fansOut?: true }
 
-export function keepRequest(
+export function storedRequestOf(
   { channel, sender, senderId, officialSenderId }: VerificationSend,
   order: ChannelOrder | null,
   fansOut: boolean,
 ): string | null {
   const ours = { order: order ?? undefined, fansOut: fansOut || undefined }
-  const kept = JSON.stringify({ channel, sender, senderId, officialSenderId, ...ours })
-  return kept === '{}' ? null : kept
+  const stored = JSON.stringify({ channel, sender, senderId, officialSenderId, ...ours })
+  return stored === '{}' ? null : stored
 }

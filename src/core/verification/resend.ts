@@ -8,16 +8,16 @@ import { type Answer, insufficientAnswer } from '../messages/answers.ts'
 import type { Faulty } from '../messages/hot-store.ts'
 import { forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry, type Passed } from './carry.ts'
+import { type AcceptCodeDeps, acceptCode, type PassedCode } from './accept-code.ts'
 import type { Codes } from './codes.ts'
-import { readClientIp, readWanted } from './request.ts'
+import { readClientIp, readCodeRequest } from './request.ts'
 import { checkResend, resendAtMs } from './rules.ts'
 import type { VerificationRow } from './store.ts'
-import { findWays, guardedSend, refuseBlocked, type WaysDeps } from './ways.ts'
-import { findVerification, readWhich, type Which } from './which.ts'
+import { routeCode, guardedSend, refuseBlocked, type RouteCodeDeps } from './ways.ts'
+import { findVerification, readVerificationRef, type VerificationRef } from './verification-ref.ts'
 
-export type ResendDeps = WaysDeps &
-  CarryDeps & { codes: Codes; guard: Guard; resends: Accept<ResendRow, ResendVerdict> }
+export type ResendDeps = RouteCodeDeps &
+  AcceptCodeDeps & { codes: Codes; guard: Guard; resends: Accept<ResendRow, ResendVerdict> }
 
 export type ResendRequest = { requestId: RequestId; caller: Caller; body: VerificationResend }
 
@@ -35,7 +35,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
   const { db, clock, codes, guard } = deps
 
   async function resend(request: ResendRequest): Promise<Answer> {
-    const which = readWhich(request.body, deps.phones)
+    const which = readVerificationRef(request.body, deps.phones)
     const clientIp = readClientIp(request.body.clientIp)
     for (let look = 0; look < MAX_LOOKS; look++) {
       const answer = await tryResend(which, clientIp, request)
@@ -46,7 +46,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
 
   /** Null when the verification was not as it had been read. */
   async function tryResend(
-    which: Which,
+    which: VerificationRef,
     clientIp: string | null,
     request: ResendRequest,
   ): Promise<Answer | null> {
@@ -55,9 +55,9 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const row = await findVerification(db, caller, which, nowMs)
     checkResend(row, nowMs)
 
-    const wanted = { ...readWanted(bodyOf(row), caller.account, deps.phones), clientIp }
+    const wanted = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)
-    const ways = await findWays(wanted, code, caller, deps)
+    const ways = await routeCode(wanted, code, caller, deps)
     if ('problem' in ways) throw ways.problem
     const guarded = guardedSend(wanted, ways, true, clock.now())
     const verdict = await guard.judge(guarded)
@@ -71,22 +71,22 @@ export function createResend(deps: ResendDeps): ResendVerification {
       validityMinutes: row.validityMinutes,
     }
     const begun = describe(renewed, row, code, verdict.turn, caller)
-    const passed: Passed<ResendVerdict | Faulty> = {
+    const passed: PassedCode<ResendVerdict | Faulty> = {
       id,
       claim: null,
       guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
       freeKey: async () => {},
-      decided() {},
+      onDecided() {},
     }
-    const carried = await carry(passed, ways, deps)
+    const carried = await acceptCode(passed, ways, deps)
     switch (carried.kind) {
-      case 'heard': {
+      case 'answered': {
         const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
-        const answer = attemptAnswer(facts, carried.told, false)
+        const answer = attemptAnswer(facts, carried.answers, false)
         if (answer) return answer
         await forgetCode(db, caller.account.id, row.id, renewed.sentAt)
-        return refusedAnswer(carried.told, false)
+        return refusedAnswer(carried.answers, false)
       }
       case 'blocked':
         throw await refuseBlocked(guard, guarded, carried.breach)
@@ -112,7 +112,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     return {
       verificationId: row.id,
       resends: row.resends,
-      codeMark: () => codes.mark({ accountId: account.id, mode }, code),
+      codeDigest: () => codes.digest({ accountId: account.id, mode }, code),
       turn,
       sentAt: renewed.sentAt,
       expiresAt,

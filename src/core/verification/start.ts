@@ -12,14 +12,14 @@ import { dropMessageKey } from '../messages/idempotency-store.ts'
 import { refuseOnce } from '../messages/refuse.ts'
 import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry, type Late, type Passed, type Ways } from './carry.ts'
+import { type AcceptCodeDeps, acceptCode, type LimitReached, type PassedCode, type RoutedCode } from './accept-code.ts'
 import type { Codes } from './codes.ts'
-import { createKeysAtWork } from './keys-at-work.ts'
-import { keepRequest, readWanted, type Wanted } from './request.ts'
-import { findWays, guardedSend, refuseBlocked, type WaysDeps } from './ways.ts'
+import { createKeysInProgress } from './keys-in-progress.ts'
+import { storedRequestOf, readCodeRequest, type CodeRequest } from './request.ts'
+import { routeCode, guardedSend, refuseBlocked, type RouteCodeDeps } from './ways.ts'
 
-export type StartDeps = WaysDeps &
-  CarryDeps & {
+export type StartDeps = RouteCodeDeps &
+  AcceptCodeDeps & {
     codes: Codes
     guard: Guard
     starts: Accept<StartRow, StartVerdict>
@@ -36,12 +36,12 @@ export type StartRequest = {
 }
 
 /** A start that is valid and routed: its request, its code, and the messages that can carry it. */
-type Asked = {
+type RoutedStart = {
   request: StartRequest
   claim: KeyClaim | null
-  wanted: Wanted
+  wanted: CodeRequest
   code: string
-  ways: Ways
+  ways: RoutedCode
 }
 
 export type StartVerification = (request: StartRequest) => Promise<Answer>
@@ -54,7 +54,7 @@ export type StartVerification = (request: StartRequest) => Promise<Answer>
  */
 export function createStart(deps: StartDeps): StartVerification {
   const { clock, codes, guard, idempotency } = deps
-  const keysAtWork = createKeysAtWork()
+  const keysInProgress = createKeysInProgress()
 
   async function start(request: StartRequest): Promise<Answer> {
     let claim: KeyClaim | null = null
@@ -62,11 +62,11 @@ export function createStart(deps: StartDeps): StartVerification {
       claim = idempotency.claim(request.headerKey, request.body)
       if (request.fault) throw request.fault
       const { account } = request.caller
-      const wanted = readWanted(request.body, account, deps.phones)
+      const wanted = readCodeRequest(request.body, account, deps.phones)
       const code = codes.draw(account.verification.codeLength)
-      const ways = await findWays(wanted, code, request.caller, deps)
+      const ways = await routeCode(wanted, code, request.caller, deps)
       if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.refusedBy)
-      return await inTurn({ request, claim, wanted, code, ways })
+      return await serialiseByKey({ request, claim, wanted, code, ways })
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
       throw error
@@ -85,24 +85,24 @@ export function createStart(deps: StartDeps): StartVerification {
   }
 
   /** Requests of one key go one after the other. */
-  function inTurn(asked: Asked): Promise<Answer> {
+  function serialiseByKey(asked: RoutedStart): Promise<Answer> {
     const { claim, request } = asked
     if (!claim) return judgeAndSend(asked, endOfNone)
-    const end = keysAtWork.begin(request.caller.account.id, claim)
-    return end instanceof Promise ? afterIt(end, asked, claim) : judgeAndSend(asked, end)
+    const end = keysInProgress.begin(request.caller.account.id, claim)
+    return end instanceof Promise ? sendAfter(end, asked, claim) : judgeAndSend(asked, end)
   }
 
   /** Waits for the request before it, and gets the same response. */
-  async function afterIt(end: Promise<void>, asked: Asked, claim: KeyClaim): Promise<Answer> {
+  async function sendAfter(end: Promise<void>, asked: RoutedStart, claim: KeyClaim): Promise<Answer> {
     const { id } = asked.request.caller.account
     await end
     const existing = await idempotency.find(id, claim)
     if (existing) return replay(existing, claim, asked.request)
-    return judgeAndSend(asked, keysAtWork.take(id, claim))
+    return judgeAndSend(asked, keysInProgress.take(id, claim))
   }
 
   /** `end` lets the next request of the key go on. */
-  async function judgeAndSend(asked: Asked, end: () => void): Promise<Answer> {
+  async function judgeAndSend(asked: RoutedStart, end: () => void): Promise<Answer> {
     try {
       const { request, ways } = asked
       const guarded = guardedSend(asked.wanted, ways, false, clock.now())
@@ -111,15 +111,15 @@ export function createStart(deps: StartDeps): StartVerification {
       if (verdict.verdict === 'block') {
         // The stored response may have expired, so that this is a new start.
         end()
-        return await block(guarded, verdict, asked)
+        return await answerBlocked(guarded, verdict, asked)
       }
 
       const attempt = describeAttempt(request, guarded)
       const passed = describePassed(asked, attempt, guarded, verdict.turn, end)
-      const carried = await carry(passed, ways, deps)
-      if (carried.kind !== 'heard') return await turnAway(carried, asked, guarded)
+      const carried = await acceptCode(passed, ways, deps)
+      if (carried.kind !== 'answered') return await answerRefusal(carried, asked, guarded)
       const facts = { ...attempt, fansOut: asked.wanted.fansOut, order: ways.order }
-      return attemptAnswer(facts, carried.told, false) ?? (await endRefused(facts, carried.told, request))
+      return attemptAnswer(facts, carried.answers, false) ?? (await endRefused(facts, carried.answers, request))
     } finally {
       end()
     }
@@ -132,12 +132,12 @@ export function createStart(deps: StartDeps): StartVerification {
 
   /** Stored together with its verification; then the next request of the key goes on. */
   function describePassed(
-    { request, claim, wanted, code, ways }: Asked,
+    { request, claim, wanted, code, ways }: RoutedStart,
     attempt: CodeFacts,
     guarded: GuardedSend,
     turn: Turn | null,
     end: () => void,
-  ): Passed<StartVerdict> {
+  ): PassedCode<StartVerdict> {
     const { account, mode } = request.caller
     const id = sameAs('msg', request.requestId)
     return {
@@ -148,29 +148,29 @@ export function createStart(deps: StartDeps): StartVerification {
         const start: Start = {
           verificationId: attempt.id,
           recipientKey: wanted.recipient.key,
-          codeMark: () => codes.mark({ accountId: account.id, mode }, code),
+          codeDigest: () => codes.digest({ accountId: account.id, mode }, code),
           validityMinutes: attempt.validityMinutes,
           startedAt: attempt.sentAt,
-          request: keepRequest(request.body, ways.order, wanted.fansOut),
+          request: storedRequestOf(request.body, ways.order, wanted.fansOut),
           messages,
           turn,
         }
         return deps.starts.add({ ...row, start })
       },
       freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
-      decided: end,
+      onDecided: end,
     }
   }
 
   /** Nothing was accepted. */
-  async function turnAway(
-    refusal: Late | Exclude<StartVerdict | Faulty, { kind: 'accepted' | 'late' }>,
-    asked: Asked,
+  async function answerRefusal(
+    refusal: LimitReached | Exclude<StartVerdict | Faulty, { kind: 'accepted' | 'late' }>,
+    asked: RoutedStart,
     guarded: GuardedSend,
   ): Promise<Answer> {
     switch (refusal.kind) {
       case 'blocked':
-        return block(guarded, refusal.breach, asked)
+        return answerBlocked(guarded, refusal.breach, asked)
       case 'exists':
         return replay(refusal, asked.claim!, asked.request)
       case 'faulty':
@@ -181,7 +181,7 @@ export function createStart(deps: StartDeps): StartVerification {
   }
 
   /** A key that has its response already gets that again: the guard judges only new codes. */
-  async function block(send: GuardedSend, breach: Breach, { claim, request }: Asked): Promise<Answer> {
+  async function answerBlocked(send: GuardedSend, breach: Breach, { claim, request }: RoutedStart): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
     if (existing) return replay(existing, claim, request)
     return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))
@@ -190,11 +190,11 @@ export function createStart(deps: StartDeps): StartVerification {
   /** Ends a verification that every channel refused; the recipient's earlier code is valid again. */
   async function endRefused(
     { id }: CodeFacts,
-    told: readonly FirstAnswer[],
+    answers: readonly FirstAnswer[],
     { caller }: StartRequest,
   ): Promise<Answer> {
     await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id }])
-    return refusedAnswer(told, false)
+    return refusedAnswer(answers, false)
   }
 
   async function replay(existing: ExistingKey, claim: KeyClaim, request: StartRequest): Promise<Answer> {

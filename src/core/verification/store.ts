@@ -14,7 +14,7 @@ import {
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
 import { someNodeRunsSince } from '../outbox/node-store.ts'
 import type { VerificationId } from './codes.ts'
-import type { KeptRequest } from './request.ts'
+import type { StoredRequest } from './request.ts'
 
 /** A verification as its row has it; times in ms since the epoch. */
 export type VerificationRow = {
@@ -35,7 +35,7 @@ export type VerificationRow = {
   resendAt: number
   verifiedAt: number | null
   /** What the sender chose. */
-  request: KeptRequest | null
+  request: StoredRequest | null
   messages: MessageId[]
   /** How many of these came with the start. */
   startedWith: number
@@ -57,7 +57,7 @@ type Raw = {
   expires_at: Date
   resend_at: Date
   verified_at: Date | null
-  request: KeptRequest | null
+  request: StoredRequest | null
   messages: string[]
   started_with: number
 }
@@ -160,7 +160,7 @@ export type CheckRow = {
   /** Null where the recipient alone is named. */
   id: VerificationId | null
   recipientKey: string | null
-  codeMark: Buffer
+  codeDigest: Buffer
   checkId: Id<'req'>
 }
 
@@ -197,7 +197,7 @@ export async function checkCodes(db: Db, nowMs: number, rows: readonly CheckRow[
       bareArray(rows.map(row => row.live)),
       bareArray(rows.map(row => row.id && toUuid(row.id))),
       textArray(rows.map(row => row.recipientKey)),
-      bytesArray(rows.map(row => row.codeMark)),
+      bytesArray(rows.map(row => row.codeDigest)),
       uuids(rows, row => row.checkId),
     ],
   })

@@ -2,7 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
-import { keyOf } from '../consent/address.ts'
+import { addressKeyOf } from '../consent/address.ts'
 import { SUPERSEDING } from './store.ts'
 
 /** A waiting message that carries a code. */
@@ -32,7 +32,7 @@ export async function findVoidCodes<Message extends WaitingCode>(
       toIso(nowMs),
       bareArray(messages.map(message => toUuid(message.accountId))),
       bareArray(messages.map(message => toUuid(message.id))),
-      textArray(messages.map(message => keyOf(message.recipient))),
+      textArray(messages.map(message => addressKeyOf(message.recipient))),
     ],
   })
   return new Map(rows.map(({ item, expired }) => [messages[item - 1]!, expired ? 'expired' : 'superseded']))

@@ -11,32 +11,32 @@ import { reaches } from '../routing/recipient.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { isCodeOnly } from '../templates/spec.ts'
 import { isUsable } from '../templates/transitions.ts'
-import type { Ways } from './carry.ts'
-import type { Learned } from './learned.ts'
-import { noMobile, type Wanted } from './request.ts'
+import type { RoutedCode } from './accept-code.ts'
+import type { LearnedOrders } from './learned.ts'
+import { notMobile, type CodeRequest } from './request.ts'
 
-export type WaysDeps = ResolveDeps & { learned: Pick<Learned, 'order'> }
+export type RouteCodeDeps = ResolveDeps & { learned: Pick<LearnedOrders, 'order'> }
 
 /** Why no channel can carry the code, and the provider whose own refusal that is, if any. */
-export type NoWay = { problem: Problem; refusedBy: string | null }
+export type Unroutable = { problem: Problem; refusedBy: string | null }
 
 /**
  * Routes and prices the messages that carry a code, one per channel that is wanted,
  * each as an ordinary send of a code. A channel that cannot carry it is left
  * out; where none can, the first one's refusal is returned.
  */
-export async function findWays(
-  wanted: Wanted,
+export async function routeCode(
+  wanted: CodeRequest,
   code: string,
   caller: Caller,
-  deps: WaysDeps,
-): Promise<Ways | NoWay> {
+  deps: RouteCodeDeps,
+): Promise<RoutedCode | Unroutable> {
   const template = caller.account.verification.templateId === null ? null : await findTemplate(caller, deps)
   const learning = learnsOrder(wanted, caller) ? createOrdering(wanted, caller, deps.learned) : null
   const resolving = learning ? { ...deps, reorder: learning.reorder } : deps
   let first: Prepared | null = null
   let others = NONE
-  let refused: NoWay | null = null
+  let refused: Unroutable | null = null
   for (const channel of wanted.channels) {
     const resolved = await resolveSend(bodyFor(wanted, channel, code, template), caller, resolving)
     if (resolved.kind === 'refused') refused ??= resolved
@@ -44,8 +44,8 @@ export async function findWays(
     else first = resolved.prepared
   }
   if (first) return { first, others, order: learning?.order() ?? null }
-  return wanted.deaf && isRouteless(refused!)
-    ? { problem: noMobile(wanted.recipient), refusedBy: null }
+  return wanted.cannotReceiveSms && isRouteless(refused!)
+    ? { problem: notMobile(wanted.recipient), refusedBy: null }
     : refused!
 }
 
@@ -53,7 +53,7 @@ export async function findWays(
 const NONE: readonly Prepared[] = []
 
 /** Whether the account has the learned order enabled, and the caller left the channel open. */
-function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): boolean {
+function learnsOrder({ channels, recipient }: CodeRequest, { account }: Caller): boolean {
   return (
     account.verification.channelOrder === 'learned' &&
     recipient.kind === 'phone' &&
@@ -63,8 +63,8 @@ function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): bool
 }
 
 /** Orders channels by their learned results, and remembers how it did so last. */
-function createOrdering({ recipient }: Wanted, { account }: Caller, learned: WaysDeps['learned']) {
-  const { country } = recipient as Extract<Wanted['recipient'], { kind: 'phone' }>
+function createOrdering({ recipient }: CodeRequest, { account }: Caller, learned: RouteCodeDeps['learned']) {
+  const { country } = recipient as Extract<CodeRequest['recipient'], { kind: 'phone' }>
   let order: ChannelOrder | null = null
   return {
     order: () => order,
@@ -75,7 +75,7 @@ function createOrdering({ recipient }: Wanted, { account }: Caller, learned: Way
   }
 }
 
-function isRouteless({ problem }: NoWay): boolean {
+function isRouteless({ problem }: Unroutable): boolean {
   return problem.details?.some(({ path }) => path === 'channel') ?? false
 }
 
@@ -88,26 +88,26 @@ async function findTemplate({ account }: Caller, deps: ResolveDeps): Promise<Tem
 }
 
 function bodyFor(
-  { recipient, asked }: Wanted,
+  { recipient, requestedSender }: CodeRequest,
   channel: VerificationChannel | 'auto',
   code: string,
   template: TemplateSnapshot | null,
 ): SingleSendBody {
-  const carried = template !== null && carries(template, channel, recipient)
+  const carried = template !== null && templateFits(template, channel, recipient)
   return {
     to: recipient.address,
     channel,
     messageType: 'otp',
     content: { otpCode: code },
-    ...asked,
+    ...requestedSender,
     ...(carried && { template: { id: template.id, variablesIndexed: [code] } }),
   }
 }
 
-function carries(
+function templateFits(
   template: TemplateSnapshot,
   channel: VerificationChannel | 'auto',
-  recipient: Wanted['recipient'],
+  recipient: CodeRequest['recipient'],
 ): boolean {
   const own = channelsOf(template)
   return channel === 'auto' ? own.some(each => reaches(each, recipient)) : own.includes(channel)
@@ -115,8 +115,8 @@ function carries(
 
 /** What the guard judges by, for all messages together. */
 export function guardedSend(
-  { recipient, clientIp }: Wanted,
-  { first, others }: Ways,
+  { recipient, clientIp }: CodeRequest,
+  { first, others }: RoutedCode,
   resend: boolean,
   nowMs: number,
 ): GuardedSend {

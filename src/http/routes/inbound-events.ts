@@ -38,7 +38,7 @@ export const inboundEvents = (deps: {
       const mark = request.headers['last-event-id'] as string | undefined
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
-        follow: gone => deps.inboundWatch.follow({ account, filter, mark }, gone),
+        follow: gone => deps.inboundWatch.follow({ account, filter, cursor: mark }, gone),
         say: sayListNews,
       })
     },

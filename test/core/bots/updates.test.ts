@@ -5,7 +5,7 @@ import { deleteBot, insertBot, listBots, setMode } from '../../../src/core/bots/
 import { selectChats } from '../../../src/core/bots/subscriber-store.ts'
 import { type BotUpdates, createBotUpdates } from '../../../src/core/bots/updates.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
-import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { type BotId, createIds } from '../../../src/lib/ids.ts'
@@ -33,7 +33,7 @@ function createNode(): BotUpdates {
   const { db } = database
   const log = { info() {}, warn() {}, debug() {} }
   const optOuts = createOptOuts({ db, clock, ids })
-  const keep = createKeepInbound({ clock, ids, phones: createPhones({ cacheSize: 10 }), optOuts })
+  const keep = createStoreInbound({ clock, ids, phones: createPhones({ cacheSize: 10 }), optOuts })
   return createBotUpdates({
     db,
     clock,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endOfDeliveryLook, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
+import { endOfDeliveryScan, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
 import {
   type Claimed,
   cancelDeliveries,
   claimDeliveries,
   finishDeliveries,
   freeDeliveries,
-  giveBackDeliveries,
+  releaseDeliveries,
   type WebhookId,
 } from '../../../src/core/callbacks/store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
@@ -123,7 +123,7 @@ async function round(node: number, read = rowsRead): Promise<number> {
   }
   const most = [await read(claim)]
   expect(claimed).toHaveLength(DUE)
-  most.push(await read(tx => giveBackDeliveries(tx, claimed)))
+  most.push(await read(tx => releaseDeliveries(tx, claimed)))
   await claim(db)
   const finish = (one: Claimed) =>
     ({ ...one, status: 'delivered', dueAtMs: null, httpStatus: 200, error: null }) as const
@@ -167,7 +167,7 @@ test('a page of deliveries reads no more than a stretch of them, however rare wh
   let found = 0
   const listFailed = async (tx: Db) => {
     const filter = { status: 'failed' } as const
-    expect(await endOfDeliveryLook(tx, accountId, webhookId, filter, null)).toBeNull()
+    expect(await endOfDeliveryScan(tx, accountId, webhookId, filter, null)).toBeNull()
     found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51)).length
   }
   expect(await rowsRead(listFailed)).toBeLessThan(20)
@@ -176,7 +176,7 @@ test('a page of deliveries reads no more than a stretch of them, however rare wh
   const filter = { eventType: 'wallet.low' } as const
   let downTo: number | null = null
   const listRare = async (tx: Db) => {
-    downTo = await endOfDeliveryLook(tx, accountId, webhookId, filter, null)
+    downTo = await endOfDeliveryScan(tx, accountId, webhookId, filter, null)
     found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51, downTo)).length
   }
   expect(await rowsRead(listRare)).toBeLessThan(45_000)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
-import { type BlockId, endOfBlockLook, listBlocks } from '../../../src/core/fraud/block-store.ts'
+import { type BlockId, endOfBlockScan, listBlocks } from '../../../src/core/fraud/block-store.ts'
 import { type BlocksDeps, createBlocks } from '../../../src/core/fraud/blocks.ts'
 import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
@@ -107,7 +107,7 @@ test('a page of blocks reads no more than a stretch of them, however rare what i
   const filter = { recipient: '+49' }
   let downTo: BlockId | null = null
   const look = async (tx: Db) => {
-    downTo = await endOfBlockLook(tx, ACCOUNT, filter, null)
+    downTo = await endOfBlockScan(tx, ACCOUNT, filter, null)
     expect(await listBlocks(tx, ACCOUNT, filter, null, 51, downTo)).toEqual([])
   }
   expect(await rowsRead(look)).toBeLessThan(45_000)

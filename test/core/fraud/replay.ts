@@ -67,7 +67,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
     }
     const freeAtMs = turns.take(verdict.turn!, nowMs)
     if (freeAtMs !== null) {
-      await guard.blocked(guarded, guard.late(guarded, freeAtMs))
+      await guard.blocked(guarded, guard.refuseLate(guarded, freeAtMs))
       return false
     }
     const verificationId = ids.next('ver')

@@ -6,7 +6,7 @@ import {
   type TallyStore,
   tallyKey,
 } from '../../../src/core/fraud/tallies.ts'
-import { add, age, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
+import { addDelta, ageTally, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
@@ -51,7 +51,7 @@ test('two nodes and the store count like one, whatever is counted and whenever',
         verified: dice.below(3),
         ...(dice.below(20) === 0 && { heldUntilMs: nowMs + 1_800_000, heldBy: 'prefix' as const, holds: 1 }),
       }
-      add(age(tally, nowMs, 2), delta)
+      addDelta(ageTally(tally, nowMs, 2), delta)
       node.add(dice.below(4) === 0 ? keyOf(accountId, key) : held.get(key)!, delta)
     }
     // The one that counted tells, the other one hears.

@@ -3,9 +3,9 @@ import type { InboundMessage } from '../../../src/channels/provider.ts'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { listSuppressions } from '../../../src/core/consent/store.ts'
-import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
 import { listInbound } from '../../../src/core/inbound/store.ts'
-import { createInbox } from '../../../src/core/inbound/take.ts'
+import { createInbox } from '../../../src/core/inbound/inbox.ts'
 import { viewInbound } from '../../../src/core/inbound/view.ts'
 import { type AccountId, type ConnectionId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
@@ -38,7 +38,7 @@ beforeEach(() => {
 
 function openNode() {
   const { db } = database
-  const keep = createKeepInbound({ clock, ids, phones, optOuts: createOptOuts({ db, clock, ids }) })
+  const keep = createStoreInbound({ clock, ids, phones, optOuts: createOptOuts({ db, clock, ids }) })
   return createInbox({ db, clock, keep, wake: () => void woken++ })
 }
 
@@ -60,7 +60,7 @@ function toBot(more: Partial<InboundMessage> = {}): InboundMessage {
 const toSession = (more: Partial<InboundMessage> = {}) =>
   toBot({ channel: 'user_chatapp_session', from: ADA, to: 'main', ...more })
 
-const take = (...messages: InboundMessage[]) => openNode().take(connection, messages)
+const take = (...messages: InboundMessage[]) => openNode().receive(connection, messages)
 
 async function kept(of = accountId): Promise<InboundMessageView[]> {
   return (await listInbound(database.db, of, {}, null, 100)).map(viewInbound)
@@ -242,9 +242,9 @@ describe('a message', () => {
     for (let turn = 0; turn < 10; turn++) {
       const told = toBot({ eventId: `${BOT}:${turn}` })
       await Promise.all(
-        nodes.flatMap(node => [node.take(connection, [told, told]), node.take(connection, [told])]),
+        nodes.flatMap(node => [node.receive(connection, [told, told]), node.receive(connection, [told])]),
       )
-      await openNode().take(connection, [told])
+      await openNode().receive(connection, [told])
     }
     expect(await kept()).toHaveLength(10)
   })

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessage } from '../../../src/channels/provider.ts'
 import { type ConsentRooms, createIncompletePartsChore } from '../../../src/compose/consent.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
-import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
-import { createInbox, MOST_GIVEN_UP } from '../../../src/core/inbound/take.ts'
+import { createInbox, MAX_INCOMPLETE } from '../../../src/core/inbound/inbox.ts'
 import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
@@ -35,7 +35,7 @@ function openNode(through: Partial<Database> = {}) {
   return createInbox({
     db,
     clock,
-    keep: createKeepInbound({ clock, ids, phones, optOuts }),
+    keep: createStoreInbound({ clock, ids, phones, optOuts }),
     wake: () => void woken++,
   })
 }
@@ -69,8 +69,8 @@ describe('parts', () => {
     for (let reference = 0; reference < 25; reference++) {
       const [first, second] = reference % 2 ? nodes : nodes.toReversed()
       await Promise.all([
-        first!.take(connection, [part(reference, 1, 'a')]),
-        second!.take(connection, [part(reference, 2, `b${reference}`)]),
+        first!.receive(connection, [part(reference, 1, 'a')]),
+        second!.receive(connection, [part(reference, 2, `b${reference}`)]),
       ])
     }
     expect((await kept()).toSorted()).toEqual(Array.from({ length: 25 }, (_, n) => `ab${n}`).toSorted())
@@ -78,24 +78,24 @@ describe('parts', () => {
 
   test('of several senders, numbers and lengths are told apart', async () => {
     const node = openNode()
-    await node.take(connection, [
+    await node.receive(connection, [
       part(7, 1, 'a'),
       { ...part(7, 2, 'x'), from: '+447700900124' },
       { ...part(7, 2, 'y'), to: '70124' },
       part(7, 2, 'z', 3),
     ])
     expect(await kept()).toEqual([])
-    await node.take(connection, [part(7, 2, 'b')])
+    await node.receive(connection, [part(7, 2, 'b')])
     expect(await kept()).toEqual(['ab'])
   })
 
   test('a character that is cut in two is whole again; what is told again changes nothing', async () => {
     const node = openNode()
     const parts = [part(9, 1, 'smile \ud83d'), part(9, 2, '\ude00!')]
-    for (const each of [...parts, ...parts]) await node.take(connection, [each])
+    for (const each of [...parts, ...parts]) await node.receive(connection, [each])
     expect(await kept()).toEqual(['smile 😀!'])
-    await node.take(connection, [parts[0]!])
-    expect(await node.giveUpParts()).toBe(0)
+    await node.receive(connection, [parts[0]!])
+    expect(await node.storeIncomplete()).toBe(0)
   })
 
   test.each([
@@ -104,48 +104,48 @@ describe('parts', () => {
     [{ reference: 1, number: 1, total: 1 }],
     [{ reference: 1, number: 1, total: 256 }],
   ])('that contradict themselves are messages: %j', async part => {
-    await openNode().take(connection, [message({ part })])
+    await openNode().receive(connection, [message({ part })])
     expect(await kept()).toEqual(['Hello'])
   })
 
   test('are given up ten minutes after the last of them', async () => {
     const node = openNode()
-    await node.take(connection, [part(3, 1, 'a', 3)])
+    await node.receive(connection, [part(3, 1, 'a', 3)])
     await clock.advance(9 * 60_000)
-    await node.take(connection, [part(3, 3, 'c', 3)])
+    await node.receive(connection, [part(3, 3, 'c', 3)])
     await clock.advance(9 * 60_000)
-    expect(await node.giveUpParts()).toBe(0)
+    expect(await node.storeIncomplete()).toBe(0)
     await clock.advance(60_000 + 1)
-    const both = await Promise.all([node.giveUpParts(), openNode().giveUpParts()])
+    const both = await Promise.all([node.storeIncomplete(), openNode().storeIncomplete()])
     expect(both.toSorted()).toEqual([0, 1])
     expect(await kept()).toEqual(['a…c'])
   })
 
   test('of many messages that are still coming keep none from being given up that is not', async () => {
     const node = openNode()
-    const many = Array.from({ length: 2 * MOST_GIVEN_UP }, (_, at) => at)
-    await node.take(
+    const many = Array.from({ length: 2 * MAX_INCOMPLETE }, (_, at) => at)
+    await node.receive(
       connection,
       many.map(at => part(at, 1, 'a', 3)),
     )
     const left = Array.from({ length: 10 }, (_, at) => part(5_000 + at, 1, `left ${at}`))
-    await node.take(connection, left)
+    await node.receive(connection, left)
     await clock.advance(11 * 60_000)
-    await node.take(
+    await node.receive(
       connection,
       many.map(at => part(at, 2, 'b', 3)),
     )
-    expect(await node.giveUpParts()).toBe(left.length)
+    expect(await node.storeIncomplete()).toBe(left.length)
     expect(await kept()).toHaveLength(left.length)
   })
 
   test('of a flood are given up in one round of the chore', async () => {
     const node = openNode()
-    const many = Array.from({ length: MOST_GIVEN_UP + 1 }, (_, at) => part(at, 1, 'a', 3))
-    await node.take(connection, many)
+    const many = Array.from({ length: MAX_INCOMPLETE + 1 }, (_, at) => part(at, 1, 'a', 3))
+    await node.receive(connection, many)
     await clock.advance(11 * 60_000)
-    await createIncompletePartsChore(node as unknown as ConsentRooms).run()
-    expect(await node.giveUpParts()).toBe(0)
+    await createIncompletePartsChore({ giveUpParts: node.storeIncomplete } as unknown as ConsentRooms).run()
+    expect(await node.storeIncomplete()).toBe(0)
   })
 })
 
@@ -153,14 +153,14 @@ test('ids that are too long and begin alike are told apart, and known again', as
   const long = `wamid.${'A'.repeat(400)}`
   const messages = ['1', '2'].map(end => message({ eventId: `${long}${end}`, text: end }))
   const node = openNode()
-  await node.take(connection, messages)
-  await node.take(connection, messages)
+  await node.receive(connection, messages)
+  await node.receive(connection, messages)
   expect((await kept()).toSorted()).toEqual(['1', '2'])
 })
 
 test('a time that cannot be one costs nobody the message', async () => {
   const times = [9e15, 1_767_225_600_000_000, -9e15].map(atMs => message({ text: `${atMs}`, atMs }))
-  await openNode().take(connection, times)
+  await openNode().receive(connection, times)
   expect((await kept()).toSorted()).toEqual(times.map(({ text }) => text).toSorted())
 })
 
@@ -170,7 +170,7 @@ describe('a database that is away', () => {
   test('is waited for', async () => {
     let tries = 0
     const node = openNode({ transaction: work => (++tries < 3 ? gone() : database.db.transaction(work)) })
-    const taken = node.take(connection, [message()])
+    const taken = node.receive(connection, [message()])
     while (tries < 3) await clock.advance(200)
     await taken
     expect(await kept()).toEqual(['Hello'])
@@ -179,10 +179,10 @@ describe('a database that is away', () => {
   test('but not for longer than a provider waits: then it is told again', async () => {
     const node = openNode({ transaction: gone })
     const told = message()
-    const refused = node.take(connection, [told]).catch(error => error)
+    const refused = node.receive(connection, [told]).catch(error => error)
     await clock.advance(9_000)
     expect(await refused).toBeInstanceOf(DatabaseUnavailable)
-    await openNode().take(connection, [told])
+    await openNode().receive(connection, [told])
     expect(await kept()).toEqual(['Hello'])
   })
 
@@ -197,7 +197,7 @@ describe('a database that is away', () => {
         return gone()
       },
     })
-    const taken = node.take(connection, [message({ text: 'once' })])
+    const taken = node.receive(connection, [message({ text: 'once' })])
     await lost.promise
     while (tries < 2) await clock.advance(200)
     await taken

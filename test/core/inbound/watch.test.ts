@@ -84,7 +84,7 @@ function openNode() {
 }
 
 function watcher(more: Partial<InboundWatcher>): InboundWatcher {
-  return { account: { id: accountId }, filter: {}, mark: undefined, ...more }
+  return { account: { id: accountId }, filter: {}, cursor: undefined, ...more }
 }
 
 async function write(more: Partial<InboundRow> = {}, count = 1): Promise<InboundId[]> {
@@ -160,7 +160,7 @@ test('a stream goes on where it broke off, on another node; one that is a minute
   const { mark } = heard.at(-1)!
   clock.skip(20_000)
   const [between] = await write()
-  const again = await there.follow({ mark })
+  const again = await there.follow({ cursor: mark })
   expect([told(heard), told(again)]).toEqual([[before], [before, between]])
   expect(kinds(again)).not.toContain('reset')
   const [after] = await write()
@@ -168,7 +168,7 @@ test('a stream goes on where it broke off, on another node; one that is a minute
   expect(told(again).at(-1)).toBe(after)
   clock.skip(60_000)
   for (const old of [mark, '', 'x', '9'.repeat(15), '1'.repeat(400)]) {
-    expect(kinds(await there.follow({ mark: old }))).toEqual(['reset'])
+    expect(kinds(await there.follow({ cursor: old }))).toEqual(['reset'])
   }
 })
 

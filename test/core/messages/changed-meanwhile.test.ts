@@ -179,7 +179,7 @@ test('a batch that finds one verification changed checks the codes of all of the
     live: true,
     id,
     recipientKey: null,
-    codeMark: mark,
+    codeDigest: mark,
     checkId: ids.next('req'),
   }))
   const checked = await meanwhile(touch, () => checkCodes(database.db, NOW, rows))

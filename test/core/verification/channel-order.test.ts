@@ -11,7 +11,7 @@ function stat(tried: number, share: number, seconds = 5): ChannelStat {
 
 function order(own: Stats, everybody: Stats = {}) {
   const mapOf = (stats: Stats) => new Map(Object.entries(stats) as [Channel, ChannelStat][])
-  const { by, channels } = learnedOrder(POLICY, { own: mapOf(own), everybody: mapOf(everybody) })
+  const { by, channels } = learnedOrder(POLICY, { own: mapOf(own), allAccounts: mapOf(everybody) })
   return [by, ...channels.map(({ channel }) => channel)]
 }
 
@@ -47,7 +47,7 @@ describe('the order of channels', () => {
   test('estimates between what is seen and what is expected, and says so', () => {
     const { channels } = learnedOrder(POLICY, {
       own: new Map([['local_sms', stat(30, 1, 0)]]),
-      everybody: new Map(),
+      allAccounts: new Map(),
     })
     // 30 of 30 confirmed, and as if 21 of 30 beside them.
     expect(channels).toEqual([

@@ -64,7 +64,7 @@ async function started(atMs: number, person: string): Promise<Id<'ver'>> {
 
 function check(more: Partial<CheckRow>): CheckRow {
   const checkId = idsAt(NOW).next('req')
-  return { accountId, live: true, id: null, recipientKey: null, codeMark: MARK, checkId, ...more }
+  return { accountId, live: true, id: null, recipientKey: null, codeDigest: MARK, checkId, ...more }
 }
 
 async function kinds(nowMs: number, ...rows: CheckRow[]): Promise<string[]> {
@@ -98,8 +98,8 @@ test('codes are looked for in the month that they are of, however many are store
   const person = nextPerson()
   const id = await started(NOW, person)
   const wrong = Buffer.of(2)
-  expect(await monthsRead([check({ id, codeMark: wrong })])).toEqual(['verifications_2026_03'])
-  expect(await monthsRead([check({ recipientKey: person, codeMark: wrong })])).toEqual([
+  expect(await monthsRead([check({ id, codeDigest: wrong })])).toEqual(['verifications_2026_03'])
+  expect(await monthsRead([check({ recipientKey: person, codeDigest: wrong })])).toEqual([
     'verifications_2026_03',
   ])
   expect(await kinds(NOW, check({ id }), check({ id: await started(NOW, nextPerson()) }))).toEqual([
@@ -127,7 +127,7 @@ test.each([
   const second = await started(secondMs, person)
   const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
   expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
-  expect(await kinds(nowMs, check({ id: first, codeMark: Buffer.of(2) }))).toEqual(['missing'])
+  expect(await kinds(nowMs, check({ id: first, codeDigest: Buffer.of(2) }))).toEqual(['missing'])
   // Whatever anybody else asks for.
   for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
     expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
@@ -184,7 +184,7 @@ describe('a resend', () => {
     return {
       ...acceptRow({ accountId, id: message, connectionId: ids.next('cnn'), dueAt: NOW }),
       resend: {
-        codeMark: () => MARK,
+        codeDigest: () => MARK,
         verificationId: id,
         resends: 0,
         messages: [message],

@@ -58,7 +58,7 @@ let phones = 0
 const nextKey = () => `+1202555${7_000 + phones++}`
 
 function markOf(code: string, accountId = account): Buffer {
-  return codes.mark({ accountId, mode: 'live' }, code)
+  return codes.digest({ accountId, mode: 'live' }, code)
 }
 
 function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
@@ -73,7 +73,7 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
     start: {
       verificationId,
       recipientKey: recipient,
-      codeMark: () => markOf(CODE, row.accountId),
+      codeDigest: () => markOf(CODE, row.accountId),
       validityMinutes: 10,
       startedAt: NOW,
       request: null,
@@ -110,14 +110,14 @@ function byId(id: VerificationId, code: string): CheckRow {
     live: true,
     id,
     recipientKey: null,
-    codeMark: markOf(code),
+    codeDigest: markOf(code),
     checkId: ids.next('req'),
   }
 }
 
 function byNumber(to: string, code: string): CheckRow {
   const codeMark = markOf(code)
-  return { accountId: account, live: true, id: null, recipientKey: to, codeMark, checkId: ids.next('req') }
+  return { accountId: account, live: true, id: null, recipientKey: to, codeDigest: codeMark, checkId: ids.next('req') }
 }
 
 async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> {
@@ -313,10 +313,10 @@ describe('a check', () => {
   test('takes no code of another attempt, account or mode, and the same code is never kept the same', async () => {
     const owner = { accountId: account, mode: 'live' as const }
     const marks = [
-      codes.mark(owner, CODE),
-      codes.mark({ ...owner, mode: 'test' }, CODE),
-      codes.mark({ ...owner, accountId: poor }, CODE),
-      codes.mark(owner, `${CODE}0`),
+      codes.digest(owner, CODE),
+      codes.digest({ ...owner, mode: 'test' }, CODE),
+      codes.digest({ ...owner, accountId: poor }, CODE),
+      codes.digest(owner, `${CODE}0`),
     ].map(mark => mark.toString('hex'))
     expect(new Set(marks).size).toBe(marks.length)
     const { id: one } = await started()
@@ -344,7 +344,7 @@ describe('a resend', () => {
     return {
       ...row,
       resend: {
-        codeMark: start.codeMark,
+        codeDigest: start.codeDigest,
         verificationId: of.start.verificationId,
         resends,
         messages: [row.id],

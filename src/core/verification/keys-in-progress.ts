@@ -2,7 +2,7 @@ import type { AccountId } from '../../lib/ids.ts'
 import type { KeyClaim } from '../messages/hot-store.ts'
 
 /** The idempotency keys of starts in progress on this node, until each is accepted or refused. */
-export type KeysAtWork = {
+export type KeysInProgress = {
   /**
    * Takes the key and returns the function that releases it, which may be called twice. If another request has it,
    * returns a promise that resolves once that one releases it.
@@ -20,14 +20,14 @@ type Work = { waiting: (() => void)[] | null }
  * not further codes, and must neither take turns nor be listed as blocked. Requests on
  * other nodes are distinguished by the database.
  */
-export function createKeysAtWork(): KeysAtWork {
-  const atWork = new Map<string, Work>()
+export function createKeysInProgress(): KeysInProgress {
+  const inProgress = new Map<string, Work>()
 
   function start(name: string): () => void {
     const work: Work = { waiting: null }
-    atWork.set(name, work)
+    inProgress.set(name, work)
     return () => {
-      if (atWork.get(name) === work) atWork.delete(name)
+      if (inProgress.get(name) === work) inProgress.delete(name)
       for (const resolve of work.waiting?.splice(0) ?? []) resolve()
     }
   }
@@ -35,7 +35,7 @@ export function createKeysAtWork(): KeysAtWork {
   return {
     begin(accountId, { key }) {
       const name = `${accountId} ${key}`
-      const work = atWork.get(name)
+      const work = inProgress.get(name)
       if (!work) return start(name)
       return new Promise(resolve => {
         work.waiting ??= []

@@ -9,7 +9,7 @@ import type { ConnectionId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
 /** How many messages of a connection there is room for; with `testsOnly` only those of test keys. */
-export type Room = { connectionId: ConnectionId; limit: number; testsOnly?: boolean }
+export type ConnectionCapacity = { connectionId: ConnectionId; limit: number; testsOnly?: boolean }
 
 export type Claimed = {
   /** All that this node has claimed, whether they may be sent or not. */
@@ -20,21 +20,21 @@ export type Claimed = {
   endOthers(): Promise<void>
 }
 
-export type DueDeps = {
+export type DueClaimerDeps = {
   db: Database
   clock: Clock
   seal: Seal
   log: Log
   node(): number
   /** Which of these must not be sent any more, because of what happened while they waited. */
-  unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, EndReason>>
+  findUnwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, EndReason>>
 }
 
 /** Claims due messages from the outbox, as far as there is room. */
-export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
-  return async function claim(room: readonly Room[]): Promise<Claimed> {
+export function createDueClaimer({ db, clock, seal, log, node, findUnwanted }: DueClaimerDeps) {
+  return async function claim(room: readonly ConnectionCapacity[]): Promise<Claimed> {
     const rows = room.length === 0 ? [] : await claimDue(db, node(), clock.now(), room)
-    const ended = new Map<ClaimedRow, EndReason>(await unwanted(rows))
+    const ended = new Map<ClaimedRow, EndReason>(await findUnwanted(rows))
     const items: OutboxItem[] = []
     for (const row of rows) {
       if (ended.has(row)) continue

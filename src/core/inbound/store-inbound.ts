@@ -5,7 +5,7 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { storable } from '../../lib/storable.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
@@ -13,34 +13,34 @@ import { conversationOf } from './conversation.ts'
 import { decisionsOf } from './decisions.ts'
 import { keywordOf } from './keyword.ts'
 import { type InboundRow, insertInbound } from './store.ts'
-import type { Told } from './told.ts'
+import type { ReceivedMessage } from './received.ts'
 import { viewInbound } from './view.ts'
 import { openWindowsOf } from './windows.ts'
 
 /** Stores inbound messages with their owner, the windows that they open, opt-outs and opt-ins, and events; returns the number of events. */
-export type KeepInbound = (tx: Db, messages: readonly Told[]) => Promise<number>
+export type StoreInbound = (tx: Db, messages: readonly ReceivedMessage[]) => Promise<number>
 
-export type KeepInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
+export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
 
-export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDeps): KeepInbound {
-  function toRow({ accountId: _, chatId, ...told }: Told, owner: Owner): InboundRow {
-    const text = told.text === null ? null : storable(told.text)
-    const phone = phones.parse(told.from)
-    const from = phone?.e164 ?? told.from
+export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
+  function toRow({ accountId: _, chatId, ...message }: ReceivedMessage, owner: Owner): InboundRow {
+    const text = message.text === null ? null : storable(message.text)
+    const phone = phones.parse(message.from)
+    const from = phone?.e164 ?? message.from
     return {
-      ...told,
+      ...message,
       id: ids.next('inb'),
       accountId: owner.accountId,
       // The provider does not know the account's home country, on which the SMS channel depends.
       channel:
-        isSms(told.channel) && phone && owner.homeCountry !== null
+        isSms(message.channel) && phone && owner.homeCountry !== null
           ? smsChannelOf(phone.country, owner.homeCountry)
-          : told.channel,
+          : message.channel,
       from,
       text,
-      contacts: told.contacts.map(card => ({ ...card, phones: inE164(card.phones) })),
-      conversation: conversationOf({ ...told, from, chatId }, owner),
-      keyword: keywordOf({ ...told, text, from, chatId }),
+      contacts: message.contacts.map(card => ({ ...card, phones: inE164(card.phones) })),
+      conversation: conversationOf({ ...message, from, chatId }, owner),
+      keyword: keywordOf({ ...message, text, from, chatId }),
     }
   }
 
@@ -49,7 +49,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     return [...new Set(written.map(each => phones.parse(each)?.e164 ?? each))]
   }
 
-  async function tell(tx: Db, rows: readonly InboundRow[]): Promise<number> {
+  async function publishEvents(tx: Db, rows: readonly InboundRow[]): Promise<number> {
     const events = rows
       .filter(row => row.accountId !== PLATFORM)
       .map(row => ({
@@ -59,7 +59,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
         atMs: clock.now(),
         data: viewInbound(row),
       }))
-    return insertHeardEvents(tx, events)
+    return insertSubscribedEvents(tx, events)
   }
 
   return async (tx, messages) => {
@@ -71,12 +71,12 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     const { stop, start } = decisionsOf(rows, phones)
     await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it in a message.')
     await optOuts.start(tx, start)
-    return tell(tx, rows)
+    return publishEvents(tx, rows)
   }
 }
 
 /** The owner that the provider named, else that of the connection or the number. */
-async function ownersOf(tx: Db, messages: readonly Told[]): Promise<Owner[]> {
+async function ownersOf(tx: Db, messages: readonly ReceivedMessage[]): Promise<Owner[]> {
   const asked = messages.filter(({ accountId }) => accountId === null)
   const numbers = asked.map(({ connectionId, to }) => ({ connectionId, number: to }))
   const found = numbers.length === 0 ? [] : await findOwners(tx, numbers)

@@ -9,17 +9,17 @@ import type { Prepared } from '../messages/prepare.ts'
 import type { FirstOutcome } from '../messages/waiters.ts'
 
 /** The routed messages that are to carry a code: at least one; the first is the one that routing prefers. */
-export type Ways = {
+export type RoutedCode = {
   first: Prepared
   others: readonly Prepared[]
   /** How the order of the first one's channels was learned; null if that was not requested. */
   order: ChannelOrder | null
 }
 
-export type CarryDeps = FirstAnswerDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
+export type AcceptCodeDeps = FirstAnswerDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
 
 /** A code that passed the guard, and how it is stored. */
-export type Passed<Verdict> = {
+export type PassedCode<Verdict> = {
   /** Of its first message. */
   id: MessageId
   claim: KeyClaim | null
@@ -29,21 +29,21 @@ export type Passed<Verdict> = {
   /** Frees the idempotency key after a message that neither pool nor wallet covered. */
   freeKey(): Promise<void>
   /** Called when it is known whether the code was stored. */
-  decided(): void
+  onDecided(): void
 }
 
 /** The first answers of the messages of an accepted code. */
-export type Heard = { kind: 'heard'; told: readonly FirstAnswer[] }
+export type AcceptedCode = { kind: 'answered'; answers: readonly FirstAnswer[] }
 
 /** There was no turn for it (fraud/guard.ts). */
-export type Late = { kind: 'blocked'; breach: Breach }
+export type LimitReached = { kind: 'blocked'; breach: Breach }
 
 /** One try to accept the first message of a code; `others` are still to be accepted. */
-type Try<Verdict> = {
+type AcceptTry<Verdict> = {
   first: Prepared
   others: readonly Prepared[]
   messages: readonly MessageId[]
-  word: Promise<FirstOutcome | null>
+  outcome: Promise<FirstOutcome | null>
   verdict: Promise<Verdict>
 }
 
@@ -54,15 +54,15 @@ type Try<Verdict> = {
  * the next one becomes the first; the last verdict is returned. The guard is notified of the
  * result: a code that no channel took does not count.
  */
-export async function carry<Verdict extends { kind: string }>(
-  code: Passed<Verdict>,
-  ways: Pick<Ways, 'first' | 'others'>,
-  deps: CarryDeps,
-): Promise<Heard | Late | Exclude<Verdict, { kind: 'accepted' | 'late' }>> {
+export async function acceptCode<Verdict extends { kind: string }>(
+  code: PassedCode<Verdict>,
+  ways: Pick<RoutedCode, 'first' | 'others'>,
+  deps: AcceptCodeDeps,
+): Promise<AcceptedCode | LimitReached | Exclude<Verdict, { kind: 'accepted' | 'late' }>> {
   const { guard } = deps
   let accepted = false
   let watched = false
-  let underWay = false
+  let mayBeSent = false
   try {
     let tried = tryFirst(code, ways, deps)
     let verdict = await tried.verdict
@@ -71,19 +71,19 @@ export async function carry<Verdict extends { kind: string }>(
       verdict = await tried.verdict
     }
     accepted = verdict.kind === 'accepted'
-    code.decided()
-    if (isLate(verdict)) return { kind: 'blocked', breach: guard.late(code.guarded, verdict.freeAtMs) }
+    code.onDecided()
+    if (isLate(verdict)) return { kind: 'blocked', breach: guard.refuseLate(code.guarded, verdict.freeAtMs) }
     if (!accepted) return verdict as Exclude<Verdict, { kind: 'accepted' | 'late' }>
     watched = 'watched' in verdict
     // If this throws from here on, the code may have been sent nevertheless.
-    underWay = true
-    const own = awaitFirstAnswer(deps, code.id, tried.first, code.claim, tried.word)
-    const told = tried.others.length === 0 ? [await own] : await hearAll(own, code, tried, deps)
-    underWay = told.some(({ answer }) => answer !== 'failed')
-    return { kind: 'heard', told }
+    mayBeSent = true
+    const own = awaitFirstAnswer(deps, code.id, tried.first, code.claim, tried.outcome)
+    const answers = tried.others.length === 0 ? [await own] : await awaitAnswers(own, code, tried, deps)
+    mayBeSent = answers.some(({ answer }) => answer !== 'failed')
+    return { kind: 'answered', answers: answers }
   } finally {
     if (!accepted) deps.waiters.remove(code.id)
-    if (underWay) guard.sent(code.guarded, watched)
+    if (mayBeSent) guard.sent(code.guarded, watched)
     else guard.dropped(code.guarded)
   }
 }
@@ -93,34 +93,34 @@ function isLate(verdict: { kind: string }): verdict is { kind: 'late'; freeAtMs:
 }
 
 function tryFirst<Verdict extends { kind: string }>(
-  code: Passed<Verdict>,
-  { first, others }: Pick<Ways, 'first' | 'others'>,
-  deps: CarryDeps,
-): Try<Verdict> {
+  code: PassedCode<Verdict>,
+  { first, others }: Pick<RoutedCode, 'first' | 'others'>,
+  deps: AcceptCodeDeps,
+): AcceptTry<Verdict> {
   const { id, claim } = code
   const messages = others.length === 0 ? [id] : [id, ...others.map(() => deps.ids.next('msg'))]
-  const word = deps.waiters.wait(id, claim)
+  const outcome = deps.waiters.wait(id, claim)
   const verdict = deps.acceptMessage(id, first, claim, row => code.add(row, messages))
-  return { first, others, messages, word, verdict }
+  return { first, others, messages, outcome: outcome, verdict }
 }
 
 async function tryNext<Verdict extends { kind: string }>(
-  code: Passed<Verdict>,
+  code: PassedCode<Verdict>,
   [next, ...rest]: readonly Prepared[],
-  deps: CarryDeps,
-): Promise<Try<Verdict>> {
+  deps: AcceptCodeDeps,
+): Promise<AcceptTry<Verdict>> {
   if (code.claim) await code.freeKey()
   return tryFirst(code, { first: next!, others: rest }, deps)
 }
 
 /** The first answers of the first message and of those that follow it. */
-async function hearAll<Verdict>(
+async function awaitAnswers<Verdict>(
   own: Promise<FirstAnswer>,
-  { claim }: Passed<Verdict>,
-  { others, messages }: Try<Verdict>,
-  deps: CarryDeps,
+  { claim }: PassedCode<Verdict>,
+  { others, messages }: AcceptTry<Verdict>,
+  deps: AcceptCodeDeps,
 ): Promise<FirstAnswer[]> {
-  const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
+  const further = others.map((way, at) => acceptFurther(messages[at + 1]!, way, claim, deps))
   return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
 
@@ -129,17 +129,17 @@ async function hearAll<Verdict>(
  * being sent by another channel. With a key the response is stored for replays, and it is not known yet whether this
  * message will be sent or withdrawn: so the error is thrown, and a repeat gets the response.
  */
-async function carryAlso(
+async function acceptFurther(
   id: MessageId,
   prepared: Prepared,
   claim: KeyClaim | null,
-  deps: CarryDeps,
+  deps: AcceptCodeDeps,
 ): Promise<FirstAnswer | null> {
-  const word = deps.waiters.wait(id, null)
+  const outcome = deps.waiters.wait(id, null)
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
     // It has no key of its own, but its first answer is part of a response that has one.
-    return verdict.kind === 'accepted' ? await awaitFirstAnswer(deps, id, prepared, claim, word) : null
+    return verdict.kind === 'accepted' ? await awaitFirstAnswer(deps, id, prepared, claim, outcome) : null
   } catch (error) {
     if (claim || !(error instanceof DatabaseUnavailable)) throw error
     return null

@@ -3,14 +3,14 @@ import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
-export type MislaidDeps = {
+export type OrphanCheckDeps = {
   db: Database
   log: Log
   node(): number
   /** The messages that this node holds in memory. */
-  inHand: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
+  held: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
   /** Ends an attempt that was recorded and is not being made. */
-  giveUp(row: OwnedRow): Promise<void>
+  concludeLost(row: OwnedRow): Promise<void>
 }
 
 /**
@@ -20,15 +20,15 @@ export type MislaidDeps = {
  * agree, further apart than any call to the database takes, since a message that is
  * just being claimed or released is not orphaned.
  */
-export function createMislaid(deps: MislaidDeps): { find(): Promise<number> } {
-  const { db, inHand, log, node } = deps
-  let missed = new Set<MessageId>()
+export function createOrphanCheck(deps: OrphanCheckDeps): { release(): Promise<number> } {
+  const { db, held, log, node } = deps
+  let seenBefore = new Set<MessageId>()
 
   /** Releases those that have not begun, and ends the attempts of the others; returns how many rows. */
   async function find(): Promise<number> {
-    const rows = (await listOwned(db, node(), [...inHand.keys()])).filter(row => !inHand.has(row.id))
-    const twice = rows.filter(row => missed.has(row.id))
-    missed = new Set(rows.map(row => row.id))
+    const rows = (await listOwned(db, node(), [...held.keys()])).filter(row => !held.has(row.id))
+    const twice = rows.filter(row => seenBefore.has(row.id))
+    seenBefore = new Set(rows.map(row => row.id))
     if (twice.length === 0) return 0
     log.warn(
       { messages: twice.length },
@@ -39,9 +39,9 @@ export function createMislaid(deps: MislaidDeps): { find(): Promise<number> } {
       node(),
       twice.filter(row => !row.begun),
     )
-    await Promise.all(twice.filter(row => row.begun).map(deps.giveUp))
+    await Promise.all(twice.filter(row => row.begun).map(deps.concludeLost))
     return twice.length
   }
 
-  return { find }
+  return { release: find }
 }

@@ -7,13 +7,13 @@ import { createDeadlines } from './deadlines.ts'
 import { type FileSources, toOutgoing } from './outgoing.ts'
 
 /** Submits one message. Always resolves with an outcome: without an answer in time it is `unknown`. */
-export type Ask = {
+export type Submitter = {
   (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome>
   /** Stops waiting for the submits in progress: their outcome is `unknown`. */
-  giveUp(): void
+  abandonAll(): void
 }
 
-export type AskDeps = {
+export type SubmitterDeps = {
   clock: Clock
   log: Log
   files: FileSources
@@ -24,19 +24,19 @@ const SUBMIT_TIMEOUT_MS = 30_000
 /** How long a provider may take to return after its signal was aborted. After that the outcome is `unknown`. */
 const SUBMIT_GRACE_MS = 5_000
 /** The same while the node stops. */
-const LEAVING_GRACE_MS = 250
+const STOPPING_GRACE_MS = 250
 
-export function createAsk({ clock, log, files }: AskDeps): Ask {
+export function createSubmitter({ clock, log, files }: SubmitterDeps): Submitter {
   const deadlines = createDeadlines(clock, SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
 
-  const ask = (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> =>
+  const submit = (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> =>
     new Promise(resolve => {
       const deadline = deadlines.current()
-      const leave = deadline.enter(() =>
+      const leaveDeadline = deadline.enter(() =>
         resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }),
       )
       const done = (outcome: Outcome) => {
-        leave()
+        leaveDeadline()
         resolve(outcome)
       }
       // An exception is `unknown`, whether it is thrown synchronously or later.
@@ -51,5 +51,5 @@ export function createAsk({ clock, log, files }: AskDeps): Ask {
         })
     })
 
-  return Object.assign(ask, { giveUp: () => deadlines.end(LEAVING_GRACE_MS) })
+  return Object.assign(submit, { abandonAll: () => deadlines.endAll(STOPPING_GRACE_MS) })
 }

@@ -6,15 +6,15 @@ import type { Database } from '../infra/db.ts'
 import { patiently } from '../infra/retry-unavailable.ts'
 import type { Clock } from '../lib/clock.ts'
 import { byAccountAndId, inOrder } from '../lib/lock-order.ts'
-import type { DueDeps } from './due.ts'
+import type { DueClaimerDeps } from './due-claimer.ts'
 
 /**
  * Records an attempt, many in one statement: its number, or null where the message
  * is no longer this node's to send, or must not be sent any more. Waits while the database is down, unless stopping.
  */
-export type Begin = (item: OutboxItem) => Promise<number | null>
+export type RecordAttempt = (item: OutboxItem) => Promise<number | null>
 
-export type BeginDeps = Pick<DueDeps, 'unwanted'> & {
+export type AttemptRecorderDeps = Pick<DueClaimerDeps, 'findUnwanted'> & {
   db: Database
   clock: Clock
   node(): number
@@ -24,15 +24,15 @@ export type BeginDeps = Pick<DueDeps, 'unwanted'> & {
 /** A message that was held for longer is checked again, like one from the outbox: its code may be void, or its recipient may have opted out. */
 const FRESH_MS = 1_000
 
-export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps): Begin {
-  function begin(items: OutboxItem[]): Promise<(number | null)[]> {
+export function createAttemptRecorder({ db, clock, node, stopping, findUnwanted }: AttemptRecorderDeps): RecordAttempt {
+  function recordAttempts(items: OutboxItem[]): Promise<(number | null)[]> {
     const nowMs = clock.now()
     return inOrder(items, byAccountAndId, sorted =>
       patiently(
         clock,
         () => !stopping(),
         async repeated => {
-          await endStale(sorted)
+          await endUnwantedStale(sorted)
           return beginAttempts(db, node(), nowMs, sorted, repeated)
         },
       ),
@@ -40,12 +40,12 @@ export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps):
   }
 
   /** Ends messages that must not be sent any more. Their attempt then cannot begin. */
-  async function endStale(items: readonly OutboxItem[]): Promise<void> {
+  async function endUnwantedStale(items: readonly OutboxItem[]): Promise<void> {
     const freshMs = clock.monotonic() - FRESH_MS
     const stale = items.filter(({ heldAtMs }) => heldAtMs !== undefined && heldAtMs <= freshMs)
-    if (stale.length > 0) await endMessages(db, clock.now(), await unwanted(stale))
+    if (stale.length > 0) await endMessages(db, clock.now(), await findUnwanted(stale))
   }
 
-  const batcher = createBatcher<OutboxItem, number | null>({ flush: begin })
+  const batcher = createBatcher<OutboxItem, number | null>({ flush: recordAttempts })
   return batcher.add
 }

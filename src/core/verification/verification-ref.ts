@@ -9,10 +9,10 @@ import { unknownVerification } from './rules.ts'
 import { readVerification, readVerificationOf, type VerificationRow } from './store.ts'
 
 /** How a body names a verification: at least one of both is set. */
-export type Which = { id: VerificationId | null; recipientKey: string | null }
+export type VerificationRef = { id: VerificationId | null; recipientKey: string | null }
 
 /** Throws a 400 where neither is given, a 404 for an id that cannot be one. */
-export function readWhich(body: { verificationId?: string; to?: string }, phones: Phones): Which {
+export function readVerificationRef(body: { verificationId?: string; to?: string }, phones: Phones): VerificationRef {
   const { verificationId, to } = body
   if (verificationId === undefined && to === undefined) {
     throw invalid('verificationId', 'verificationId or to is required')
@@ -24,7 +24,7 @@ export function readWhich(body: { verificationId?: string; to?: string }, phones
 }
 
 /** The refusal of an id and a recipient that do not belong together. */
-export function disagreement(): Error {
+export function recipientMismatch(): Error {
   return invalid('to', 'is not the recipient of this verificationId')
 }
 
@@ -32,7 +32,7 @@ export function disagreement(): Error {
 export async function findVerification(
   db: Db,
   { account, mode }: Caller,
-  { id, recipientKey }: Which,
+  { id, recipientKey }: VerificationRef,
   nowMs: number,
 ): Promise<VerificationRow> {
   const live = mode === 'live'
@@ -40,6 +40,6 @@ export async function findVerification(
     ? await readVerification(db, account.id, id, nowMs)
     : await readVerificationOf(db, { accountId: account.id, live, recipientKey: recipientKey! }, nowMs)
   if (row?.live !== live) throw unknownVerification()
-  if (recipientKey !== null && row.recipientKey !== recipientKey) throw disagreement()
+  if (recipientKey !== null && row.recipientKey !== recipientKey) throw recipientMismatch()
   return row
 }

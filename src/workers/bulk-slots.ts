@@ -4,72 +4,72 @@ import type { ConnectionId } from '../lib/ids.ts'
  * Free slots of the connections. A message that finds no slot goes through the outbox, which doubles its cost
  * to the database: so a row waits for the slot instead.
  */
-export type BulkRoom = {
+export type BulkSlots = {
   /** Whether a row could begin at once over this connection, that of its job's last row; null if not known yet. */
-  isAt(connectionId: ConnectionId | null): boolean
+  hasFreeSlot(connectionId: ConnectionId | null): boolean
   /** Counts a row towards the connection; the returned function ends that, once the row has its slot or needs none. It may be called repeatedly. */
-  setOut(connectionId: ConnectionId | null): () => void
+  reserve(connectionId: ConnectionId | null): () => void
   /** Calls `run` once when there is room again; first come, first served. */
   wait(connectionId: ConnectionId, run: () => void): void
   /** There may be room again. */
-  freed(connectionId: ConnectionId): void
+  slotFreed(connectionId: ConnectionId): void
 }
 
-/** `placesAt`: messages that may begin now, see Dispatcher.placesAt. */
-export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number): BulkRoom {
+/** `freeSlotsAt`: messages that may begin now, see Dispatcher.freeSlotsAt. */
+export function createBulkSlots(freeSlotsAt: (connectionId: ConnectionId) => number): BulkSlots {
   /** Rows that were counted and have no slot yet. */
-  const underWay = new Map<ConnectionId, number>()
+  const reserved = new Map<ConnectionId, number>()
   const waiting = new Map<ConnectionId, Set<() => void>>()
-  const planned = new Set<ConnectionId>()
-  let setOuts = 0
+  const scheduled = new Set<ConnectionId>()
+  let reservations = 0
 
-  function isAt(connectionId: ConnectionId | null): boolean {
-    return connectionId === null || placesAt(connectionId) > (underWay.get(connectionId) ?? 0)
+  function hasFreeSlot(connectionId: ConnectionId | null): boolean {
+    return connectionId === null || freeSlotsAt(connectionId) > (reserved.get(connectionId) ?? 0)
   }
 
   function count(connectionId: ConnectionId, change: number): void {
-    const rows = (underWay.get(connectionId) ?? 0) + change
-    if (rows === 0) underWay.delete(connectionId)
-    else underWay.set(connectionId, rows)
+    const rows = (reserved.get(connectionId) ?? 0) + change
+    if (rows === 0) reserved.delete(connectionId)
+    else reserved.set(connectionId, rows)
   }
 
-  function freed(connectionId: ConnectionId): void {
+  function slotFreed(connectionId: ConnectionId): void {
     // Once for all slots freed in the same turn of the event loop.
-    if (waiting.has(connectionId)) plan(connectionId)
+    if (waiting.has(connectionId)) scheduleServing(connectionId)
   }
 
-  function plan(connectionId: ConnectionId): void {
-    if (planned.has(connectionId)) return
-    planned.add(connectionId)
+  function scheduleServing(connectionId: ConnectionId): void {
+    if (scheduled.has(connectionId)) return
+    scheduled.add(connectionId)
     setImmediate(() => {
-      planned.delete(connectionId)
-      letIn(connectionId)
+      scheduled.delete(connectionId)
+      serveWaiting(connectionId)
     })
   }
 
-  function letIn(connectionId: ConnectionId): void {
+  function serveWaiting(connectionId: ConnectionId): void {
     const runs = waiting.get(connectionId)
     if (!runs) return
     // A lane that finds it full again waits behind the others.
     for (const run of [...runs]) {
-      if (!isAt(connectionId)) return
+      if (!hasFreeSlot(connectionId)) return
       runs.delete(run)
       if (runs.size === 0) waiting.delete(connectionId)
-      const before = setOuts
+      const before = reservations
       run()
       // It waits for something else now (the gate), as most of the others would. They continue in the next turn of the
       // event loop; otherwise all of them would alternate between the two queues.
-      if (setOuts === before) {
-        if (runs.size > 0) plan(connectionId)
+      if (reservations === before) {
+        if (runs.size > 0) scheduleServing(connectionId)
         return
       }
     }
   }
 
   return {
-    isAt,
-    setOut(connectionId) {
-      setOuts++
+    hasFreeSlot: hasFreeSlot,
+    reserve(connectionId) {
+      reservations++
       if (connectionId === null) return () => {}
       count(connectionId, 1)
       let arrived = false
@@ -77,13 +77,13 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
         if (arrived) return
         arrived = true
         count(connectionId, -1)
-        freed(connectionId)
+        slotFreed(connectionId)
       }
     },
     wait(connectionId, run) {
       const runs = waiting.get(connectionId) ?? new Set()
       waiting.set(connectionId, runs.add(run))
     },
-    freed,
+    slotFreed: slotFreed,
   }
 }

@@ -3,11 +3,11 @@ import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Ids, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { insertHeardEvents } from '../callbacks/event-store.ts'
+import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { SuppressionRow } from './store.ts'
 
 /** Stores the events of suppressions that were added or removed, within the same transaction. */
-export async function tellSuppressions(
+export async function publishSuppressionEvents(
   db: Db,
   ids: Ids,
   nowMs: number,
@@ -23,7 +23,7 @@ export async function tellSuppressions(
       atMs: nowMs,
       data: viewSuppression(row),
     }))
-  await insertHeardEvents(db, events)
+  await insertSubscribedEvents(db, events)
 }
 
 export function viewSuppression(row: SuppressionRow): SuppressionView {

@@ -7,7 +7,7 @@ import { readFileName } from '../media/file-name.ts'
 import type { InboundRow } from './store.ts'
 
 /** A complete inbound message, as reported by its provider. */
-export type Told = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 'conversation'> & {
+export type ReceivedMessage = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 'conversation'> & {
   /** The owner if the provider knows it; null if it follows from the connection or the number. */
   accountId: AccountId | null
   /** The chat to reply to; null if that is `from`. */
@@ -32,7 +32,7 @@ const LONGEST_PHONE = 40
 const LONGEST_EMAIL = 254
 
 /** A provider's message, cut to the limits of what is stored. */
-export function toTold(connection: { id: ConnectionId; provider: string }, message: InboundMessage): Told {
+export function toReceived(connection: { id: ConnectionId; provider: string }, message: InboundMessage): ReceivedMessage {
   return {
     accountId: (message.accountId as AccountId | undefined) ?? null,
     connectionId: connection.id,

@@ -5,11 +5,11 @@ import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import type { KeepInbound } from './keep.ts'
+import type { StoreInbound } from './store-inbound.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
 import { joinParts, type PartRow, takeStaleParts } from './parts-store.ts'
 import { claimRefs } from './store.ts'
-import { LONGEST_TEXT, type Told, toTold } from './told.ts'
+import { LONGEST_TEXT, type ReceivedMessage, toReceived } from './received.ts'
 
 export type Inbox = {
   /**
@@ -17,29 +17,29 @@ export type Inbox = {
    * success; repeats change nothing. Rejects with DatabaseUnavailable
    * where they could not be stored in time: the provider must then repeat them.
    */
-  take(connection: { id: ConnectionId; provider: string }, messages: readonly InboundMessage[]): Promise<void>
+  receive(connection: { id: ConnectionId; provider: string }, messages: readonly InboundMessage[]): Promise<void>
   /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_GIVEN_UP. */
-  giveUpParts(): Promise<number>
+  storeIncomplete(): Promise<number>
 }
 
 export type InboxDeps = {
   db: Database
   clock: Clock
-  keep: KeepInbound
+  keep: StoreInbound
   /** Called when events for webhooks were stored, so that they are delivered at once and not at the next poll. */
   wake(): void
 }
 
 /** A message, or a part of one. */
-type Item = Told & { part: InboundPart | null }
+type Item = ReceivedMessage & { part: InboundPart | null }
 type Failure = { error: unknown }
 
 /** How long to wait for the database: less than providers wait for the response to their call. */
 const PATIENCE_MS = 8_000
 /** How long to wait for missing parts: they follow within seconds, unless the phone was out of reach in between. */
 const PARTS_WAIT_MS = 10 * MINUTE_MS
-/** Most messages that one call of `giveUpParts` stores, in one transaction. */
-export const MOST_GIVEN_UP = 500
+/** Most messages that one call of `storeIncomplete` stores, in one transaction. */
+export const MAX_INCOMPLETE = 500
 
 /** Takes inbound messages: stores many in one transaction, with all that follows from them. */
 export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
@@ -78,25 +78,25 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
   }
 
   return {
-    async take(connection, messages) {
+    async receive(connection, messages) {
       const items = messages.map(message => ({
-        ...toTold(connection, message),
+        ...toReceived(connection, message),
         part: isPart(message.part) ? message.part : null,
       }))
       const results = await Promise.all(items.map(batcher.add))
       const failure = results.find(result => result !== null)
       if (failure) throw failure.error
     },
-    giveUpParts: () =>
+    storeIncomplete: () =>
       db.transaction(async tx => {
-        const left = groupParts(await takeStaleParts(tx, clock.now() - PARTS_WAIT_MS, MOST_GIVEN_UP))
+        const left = groupParts(await takeStaleParts(tx, clock.now() - PARTS_WAIT_MS, MAX_INCOMPLETE))
         await keep(tx, left.map(joined))
         return left.length
       }),
   }
 }
 
-function toPartRow(told: Told, { reference, number, total }: InboundPart, nowMs: number): PartRow {
+function toPartRow(told: ReceivedMessage, { reference, number, total }: InboundPart, nowMs: number): PartRow {
   const { connectionId, provider, providerId, channel, from, to, text } = told
   return {
     connectionId,
@@ -115,7 +115,7 @@ function toPartRow(told: Told, { reference, number, total }: InboundPart, nowMs:
 }
 
 /** The message joined from these parts; its id is that of its first part. Only SMS arrives in parts. */
-function joined(parts: readonly PartRow[]): Told {
+function joined(parts: readonly PartRow[]): ReceivedMessage {
   const { connectionId, provider, providerId, channel, from, to } = parts[0]!
   return {
     accountId: null,
