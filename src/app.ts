@@ -267,7 +267,9 @@ function openServer(
 }
 
 function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrown']): Loop | null {
-  return onOutgrown ? startSchemaWatch({ clock, findNewer: createNewerLook(db), onNewerSchema: onOutgrown }) : null
+  return onOutgrown
+    ? startSchemaWatch({ clock, findNewer: createNewerLook(db), onNewerSchema: onOutgrown })
+    : null
 }
 
 /** Event streams never end by themselves; when they are closed, their clients reconnect to another node. */

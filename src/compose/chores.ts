@@ -115,7 +115,12 @@ export function listMessageChores(
       everyMs: HOUR_MS,
       run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, LARGE_PAGE), LARGE_PAGE),
     },
-    { name: 'sweep the sandbox', dependsOnClock: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
+    {
+      name: 'sweep the sandbox',
+      dependsOnClock: true,
+      everyMs: HOUR_MS,
+      run: () => sandbox.sweep(clock.now()),
+    },
     { name: 'make partitions', everyMs: MINUTE_MS, run: () => ensureMonths(db, clock.now()) },
     {
       name: 'drop old months',

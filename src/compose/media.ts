@@ -33,7 +33,12 @@ export function createMediaRooms(base: Foundation, files: FileStore = chooseFile
       log,
       accountBytes: config.mediaAccountBytes,
     }),
-    mediaChore: { name: 'sweep media', dependsOnClock: true, everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
+    mediaChore: {
+      name: 'sweep media',
+      dependsOnClock: true,
+      everyMs: SWEEP_EVERY_MS,
+      run: sweep,
+    } satisfies Chore,
   }
 }
 

@@ -68,7 +68,8 @@ export function createSessionRooms(
       const settings = await settingsOf(row.accountId)
       return settings.enabled ? settings : null
     },
-    markResting: hold => standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
+    markResting: hold =>
+      standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,

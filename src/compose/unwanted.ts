@@ -6,7 +6,10 @@ import { findVoidCodes } from '../core/verification/void-store.ts'
 import type { Foundation } from './foundation.ts'
 
 /** Finds waiting messages that must not be sent any more: the recipient has opted out, or the code is void. */
-export function createUnwanted({ db, clock }: Pick<Foundation, 'db' | 'clock'>, suppressedOn: FindSuppressedChannels) {
+export function createUnwanted(
+  { db, clock }: Pick<Foundation, 'db' | 'clock'>,
+  suppressedOn: FindSuppressedChannels,
+) {
   return async <Item extends OutboxItem>(items: readonly Item[]): Promise<Map<Item, EndReason>> => {
     const codes = items.filter(item => item.messageType === 'otp')
     const [suppressed, voidCodes] = await Promise.all([

@@ -24,7 +24,13 @@ export type AttemptRecorderDeps = Pick<DueClaimerDeps, 'findUnwanted'> & {
 /** A message that was held for longer is checked again, like one from the outbox: its code may be void, or its recipient may have opted out. */
 const FRESH_MS = 1_000
 
-export function createAttemptRecorder({ db, clock, node, stopping, findUnwanted }: AttemptRecorderDeps): RecordAttempt {
+export function createAttemptRecorder({
+  db,
+  clock,
+  node,
+  stopping,
+  findUnwanted,
+}: AttemptRecorderDeps): RecordAttempt {
   function recordAttempts(items: OutboxItem[]): Promise<(number | null)[]> {
     const nowMs = clock.now()
     return inOrder(items, byAccountAndId, sorted =>

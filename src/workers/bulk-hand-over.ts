@@ -147,7 +147,12 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     }
   }
 
-  async function fail(known: JobState, row: PendingRow, code: string, message: string): Promise<HandOverResult> {
+  async function fail(
+    known: JobState,
+    row: PendingRow,
+    code: string,
+    message: string,
+  ): Promise<HandOverResult> {
     const ours = await deps.fail({ accountId, id: known.job.id, n: row.n, fence, code, message })
     if (ours) return 'failed'
     deps.onLaneLost(accountId)
@@ -184,6 +189,11 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     return 'again'
   }
 
-  return (known: JobState, row: PendingRow, account: AccountSnapshot, progress: RowProgress): Promise<HandOverResult> =>
+  return (
+    known: JobState,
+    row: PendingRow,
+    account: AccountSnapshot,
+    progress: RowProgress,
+  ): Promise<HandOverResult> =>
     send(known, row, account, progress).catch(error => handleError(known, row, error))
 }

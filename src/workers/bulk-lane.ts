@@ -9,15 +9,15 @@ import { createArrivals } from './bulk-arrivals.ts'
 import type { BulkGate } from './bulk-gate.ts'
 import { createHandOver, type HandOverDeps, RETRY_MS } from './bulk-hand-over.ts'
 import {
+  addFetchedRows,
   createJobState,
   handedBelow,
   isConnectionUnknown,
   isHandedOver,
   type JobState,
-  requeueRow,
   type PendingRow,
+  requeueRow,
   restartReading,
-  addFetchedRows,
   WINDOW_MS,
 } from './bulk-job.ts'
 import { createReturns, type Returning } from './bulk-returns.ts'
@@ -82,7 +82,11 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let stopped = false
   let isRunScheduled = false
   let cancelNext: Cancel = () => {}
-  const send = createHandOver(lease, deps, { pauseJob: pauseJob, delayJob: delayJob, setHasConnection: setHasConnection })
+  const send = createHandOver(lease, deps, {
+    pauseJob: pauseJob,
+    delayJob: delayJob,
+    setHasConnection: setHasConnection,
+  })
 
   function update(sending: readonly SendingJob[], snapshot: AccountSnapshot): void {
     account = snapshot
@@ -134,7 +138,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
           return
         }
         isAdmitted = true
-        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD_SHARE * WINDOW_MS) / Math.max(1, share)
+        if (!deps.isCrowded())
+          known.nextMs = clock.monotonic() + (SPREAD_SHARE * WINDOW_MS) / Math.max(1, share)
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)

@@ -17,7 +17,10 @@ export type Returns = {
   /** At most `perSecond` of a job wait here; further ones return to the outbox. */
   add(known: JobState, returning: Returning, perSecond: number): void
   /** Sends those that may go now; returns those whose job does not send any more to the outbox. */
-  serve(verdictOf: (known: JobState) => 'go' | 'wait' | 'later', takeSlot: (known: JobState) => SubmitCallbacks): void
+  serve(
+    verdictOf: (known: JobState) => 'go' | 'wait' | 'later',
+    takeSlot: (known: JobState) => SubmitCallbacks,
+  ): void
   /** The jobs with a message here. */
   waiting(): Iterable<JobState>
   /** Returns all of them to the outbox. */
@@ -29,7 +32,8 @@ export function createReturns(): Returns {
 
   return {
     add(known, returning, perSecond) {
-      if (waitingItems.filter(each => each.known === known).length < perSecond) waitingItems.push({ known, returning })
+      if (waitingItems.filter(each => each.known === known).length < perSecond)
+        waitingItems.push({ known, returning })
       else returning.defer(perSecond)
     },
     serve(verdictOf, takeSlot) {

@@ -7,8 +7,8 @@ import {
   claimDeliveries,
   type Finish,
   finishDeliveries,
-  releaseDeliveries,
   listTargets,
+  releaseDeliveries,
   type Target,
   type WebhookId,
 } from '../core/callbacks/store.ts'
@@ -244,7 +244,10 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     return new Array(done.length)
   }
 
-  function logResult({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {
+  function logResult(
+    { id, kind, accountId, eventType }: Claimed,
+    { status, httpStatus, error }: Finish,
+  ): void {
     deps.observe?.(kind, status)
     const facts = { deliveryId: id, accountId, eventType, httpStatus, error }
     if (status === 'failed') log.info(facts, 'a callback failed for good')

@@ -139,7 +139,8 @@ export function createCircuits({ clock, random }: { clock: Clock; random: Random
       listening.set(id, registration)
       circuits.delete(id)
       return link => {
-        if (listening.get(id) === registration) circuits.set(id, afterReport(circuitOf(id), link, clock.monotonic(), random))
+        if (listening.get(id) === registration)
+          circuits.set(id, afterReport(circuitOf(id), link, clock.monotonic(), random))
       }
     },
     forget(id) {

@@ -8,13 +8,13 @@ import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createPassingMap } from '../lib/short-lived-map.ts'
-import { type SubmitterDeps, createSubmitter } from './submitter.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
-import { createJobTurns, isJobItem, type AssignTurn } from './job-turns.ts'
+import { type AssignTurn, createJobTurns, isJobItem } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createOrphanCheck } from './orphaned.ts'
+import { createSubmitter, type SubmitterDeps } from './submitter.ts'
 
 export type Dispatcher = Dispatch & {
   /** Claims due messages once; returns how many this node claimed. */
@@ -83,7 +83,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Connections that may have more due messages than they had room for at the last poll. */
   const backlogged = new Set<ConnectionId>()
   const turns = createJobTurns(deps)
-  const orphanCheck = createOrphanCheck({ db, log: deps.log, node: deps.node, held: heldItems, concludeLost: concludeLost })
+  const orphanCheck = createOrphanCheck({
+    db,
+    log: deps.log,
+    node: deps.node,
+    held: heldItems,
+    concludeLost: concludeLost,
+  })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
   let stopping = false

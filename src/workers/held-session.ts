@@ -77,13 +77,17 @@ export function holdSession(
         pairedAtMs: row.pairedAtMs,
         keys,
         sentText: deps.sentText,
-        reportState: tell: reportState,
+        reportState,
         reportChats: chats => storeInOrder(() => releaseUnlessHeld(deps.standings.recordChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
       storeInOrder(() =>
-        storeState({ state: 'closed', detail: 'the server could not open the session; restart it', goesOn: false }),
+        storeState({
+          state: 'closed',
+          detail: 'the server could not open the session; restart it',
+          goesOn: false,
+        }),
       )
       return null
     }

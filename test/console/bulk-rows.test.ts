@@ -4,8 +4,8 @@ import {
   faultsOf,
   guessColumns,
   hasLostPlus,
-  type Plan,
   missingIn,
+  type Plan,
   toMessage,
 } from '../../console/src/pages/bulk/plan.ts'
 import { readSheet } from '../../console/src/pages/bulk/read-sheet.ts'

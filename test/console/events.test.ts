@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readEvents, type ServerEvent } from '../../console/src/api/events.ts'
-import { FIRST_PAGE, nextPageStart, type Pages, updateRows, droppedRowCount } from '../../console/src/api/pages.ts'
+import {
+  droppedRowCount,
+  FIRST_PAGE,
+  nextPageStart,
+  type Pages,
+  updateRows,
+} from '../../console/src/api/pages.ts'
 
 async function read(pieces: readonly string[]): Promise<ServerEvent[]> {
   const bytes = pieces.map(piece => new TextEncoder().encode(piece))

@@ -1,4 +1,4 @@
-import { type StreamPosition, readEvents, type ServerEvent } from '../../console/src/api/events.ts'
+import { readEvents, type ServerEvent, type StreamPosition } from '../../console/src/api/events.ts'
 
 export type EventStream = {
   status: number

@@ -6,7 +6,7 @@ import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createBulkGate } from '../../src/workers/bulk-gate.ts'
-import { createJobState, handedBelow, requeueRow, addFetchedRows } from '../../src/workers/bulk-job.ts'
+import { addFetchedRows, createJobState, handedBelow, requeueRow } from '../../src/workers/bulk-job.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/workers/bulk-lane.ts'
 import { createBulkSlots } from '../../src/workers/bulk-slots.ts'
 import { createFakeClock, type FakeClock, turn } from '../support/fake-clock.ts'
@@ -222,7 +222,11 @@ test('rows wait for room at the connection to which their job sends, in the orde
   let places = 2
   const room = createBulkSlots(id => (id === connection ? places : 1))
   const arrived = [room.reserve(connection), room.reserve(connection)]
-  expect([room.hasFreeSlot(connection), room.hasFreeSlot(other), room.hasFreeSlot(null)]).toEqual([false, true, true])
+  expect([room.hasFreeSlot(connection), room.hasFreeSlot(other), room.hasFreeSlot(null)]).toEqual([
+    false,
+    true,
+    true,
+  ])
   const went: string[] = []
   for (const name of ['a', 'b']) {
     room.wait(connection, () => {

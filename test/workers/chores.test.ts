@@ -40,7 +40,12 @@ beforeEach(() => {
       if (broken.has(name)) throw new Error(name)
     },
   })
-  const sweep = { name: 'sweep', everyMs: MINUTE_MS, dependsOnClock: true, run: async () => void swept++ } as const
+  const sweep = {
+    name: 'sweep',
+    everyMs: MINUTE_MS,
+    dependsOnClock: true,
+    run: async () => void swept++,
+  } as const
   const checkClock = async () => {
     if (clockIsOff) throw new Error('the clock of this machine is 1440 min ahead')
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { createJobTurns, type JobTurnsDeps, type JobItem } from '../../src/workers/job-turns.ts'
+import { createJobTurns, type JobItem, type JobTurnsDeps } from '../../src/workers/job-turns.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
 
 test('what is put off comes again at times of its own, of each job as many in a second as it may', async () => {

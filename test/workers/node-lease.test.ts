@@ -31,7 +31,14 @@ async function startNode(): Promise<Node> {
   }
   const db = { ...database.db, query } as Database
   const log = { debug() {}, info() {}, warn() {} }
-  const lease = await startNodeLease({ db, clock, log, host: 'here', isExclusive: false, unknownDeadlineMs: 1 })
+  const lease = await startNodeLease({
+    db,
+    clock,
+    log,
+    host: 'here',
+    isExclusive: false,
+    unknownDeadlineMs: 1,
+  })
   const answered = async () => {
     do await new Promise(setImmediate)
     while (asked > 0)

@@ -1,6 +1,6 @@
-import type { Reachability } from './reachability.ts'
 import { takeEarlyResponse } from './early.ts'
 import { LostResponse } from './lost-response.ts'
+import type { Reachability } from './reachability.ts'
 
 /** The identity that each request carries. */
 export type Identity = {
@@ -32,7 +32,8 @@ const SANDBOX_PATHS = /^\/api\/v2\/sandbox\//
 export function createConsoleFetch({ identity, reachability, signInAgain }: ConsoleFetchDeps) {
   async function attempt(request: Request): Promise<Response> {
     try {
-      const response = (await takeEarlyResponse(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
+      const response =
+        (await takeEarlyResponse(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
       const isDown = await isServerDown(response)
       reachability.setUnreachable(isDown)
       // With 502 and 504 the server may have processed the request; its own 503 says that it did not.
@@ -56,7 +57,10 @@ export function createConsoleFetch({ identity, reachability, signInAgain }: Cons
 function isUnsafeToRepeat({ method, headers, url }: Request): boolean {
   const { pathname } = new URL(url)
   return (
-    method === 'POST' && !headers.has('idempotency-key') && !SIGN_IN_PATHS.test(pathname) && !READ_ONLY_POSTS.test(pathname)
+    method === 'POST' &&
+    !headers.has('idempotency-key') &&
+    !SIGN_IN_PATHS.test(pathname) &&
+    !READ_ONLY_POSTS.test(pathname)
   )
 }
 

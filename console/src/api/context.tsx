@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect } from 'react'
 import { type Posthorn, PosthornError } from '../../../sdk/index.ts'
-import type { Reachability } from './reachability.ts'
 import type { ConsoleFetchDeps } from './console-fetch.ts'
+import type { Reachability } from './reachability.ts'
 import type { Tabs } from './tabs.ts'
 
 export type ApiContext = {
@@ -58,7 +58,10 @@ export function ApiProvider({
   children: ReactNode
 }) {
   const { tabs } = value
-  useEffect(() => tabs.listen(word => word.kind === 'changed' && invalidate(client, word.paths)), [tabs, client])
+  useEffect(
+    () => tabs.listen(word => word.kind === 'changed' && invalidate(client, word.paths)),
+    [tabs, client],
+  )
   return (
     <Context value={value}>
       <QueryClientProvider client={client}>{children}</QueryClientProvider>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { useApiContext } from './context.tsx'
-import { type StreamPosition, readEvents, type ServerEvent } from './events.ts'
+import { readEvents, type ServerEvent, type StreamPosition } from './events.ts'
 
 export type LiveState = 'live' | 'polling' | 'off'
 

@@ -16,13 +16,13 @@ import {
 } from '../../../sdk/index.ts'
 import { invalidate, useApiContext } from './context.tsx'
 import {
+  droppedRowCount,
   FIRST_PAGE,
   nextPageStart,
   type PageStart,
   type Pages,
   type RowUpdate,
   updateRows,
-  droppedRowCount,
 } from './pages.ts'
 
 type ReadPath = PathsWith<'get'>
@@ -128,7 +128,8 @@ export function useReadPages<P extends PagedPath>(
       client.setQueryData<Pages<Row<P>>>(
         queryKey,
         data =>
-          data && updateRows(data, rows, { keyOf, fits, insert: isShort(data) && droppedRowCount(data) === 0 }),
+          data &&
+          updateRows(data, rows, { keyOf, fits, insert: isShort(data) && droppedRowCount(data) === 0 }),
       )
     apply()
     // The data of a running request may be older: apply the change again after it.

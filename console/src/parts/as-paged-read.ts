@@ -1,6 +1,11 @@
 import type { PagedRead } from '../api/use-read.ts'
 
-type UnpagedRead = { isPending: boolean; isPlaceholderData?: boolean; error: Error | null; refetch(): unknown }
+type UnpagedRead = {
+  isPending: boolean
+  isPlaceholderData?: boolean
+  error: Error | null
+  refetch(): unknown
+}
 
 /** Adapts an API list without pages for `DataList`. */
 export function asPagedRead<R>(rows: readonly R[] | undefined, read: UnpagedRead): PagedRead<R> {

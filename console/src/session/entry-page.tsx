@@ -4,7 +4,15 @@ import { Wordmark } from '../parts/wordmark.tsx'
 import classes from './entry-page.module.css'
 
 /** The frame of the pages before the sign-in. */
-export function EntryPage({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+export function EntryPage({
+  title,
+  lead,
+  children,
+}: {
+  title: string
+  lead?: ReactNode
+  children: ReactNode
+}) {
   return (
     <Center component="main" className={classes.door}>
       <Box className={classes.panel}>

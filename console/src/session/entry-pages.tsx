@@ -6,7 +6,7 @@ import { type Posthorn, PosthornError, type SetupState } from '../../../sdk/inde
 import { useApi } from '../api/context.tsx'
 import { InvitationPage } from './invitation.tsx'
 import { LoginPage } from './login.tsx'
-import { ServerUnreachable, pollWhileFailing } from './server-unreachable.tsx'
+import { pollWhileFailing, ServerUnreachable } from './server-unreachable.tsx'
 import type { Session } from './session.ts'
 import { SetupPage } from './setup.tsx'
 

@@ -6,12 +6,12 @@ import type { Identity } from '../api/console-fetch.ts'
 import { useApi, useApiContext } from '../api/context.tsx'
 import { notifyConsequence } from '../parts/toast.tsx'
 import { Frame } from '../shell/frame.tsx'
-import type { SignInPrompt } from './sign-in-prompt.ts'
-import { type Choice, resolveChoice, loadChoice, saveChoice } from './choice.ts'
+import { type Choice, loadChoice, resolveChoice, saveChoice } from './choice.ts'
 import { SessionProvider } from './context.tsx'
 import { EntryPages } from './entry-pages.tsx'
 import type { Session } from './session.ts'
 import { SignInAgain } from './sign-in-again.tsx'
+import type { SignInPrompt } from './sign-in-prompt.ts'
 
 type Props = { again: SignInPrompt; identify: (identity: Identity) => void }
 

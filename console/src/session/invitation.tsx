@@ -8,7 +8,7 @@ import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
 import { SecretInput } from '../parts/secret-input.tsx'
 import { loadChoice, saveChoice } from './choice.ts'
 import { EntryPage } from './entry-page.tsx'
-import { ServerUnreachable, pollWhileFailing } from './server-unreachable.tsx'
+import { pollWhileFailing, ServerUnreachable } from './server-unreachable.tsx'
 import type { Session } from './session.ts'
 
 type Props = { token: string; onSession: (session: Session) => void; onLeave: () => void }

@@ -1,8 +1,8 @@
 import { Button, Modal, Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import type { SignInPrompt } from './sign-in-prompt.ts'
 import { LoginForm } from './login.tsx'
 import type { Session } from './session.ts'
+import type { SignInPrompt } from './sign-in-prompt.ts'
 
 /** z-index above dialogs (200) and their dropdowns (300). */
 const ABOVE_ALL = 350

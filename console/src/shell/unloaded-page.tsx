@@ -1,6 +1,6 @@
 import { Button, Loader, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { POLL_EVERY_MS, isServerReady } from '../api/ready.ts'
+import { isServerReady, POLL_EVERY_MS } from '../api/ready.ts'
 
 /**
  * Shown in place of a page that could not be loaded. Reloads once the server answers, since there is no input

@@ -2,7 +2,7 @@ import { Loader } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useApiContext } from '../api/context.tsx'
-import { POLL_EVERY_MS, isServerReady } from '../api/ready.ts'
+import { isServerReady, POLL_EVERY_MS } from '../api/ready.ts'
 import classes from './frame.module.css'
 
 /** Shows that the server is unreachable, polls until it is back, and then refreshes all data. */

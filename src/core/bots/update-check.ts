@@ -122,7 +122,9 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
       const bot = await writeProblem(tx, change)
       if (!bot) return
       const data: BotEventData = { botId, ...bot, problem: problem && { ...problem, since: toIso(atMs) } }
-      await insertSubscribedEvents(tx, [{ accountId, id: deps.ids.next('evt'), type: 'bot.problem', atMs, data }])
+      await insertSubscribedEvents(tx, [
+        { accountId, id: deps.ids.next('evt'), type: 'bot.problem', atMs, data },
+      ])
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import { type SuppressionLookup, findSuppressed } from './store.ts'
+import { findSuppressed, type SuppressionLookup } from './store.ts'
 
 /**
  * The channels on which a recipient must get no marketing; null among them means

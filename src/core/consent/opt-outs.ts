@@ -5,6 +5,7 @@ import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { addressKeyOf } from './address.ts'
+import { publishSuppressionEvents } from './events.ts'
 import {
   deleteByRecipient,
   findOwners,
@@ -15,7 +16,6 @@ import {
   sweepParkedOptOuts,
   takeParkedOptOuts,
 } from './store.ts'
-import { publishSuppressionEvents } from './events.ts'
 
 /** An opt-out or opt-in of a recipient, by themselves or reported by a provider. */
 export type Decision = {
@@ -66,7 +66,9 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     reason: string,
   ): Promise<void> {
     if (decisions.length === 0) return
-    const rows = decisions.flatMap(suppressionsOf).map(place => ({ ...place, id: ids.next('sup'), source, reason }))
+    const rows = decisions
+      .flatMap(suppressionsOf)
+      .map(place => ({ ...place, id: ids.next('sup'), source, reason }))
     await publishSuppressionEvents(tx, ids, clock.now(), 'created', await insertSuppressions(tx, rows))
   }
 

@@ -147,7 +147,10 @@ export type SuppressionLookup = {
  * one query for all recipients. An opt-out that was sent to a shared number applies unless
  * the message uses a sender of the account's own.
  */
-export async function findSuppressed(db: Db, asked: readonly SuppressionLookup[]): Promise<(Channel | null)[][]> {
+export async function findSuppressed(
+  db: Db,
+  asked: readonly SuppressionLookup[],
+): Promise<(Channel | null)[][]> {
   const { rows } = await db.query<{ item: number; channel: string }>({
     name: 'find_suppressed',
     text: 'select * from find_suppressed($1,$2,$3,$4)',

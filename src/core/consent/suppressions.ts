@@ -15,6 +15,7 @@ import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { checkReach, type Recipient, readRecipient } from '../routing/recipient.ts'
 import { addressKeyOf, displayAddress } from './address.ts'
+import { publishSuppressionEvents, viewSuppression } from './events.ts'
 import {
   deleteSuppression,
   insertSuppressions,
@@ -22,7 +23,6 @@ import {
   type SuppressionRow,
   selectSuppression,
 } from './store.ts'
-import { publishSuppressionEvents, viewSuppression } from './events.ts'
 
 /** The recipients to whom an account sends no marketing. Refusals are Problems: VALIDATION_ERROR, NOT_FOUND. */
 export type Suppressions = {

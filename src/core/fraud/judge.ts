@@ -6,13 +6,13 @@ import { toMicros } from '../../lib/money.ts'
 import type { Breach, GuardedSend } from './guard.ts'
 import {
   ACCOUNT_SCOPE,
-  ipScopeOf,
   dayScopeOf,
+  ipScopeOf,
   labelOf,
-  scopesOf,
   rangeOf,
   type Scope,
   type ScopeKind,
+  scopesOf,
 } from './scopes.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
 import { type Delta, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'

@@ -76,7 +76,11 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
         values: [bareArray(records.map(({ id }) => id)), bareArray(accounts.map(toUuid))],
       })
       for (const { id, at } of records) readIds.set(id, at.getTime())
-      return { rows: rows.map(toRow), asOfMs: records.at(-1)!.at.getTime(), more: records.length === MAX_CHANGE_RECORDS }
+      return {
+        rows: rows.map(toRow),
+        asOfMs: records.at(-1)!.at.getTime(),
+        more: records.length === MAX_CHANGE_RECORDS,
+      }
     },
 
     async load(accountId: AccountId) {

@@ -1,8 +1,8 @@
 import { conversationKeyOf, moduleOf } from '../../contract/conversation.ts'
 import { PLATFORM_SENDER } from '../../contract/template.ts'
 import type { Owner } from '../consent/store.ts'
-import type { Conversation } from './store.ts'
 import type { ReceivedMessage } from './received.ts'
+import type { Conversation } from './store.ts'
 
 /** The conversationContext by which a send answers a message; null where its channel has none. */
 export function conversationOf(

@@ -5,11 +5,11 @@ import { patiently } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import type { StoreInbound } from './store-inbound.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
 import { joinParts, type PartRow, takeStaleParts } from './parts-store.ts'
-import { claimRefs } from './store.ts'
 import { LONGEST_TEXT, type ReceivedMessage, toReceived } from './received.ts'
+import { claimRefs } from './store.ts'
+import type { StoreInbound } from './store-inbound.ts'
 
 export type Inbox = {
   /**
@@ -17,7 +17,10 @@ export type Inbox = {
    * success; repeats change nothing. Rejects with DatabaseUnavailable
    * where they could not be stored in time: the provider must then repeat them.
    */
-  receive(connection: { id: ConnectionId; provider: string }, messages: readonly InboundMessage[]): Promise<void>
+  receive(
+    connection: { id: ConnectionId; provider: string },
+    messages: readonly InboundMessage[],
+  ): Promise<void>
   /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_GIVEN_UP. */
   storeIncomplete(): Promise<number>
 }

@@ -2,8 +2,8 @@ import { isSms } from '../../contract/enums.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { type Keyword, readChatKeyword, readKeyword } from '../consent/keywords.ts'
 import { reaches, readRecipient } from '../routing/recipient.ts'
-import type { InboundRow } from './store.ts'
 import type { ReceivedMessage } from './received.ts'
+import type { InboundRow } from './store.ts'
 
 /**
  * The keyword in a message. In a chat, a button counts as its text does. In a

@@ -32,7 +32,10 @@ const LONGEST_PHONE = 40
 const LONGEST_EMAIL = 254
 
 /** A provider's message, cut to the limits of what is stored. */
-export function toReceived(connection: { id: ConnectionId; provider: string }, message: InboundMessage): ReceivedMessage {
+export function toReceived(
+  connection: { id: ConnectionId; provider: string },
+  message: InboundMessage,
+): ReceivedMessage {
   return {
     accountId: (message.accountId as AccountId | undefined) ?? null,
     connectionId: connection.id,

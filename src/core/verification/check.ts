@@ -12,7 +12,7 @@ import type { Guard } from '../fraud/guard.ts'
 import type { Codes } from './codes.ts'
 import { exhausted, MAX_TRIES, unknownVerification } from './rules.ts'
 import { type CheckRow, type CheckVerdict, checkCodes } from './store.ts'
-import { recipientMismatch, readVerificationRef } from './verification-ref.ts'
+import { readVerificationRef, recipientMismatch } from './verification-ref.ts'
 
 export type CheckDeps = {
   db: Db

@@ -39,7 +39,11 @@ const NO_SMS_TYPES: ReadonlySet<PhoneType> = new Set([
 ])
 
 /** Reads a start's body. Throws a 400 that names the field. Pure. */
-export function readCodeRequest(body: VerificationSend, account: AccountSnapshot, phones: Phones): CodeRequest {
+export function readCodeRequest(
+  body: VerificationSend,
+  account: AccountSnapshot,
+  phones: Phones,
+): CodeRequest {
   const channel = readChannel(body.channel)
   const recipient = readVerifiable(body.to, phones)
   const cannotReceiveSms = recipient.phoneType !== null && NO_SMS_TYPES.has(recipient.phoneType)
@@ -47,7 +51,11 @@ export function readCodeRequest(body: VerificationSend, account: AccountSnapshot
   const fitting = channel ? [] : fittingChannels(recipient, cannotReceiveSms, account)
   return {
     recipient,
-    channels: channel ? [channel] : fitting.length > 0 ? fitting : [cannotReceiveSms ? 'official_chatapp' : 'auto'],
+    channels: channel
+      ? [channel]
+      : fitting.length > 0
+        ? fitting
+        : [cannotReceiveSms ? 'official_chatapp' : 'auto'],
     fansOut: fitting.length > 0 && account.verification.channels.length > 1,
     cannotReceiveSms: cannotReceiveSms,
     requestedSender: requestedSenderOf(body),

@@ -10,13 +10,19 @@ import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
 import type { Idempotency } from '../messages/idempotency.ts'
 import { dropMessageKey } from '../messages/idempotency-store.ts'
 import { refuseOnce } from '../messages/refuse.ts'
+import {
+  type AcceptCodeDeps,
+  acceptCode,
+  type LimitReached,
+  type PassedCode,
+  type RoutedCode,
+} from './accept-code.ts'
 import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
-import { type AcceptCodeDeps, acceptCode, type LimitReached, type PassedCode, type RoutedCode } from './accept-code.ts'
+import { guardedSend, type RouteCodeDeps, refuseBlocked, routeCode } from './code-routes.ts'
 import type { Codes } from './codes.ts'
 import { createKeysInProgress } from './keys-in-progress.ts'
-import { storedRequestOf, readCodeRequest, type CodeRequest } from './request.ts'
-import { routeCode, guardedSend, refuseBlocked, type RouteCodeDeps } from './ways.ts'
+import { type CodeRequest, readCodeRequest, storedRequestOf } from './request.ts'
 
 export type StartDeps = RouteCodeDeps &
   AcceptCodeDeps & {
@@ -119,7 +125,9 @@ export function createStart(deps: StartDeps): StartVerification {
       const carried = await acceptCode(passed, ways, deps)
       if (carried.kind !== 'answered') return await answerRefusal(carried, asked, guarded)
       const facts = { ...attempt, fansOut: asked.wanted.fansOut, order: ways.order }
-      return attemptAnswer(facts, carried.answers, false) ?? (await endRefused(facts, carried.answers, request))
+      return (
+        attemptAnswer(facts, carried.answers, false) ?? (await endRefused(facts, carried.answers, request))
+      )
     } finally {
       end()
     }
@@ -181,7 +189,11 @@ export function createStart(deps: StartDeps): StartVerification {
   }
 
   /** A key that has its response already gets that again: the guard judges only new codes. */
-  async function answerBlocked(send: GuardedSend, breach: Breach, { claim, request }: RoutedStart): Promise<Answer> {
+  async function answerBlocked(
+    send: GuardedSend,
+    breach: Breach,
+    { claim, request }: RoutedStart,
+  ): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
     if (existing) return replay(existing, claim, request)
     return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))

@@ -12,7 +12,10 @@ import { readVerification, readVerificationOf, type VerificationRow } from './st
 export type VerificationRef = { id: VerificationId | null; recipientKey: string | null }
 
 /** Throws a 400 where neither is given, a 404 for an id that cannot be one. */
-export function readVerificationRef(body: { verificationId?: string; to?: string }, phones: Phones): VerificationRef {
+export function readVerificationRef(
+  body: { verificationId?: string; to?: string },
+  phones: Phones,
+): VerificationRef {
   const { verificationId, to } = body
   if (verificationId === undefined && to === undefined) {
     throw invalid('verificationId', 'verificationId or to is required')

@@ -117,7 +117,14 @@ function byId(id: VerificationId, code: string): CheckRow {
 
 function byNumber(to: string, code: string): CheckRow {
   const codeMark = markOf(code)
-  return { accountId: account, live: true, id: null, recipientKey: to, codeDigest: codeMark, checkId: ids.next('req') }
+  return {
+    accountId: account,
+    live: true,
+    id: null,
+    recipientKey: to,
+    codeDigest: codeMark,
+    checkId: ids.next('req'),
+  }
 }
 
 async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> {

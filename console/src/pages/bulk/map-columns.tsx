@@ -5,7 +5,7 @@ import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import { type Plan, type Target, supportsSender, buttonTarget } from './plan.ts'
+import { buttonTarget, type Plan, supportsSender, type Target } from './plan.ts'
 
 type Props = { sheet: OpenSheet; plan: Plan; onPlan: (plan: Plan) => void }
 

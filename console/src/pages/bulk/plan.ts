@@ -58,7 +58,10 @@ export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
   }
   if (template !== null) {
     const values = Array.from({ length: template.places }, (_, at) => cellOf(row, plan, at + 1))
-    const buttons = template.buttons.map(button => ({ ...button, text: cellOf(row, plan, buttonTarget(button)) }))
+    const buttons = template.buttons.map(button => ({
+      ...button,
+      text: cellOf(row, plan, buttonTarget(button)),
+    }))
     return {
       ...common,
       template: {

@@ -1,7 +1,7 @@
 import { Grid, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type BulkCreated, PosthornError } from '../../../../sdk/index.ts'
-import { readResponse } from '../../api/read-response.ts'
 import { useApiContext } from '../../api/context.tsx'
+import { readResponse } from '../../api/read-response.ts'
 import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Card } from '../../parts/page.tsx'

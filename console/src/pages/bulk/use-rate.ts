@@ -10,7 +10,8 @@ export function useRate(job: BulkJob): RateSample[] {
   const [samples, setSamples] = useState<RateSample[]>([])
   const latest = useRef(job)
   latest.current = job
-  const isSending = !ENDED_STATUSES.has(job.status) && job.status !== 'validating' && job.status !== 'accepting'
+  const isSending =
+    !ENDED_STATUSES.has(job.status) && job.status !== 'validating' && job.status !== 'accepting'
 
   useEffect(() => {
     if (!isSending) return

@@ -7,7 +7,7 @@ import { CheckRows } from './check-rows.tsx'
 import { FileDrop } from './file-drop.tsx'
 import { MapColumns } from './map-columns.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import { guessColumns, hasLostPlus, type Plan, missingIn } from './plan.ts'
+import { guessColumns, hasLostPlus, missingIn, type Plan } from './plan.ts'
 import { RunJob } from './run-job.tsx'
 import classes from './wizard.module.css'
 
@@ -80,7 +80,11 @@ export default function Wizard() {
           )}
           {step > 0 && (
             <Group justify="space-between">
-              <Button variant="default" leftSection={<ArrowLeft size={15} />} onClick={() => goToStep(step - 1)}>
+              <Button
+                variant="default"
+                leftSection={<ArrowLeft size={15} />}
+                onClick={() => goToStep(step - 1)}
+              >
                 Back
               </Button>
               {step < 3 && (

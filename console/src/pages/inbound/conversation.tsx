@@ -9,8 +9,8 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { ContactCard } from './contact-card.tsx'
 import classes from './conversation.module.css'
-import { MediaFile } from './media-file.tsx'
 import { LocationCard } from './location-card.tsx'
+import { MediaFile } from './media-file.tsx'
 
 const MAX_MESSAGES = 30
 

@@ -4,8 +4,8 @@ import { useApi } from '../../api/context.tsx'
 import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
-import { MEMBERS, DEFAULT_PERMISSIONS } from './permissions.ts'
 import { type AccessDraft, AccessFields, accessBody, accessField } from './access-fields.tsx'
+import { DEFAULT_PERMISSIONS, MEMBERS } from './permissions.ts'
 
 export function ChangeMember({ member, onClose }: { member: Member | null; onClose: () => void }) {
   return (

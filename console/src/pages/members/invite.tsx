@@ -2,8 +2,8 @@ import { Modal, Switch, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
 import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { MEMBERS, DEFAULT_PERMISSIONS } from './permissions.ts'
 import { type AccessDraft, AccessFields, accessBody, accessField } from './access-fields.tsx'
+import { DEFAULT_PERMISSIONS, MEMBERS } from './permissions.ts'
 
 type Made = { link: string; mail: string; email: string }
 type Props = { opened: boolean; onClose: () => void; onMade: (made: Made) => void }

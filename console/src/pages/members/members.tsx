@@ -15,10 +15,10 @@ import { useSession } from '../../session/context.tsx'
 import { ChangeMember } from './change-member.tsx'
 import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
-import { withRemainingKeys } from './remaining-keys.ts'
 import { LinkDialog } from './link-dialog.tsx'
 import { MemberMenu } from './member-menu.tsx'
 import { MEMBERS, permissionsLabel } from './permissions.ts'
+import { withRemainingKeys } from './remaining-keys.ts'
 
 type Open =
   | { what: 'invite' }

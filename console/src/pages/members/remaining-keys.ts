@@ -1,7 +1,10 @@
 const MAX_NAMED = 5
 
 /** Adds to the confirmation which keys of a removed person are still valid. */
-export function withRemainingKeys(done: string, { apiKeys }: { apiKeys: readonly { name: string }[] }): string {
+export function withRemainingKeys(
+  done: string,
+  { apiKeys }: { apiKeys: readonly { name: string }[] },
+): string {
   if (apiKeys.length === 0) return done
   const named = apiKeys.slice(0, MAX_NAMED).map(({ name }) => `“${name}”`)
   const more = apiKeys.length > MAX_NAMED ? ` and ${apiKeys.length - MAX_NAMED} more` : ''

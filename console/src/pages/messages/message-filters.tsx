@@ -1,10 +1,10 @@
 import { MESSAGE_ERRORS, MESSAGE_STATUSES, MESSAGE_TYPES, type Message } from '../../../../sdk/index.ts'
+import { ChannelFilter, PeriodFilter } from '../../parts/common-filters.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { humanize } from '../../parts/status-badge.tsx'
 import { typeName } from '../../parts/type-name.ts'
 import { useFilters } from '../../parts/use-filters.ts'
-import { ChannelFilter, PeriodFilter } from '../../parts/common-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 
 /** The filter value for both modes; without a filter it is the current mode. */

@@ -1,6 +1,6 @@
 import type { Message } from '../../../../sdk/index.ts'
 import { useMessageChanges } from '../../api/use-message-changes.ts'
-import { matchesChangingFilters, type MessageQuery } from './message-filters.tsx'
+import { type MessageQuery, matchesChangingFilters } from './message-filters.tsx'
 
 type List = {
   update(rows: readonly Message[], how: { keyOf(row: Message): string; fits(row: Message): boolean }): void

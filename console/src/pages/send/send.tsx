@@ -13,7 +13,7 @@ import { notifyDone } from '../../parts/toast.tsx'
 import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 import { MessagePanel } from '../messages/message-panel.tsx'
-import { type Draft, draftFrom, EMPTY, fieldOf, toBody, type PrefilledText } from './draft.ts'
+import { type Draft, draftFrom, EMPTY, fieldOf, type PrefilledText, toBody } from './draft.ts'
 import { Estimate } from './estimate.tsx'
 import { SendFields } from './send-fields.tsx'
 

@@ -120,7 +120,11 @@ export function hasProviderText({ kind, subType }: Pick<Draft, 'kind' | 'subType
 export function placeholderCount(draft: Draft): number {
   if (draft.bound) return Number(draft.manualVariableCount) || 0
   if (hasProviderText(draft)) return 1
-  return highestPlaceholder(draft.words, draft.emailSubject, draft.headerType === 'text' ? draft.headerValue : '')
+  return highestPlaceholder(
+    draft.words,
+    draft.emailSubject,
+    draft.headerType === 'text' ? draft.headerValue : '',
+  )
 }
 
 /** The request body, with only the fields of the kind. */

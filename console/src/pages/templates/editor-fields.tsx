@@ -21,9 +21,9 @@ import { HeaderFields } from './header-fields.tsx'
 import { KINDS, SUB_TYPES } from './kinds.ts'
 import { OtpFields } from './otp-fields.tsx'
 import { fillPlaceholders } from './placeholders.ts'
+import { TemplateTextField } from './template-text-field.tsx'
 import type { UploadPath } from './upload.tsx'
 import { useSmsParts } from './use-sms-parts.ts'
-import { TemplateTextField } from './template-text-field.tsx'
 
 export function EditorFields({
   form,

@@ -52,7 +52,12 @@ export function TemplateTextField({
         />
       </div>
       <Group justify="space-between" gap="xs">
-        <Button size="compact-xs" variant="default" leftSection={<Braces size={13} />} onClick={insertPlaceholder}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<Braces size={13} />}
+          onClick={insertPlaceholder}
+        >
           Add a variable
         </Button>
         <Text size="xs" c="dimmed" component="div" aria-live="polite">

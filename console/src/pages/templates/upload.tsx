@@ -2,9 +2,9 @@ import { Button, Group, Progress, Text } from '@mantine/core'
 import { Paperclip, Upload, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import type { HeaderType, MediaAsset } from '../../../../sdk/index.ts'
-import { readResponse } from '../../api/read-response.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
+import { readResponse } from '../../api/read-response.ts'
 import { ChooseFile } from '../../parts/choose-file.tsx'
 
 const ACCEPT: Record<Exclude<HeaderType, 'text'>, string> = {

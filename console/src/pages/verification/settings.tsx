@@ -11,8 +11,8 @@ import { notifyDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import {
   type CodeTemplate,
-  SettingsFields,
   isCodeTemplate,
+  SettingsFields,
   settingsBody,
   settingsDraft,
   settingsField,

@@ -3,6 +3,7 @@ import { Receipt } from 'lucide-react'
 import { Link } from 'wouter'
 import type { LedgerEntry } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
+import { PeriodFilter } from '../../parts/common-filters.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
@@ -11,7 +12,6 @@ import { periodStart } from '../../parts/periods.ts'
 import { humanize, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { PeriodFilter } from '../../parts/common-filters.tsx'
 
 const POLL_EVERY_MS = 10_000
 const SOURCES = [

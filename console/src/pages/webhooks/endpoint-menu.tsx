@@ -84,7 +84,8 @@ function useEndpointActions({ id }: WebhookView, onSecret: (secret: string) => v
     (api, enabled: boolean) => api.patch('/api/v2/webhooks/{id}', { path, body: { enabled } }),
     {
       changes,
-      onDone: ({ data }) => notifyDone(data.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.'),
+      onDone: ({ data }) =>
+        notifyDone(data.enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.'),
     },
   )
   const remove = useAction(api => api.delete('/api/v2/webhooks/{id}', { path }), {

@@ -7,11 +7,17 @@ import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { notifyDone } from '../../../parts/toast.tsx'
-import { QuietFields, quietBody, quietDraft, quietField, quietHoursText } from '../../settings/quiet-fields.tsx'
+import {
+  QuietFields,
+  quietBody,
+  quietDraft,
+  quietField,
+  quietHoursText,
+} from '../../settings/quiet-fields.tsx'
 import {
   type CodeTemplate,
-  SettingsFields,
   isCodeTemplate,
+  SettingsFields,
   settingsBody,
   settingsDraft,
   settingsField,

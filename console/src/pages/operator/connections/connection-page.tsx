@@ -12,7 +12,7 @@ import { ConnectionFacts } from './connection-facts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
 import { LinkState } from './link-state.tsx'
-import { CONNECTIONS, POLL_EVERY_MS, MAX_CONNECTIONS } from './paths.ts'
+import { CONNECTIONS, MAX_CONNECTIONS, POLL_EVERY_MS } from './paths.ts'
 
 /** One connection: its status, a test, and its settings. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {

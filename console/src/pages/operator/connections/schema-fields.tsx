@@ -223,7 +223,10 @@ function Group({ schema, path, label, needed, hasValue, fields }: FieldProps) {
       label={hasValue ? `${label}: replace it` : label}
       checked={there}
       onChange={event =>
-        fields.setFieldValue(path, event.currentTarget.checked ? toFormConfig(schema, {} as FormConfig) : null)
+        fields.setFieldValue(
+          path,
+          event.currentTarget.checked ? toFormConfig(schema, {} as FormConfig) : null,
+        )
       }
     />
   )

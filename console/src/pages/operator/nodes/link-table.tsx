@@ -5,7 +5,7 @@ import { useRead } from '../../../api/use-read.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { CONNECTIONS, MAX_CONNECTIONS } from '../connections/paths.ts'
-import { CIRCUIT_TONES, CIRCUIT_LABELS, LINK_LABELS } from '../link-labels.ts'
+import { CIRCUIT_LABELS, CIRCUIT_TONES, LINK_LABELS } from '../link-labels.ts'
 
 export function LinkTable({ links }: { links: readonly LinkView[] }) {
   const connections = useRead(CONNECTIONS, { query: { limit: MAX_CONNECTIONS } })

@@ -8,7 +8,7 @@ import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { CONNECTIONS } from '../connections/paths.ts'
-import { orderChanges, type OrderedConnection } from './order.ts'
+import { type OrderedConnection, orderChanges } from './order.ts'
 import { POLICIES } from './paths.ts'
 
 type Move = { from: number; to: number }

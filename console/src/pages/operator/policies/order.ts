@@ -35,7 +35,11 @@ export function orderedConnections(policies: readonly AdminPolicy[]): OrderedCon
 }
 
 /** The fewest changes that move the connection at `from` to `to`. */
-export function orderChanges(placed: readonly OrderedConnection[], from: number, to: number): { id: string; order: number }[] {
+export function orderChanges(
+  placed: readonly OrderedConnection[],
+  from: number,
+  to: number,
+): { id: string; order: number }[] {
   const wanted = placed.filter((_, at) => at !== from)
   wanted.splice(to, 0, placed[from]!)
   const changes: { id: string; order: number }[] = []

@@ -3,9 +3,9 @@ import { Link } from 'wouter'
 import type { QueuesView, QueueView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
-import { formatCappedCount } from '../../../parts/format-count.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Figure } from '../../../parts/figure.tsx'
+import { formatCappedCount } from '../../../parts/format-count.ts'
 import { Card, Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
@@ -48,7 +48,12 @@ function Figures({ queues }: { queues: QueuesView }) {
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       <Figure label="Messages due" value={due} />
       <Figure label="Longest wait" value={lagMs} format={formatDelay} />
-      <Figure label="Webhook deliveries" value={deliveries.waiting} format={formatCappedCount} note="waiting" />
+      <Figure
+        label="Webhook deliveries"
+        value={deliveries.waiting}
+        format={formatCappedCount}
+        note="waiting"
+      />
       <Figure label="Bulk jobs running" value={bulk.running} />
       <Figure label="Bulk jobs waiting" value={bulk.queued + bulk.validating + bulk.paused} />
       <Figure

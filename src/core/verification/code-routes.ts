@@ -13,7 +13,7 @@ import { isCodeOnly } from '../templates/spec.ts'
 import { isUsable } from '../templates/transitions.ts'
 import type { RoutedCode } from './accept-code.ts'
 import type { LearnedOrders } from './learned.ts'
-import { notMobile, type CodeRequest } from './request.ts'
+import { type CodeRequest, notMobile } from './request.ts'
 
 export type RouteCodeDeps = ResolveDeps & { learned: Pick<LearnedOrders, 'order'> }
 
