@@ -128,7 +128,7 @@ describe('an event', () => {
   })
 
   test.each([
-    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, null, /elsewhere/],
+    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, null, /redirects to another place/],
     ['a redirect without a place', { status: 304, headers: {} }, 304, /304/],
     ['a 404', 404, 404, /404/],
     ['a 500', 500, 500, /500/],

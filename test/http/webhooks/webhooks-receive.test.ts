@@ -201,7 +201,7 @@ describe('who is let in', () => {
   })
 
   test('one that this node has not opened yet is not unknown: the provider comes again', async () => {
-    const links = { hearing: () => undefined } as unknown as Links
+    const links = { webhookLink: () => undefined } as unknown as Links
     const isWanted = async (provider: string) => provider === 'twilio'
     const door = createInboundDoor(links, {} as never, {} as never, isWanted)
     const receive = (provider: string) => door.receive(provider, connectionId, {} as InboundRequest)
