@@ -11,7 +11,7 @@ export type LiveOptions = {
 }
 
 const POLL_MS = 2_000
-/** After so many streams that failed without an event it polls, and retries a stream only every TRY_AGAIN_MS. */
+/** After so many streams that failed without an event it polls, and retries a stream only every RETRY_STREAM_MS. */
 const MAX_FAILURES = 3
 const RETRY_STREAM_MS = 30_000
 /** The server sends a heartbeat every 15 s: a stream that is silent for longer is dead. */

@@ -6,7 +6,7 @@ import { createSemaphore } from './semaphore.ts'
 export type SmtpUtf8Check = {
   /** Records the extensions that the server announced on a connection that has carried a mail. */
   recordExtensions(extensions: readonly string[]): void
-  /** From the last recorded extensions; asks the server if they are older than BELIEVED_MS. */
+  /** From the last recorded extensions; asks the server if they are older than CACHED_MS. */
   isSupported(signal: AbortSignal): Promise<boolean | { fault: SmtpFault }>
 }
 

@@ -34,7 +34,7 @@ export type NewKeys = {
   /**
    * Replaces a valid key by one with the same rights and expiry. The old key stays valid for
    * `overlapSeconds`, unless it expires before; 0 revokes it at once. Null if there is no such key; CONFLICT if
-   * it is revoked or expired. `mayTouch` throws if the caller may not replace it.
+   * it is revoked or expired. `checkMayReplace` throws if the caller may not replace it.
    */
   rotate(
     accountId: AccountId,

@@ -21,7 +21,7 @@ export type Inbox = {
     connection: { id: ConnectionId; provider: string },
     messages: readonly InboundMessage[],
   ): Promise<void>
-  /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_GIVEN_UP. */
+  /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_ABANDONED. */
   storeIncomplete(): Promise<number>
 }
 

@@ -60,7 +60,7 @@ export type Waiting = { waiting: number; waitingMore: boolean; unknown: number; 
 
 /**
  * How many of the account's messages are waiting and how many are unknown, each counted up to `most`, and whether there
- * may be more. Looks at the newest `lookedAt` in the outbox, live and test together: whether a message is live is only in
+ * may be more. Looks at the newest `maxScanned` in the outbox, live and test together: whether a message is live is only in
  * its own row, so without this limit a million live ones would be read to find a few test ones.
  */
 export async function countWaiting(
