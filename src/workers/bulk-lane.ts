@@ -83,9 +83,9 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let isRunScheduled = false
   let cancelNext: Cancel = () => {}
   const send = createHandOver(lease, deps, {
-    pauseJob: pauseJob,
-    delayJob: delayJob,
-    setHasConnection: setHasConnection,
+    pauseJob,
+    delayJob,
+    setHasConnection,
   })
 
   function update(sending: readonly SendingJob[], snapshot: AccountSnapshot): void {
@@ -335,9 +335,9 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     accountId,
     update,
     run,
-    addReturning: addReturning,
+    addReturning,
     duePerSecond: () => shareCeiling().reduce((sum, { share }) => sum + share, 0),
-    jobStates: jobStates,
+    jobStates,
     // Not while rows are still to be sent, which only this node knows: the lane's next node would send its own at the same time.
     isIdle: () => order.length === 0 && rowsInProgress === 0 && !window.isTaken(),
     async stop() {

@@ -92,7 +92,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const laneDeps: BulkLaneDeps = {
     ...deps,
     gate: createBulkGate({ clock, places: ROWS_AT_ONCE, duePerSecond: () => duePerSecond }),
-    slots: slots,
+    slots,
     isCrowded: () => duePerSecond > CROWDED_PER_SECOND,
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),

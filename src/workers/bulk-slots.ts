@@ -67,7 +67,7 @@ export function createBulkSlots(freeSlotsAt: (connectionId: ConnectionId) => num
   }
 
   return {
-    hasFreeSlot: hasFreeSlot,
+    hasFreeSlot,
     reserve(connectionId) {
       reservations++
       if (connectionId === null) return () => {}
@@ -84,6 +84,6 @@ export function createBulkSlots(freeSlotsAt: (connectionId: ConnectionId) => num
       const runs = waiting.get(connectionId) ?? new Set()
       waiting.set(connectionId, runs.add(run))
     },
-    slotFreed: slotFreed,
+    slotFreed,
   }
 }

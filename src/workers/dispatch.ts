@@ -88,7 +88,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     log: deps.log,
     node: deps.node,
     held: heldItems,
-    concludeLost: concludeLost,
+    concludeLost,
   })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
@@ -350,7 +350,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         )
       }
     },
-    syncLanes: syncLanes,
+    syncLanes,
     stats: () =>
       [...lanes.values()].map(lane => ({
         connectionId: lane.open.id,

@@ -187,7 +187,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       return head < queue.length ? 0 : Math.max(0, admissible())
     },
     wanted: () => (room() * 2 >= capacity() ? room() : 0),
-    pausedUntil: pausedUntil,
+    pausedUntil,
     allPausedUntil() {
       const restMs = allPausedUntilMs - clock.monotonic()
       return restMs > 0 ? clock.now() + restMs : 0

@@ -135,7 +135,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   return {
     judge,
-    refuseLate: refuseLate,
+    refuseLate,
     blocked: (send, breach) => blocks.record(send, breach, 'blocked'),
     sent,
     dropped,

@@ -57,7 +57,7 @@ export function readCodeRequest(
         ? fitting
         : [cannotReceiveSms ? 'official_chatapp' : 'auto'],
     fansOut: fitting.length > 0 && account.verification.channels.length > 1,
-    cannotReceiveSms: cannotReceiveSms,
+    cannotReceiveSms,
     requestedSender: requestedSenderOf(body),
     clientIp: readClientIp(body.clientIp),
   }

@@ -86,7 +86,9 @@ describe('free text', () => {
     const before = await account.footprint()
     const answer = await send()
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
-    expect(answer.body['error']).toContain('free text is only allowed within 24 hours of a message from the recipient')
+    expect(answer.body['error']).toContain(
+      'free text is only allowed within 24 hours of a message from the recipient',
+    )
     expect(faultPaths(answer)).toEqual(['template'])
     expect(await account.footprint()).toEqual(before)
     expect(first.peer.requests).toEqual([])
