@@ -16,7 +16,7 @@ import { checkMasterKey } from './core/master-key.ts'
 import { countOutbox } from './core/outbox/store.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
 import { seed } from './core/seed.ts'
-import { knowOperatorToken, type OperatorToken } from './http/auth.ts'
+import { type OperatorToken, readOperatorToken } from './http/auth.ts'
 import { createEventStreams } from './http/event-streams.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
@@ -25,7 +25,7 @@ import { CONSOLE_DIR } from './infra/console-build.ts'
 import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
 import type { Logger } from './infra/log.ts'
-import { createNewerLook } from './infra/newer-schema.ts'
+import { createNewerSchemaCheck } from './infra/newer-schema.ts'
 import { UPLOAD_BYTES } from './infra/object-store.ts'
 import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
@@ -91,7 +91,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await changes.start()
   const seeded = await seedStore(base, accounts)
   const lease = await startLease(base)
-  const operatorToken = knowOperatorToken(options.secrets.operatorToken)
+  const operatorToken = readOperatorToken(options.secrets.operatorToken)
   const rooms: Rooms = createRooms(base, {
     accounts,
     mediaRooms: createMediaRooms(base, options.files),
@@ -268,7 +268,7 @@ function openServer(
 
 function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrown']): Loop | null {
   return onOutgrown
-    ? startSchemaWatch({ clock, findNewer: createNewerLook(db), onNewerSchema: onOutgrown })
+    ? startSchemaWatch({ clock, findNewer: createNewerSchemaCheck(db), onNewerSchema: onOutgrown })
     : null
 }
 

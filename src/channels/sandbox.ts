@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { CHANNELS } from '../contract/enums.ts'
 import type { SandboxMedia } from '../contract/sandbox.ts'
 import { SANDBOX } from '../contract/sandbox.ts'
-import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
+import type { ReceivedMessage, SandboxInbox } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
 import type {
   Io,
@@ -94,12 +94,12 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
   async function checkThrottle(message: Outgoing): Promise<Outcome | null> {
     const nowMs = io.clock.now()
     try {
-      const untilMs = await inbox.restUntil({
+      const untilMs = await inbox.throttledUntil({
         accountId: message.accountId as AccountId,
         recipient: message.to,
         acceptedAtMs: timeOf(message.messageId as MessageId),
         nowMs,
-        restMs: THROTTLE_MS,
+        throttleMs: THROTTLE_MS,
       })
       return untilMs <= nowMs ? null : throttle(untilMs - nowMs)
     } catch (error) {
@@ -111,7 +111,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     const nowMs = io.clock.now()
     const taken = toTakenMessage(message, script, media, nowMs, io)
     try {
-      await inbox.take(taken)
+      await inbox.store(taken)
     } catch (error) {
       return inboxFailed(error)
     }
@@ -191,7 +191,7 @@ function toTakenMessage(
   media: Prepared['media'],
   nowMs: number,
   io: Io,
-): TakenMessage {
+): ReceivedMessage {
   return {
     connectionId: io.connectionId,
     accountId: message.accountId as AccountId,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../contract/form.ts'
+import { withPattern } from '../contract/pattern.ts'
 import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
 import { BaseUrl, HTTP_FIELDS, laneSettings, pathOf, Secret, Sender } from './http/config.ts'
@@ -13,7 +13,7 @@ import { readCallback, withAttempt } from './twilio/receipts.ts'
 const BASE_URL = 'https://api.twilio.com'
 
 const Sid = (kind: string) =>
-  inForm(`^${kind}[0-9a-fA-F]{32}$`, `must be ${kind} and 32 digits of base 16 (0 to 9, a to f)`)
+  withPattern(`^${kind}[0-9a-fA-F]{32}$`, `must be ${kind} and 32 digits of base 16 (0 to 9, a to f)`)
 
 const Config = Type.Object(
   {

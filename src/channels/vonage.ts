@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../contract/form.ts'
+import { withPattern } from '../contract/pattern.ts'
 import { countSms } from '../lib/sms-parts.ts'
 import { openHttpApi, testResultOf, warnOfNoReceipts } from './http/api.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
@@ -19,7 +19,7 @@ const LONGEST_CALLBACK = 100
 const Config = Type.Object(
   {
     apiKey: Type.String({
-      ...inForm('^[A-Za-z0-9]{1,32}$', 'must be letters and digits alone, at most 32'),
+      ...withPattern('^[A-Za-z0-9]{1,32}$', 'must be letters and digits alone, at most 32'),
       description: 'The account’s API key.',
     }),
     apiSecret: Secret('The account’s API secret.', 100),

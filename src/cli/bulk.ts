@@ -1,6 +1,6 @@
 import type { AccountView } from '../contract/account.ts'
 import type { BulkJob, BulkRow, BulkStatus } from '../contract/bulk.ts'
-import { awake, pause, systemClock } from '../lib/clock.ts'
+import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { misuse } from '../lib/refusal.ts'
 import { bulkKeyOf, readBulkBody } from './bulk-file.ts'
 import type { Body, Client } from './client.ts'
@@ -36,7 +36,7 @@ export const send = clientCommand({
       )
     }
     if (given.flag('detach')) return { data: job }
-    return { data: await withInvalidRows(given.client, await awake(followJob(given.client, job))) }
+    return { data: await withInvalidRows(given.client, await keepProcessAlive(followJob(given.client, job))) }
   },
   isFailure: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),
   show: answer => renderJob(answer['data'] as JobWithInvalidRows),

@@ -1,5 +1,5 @@
 import type { Message } from '../contract/message.ts'
-import { awake, pause, systemClock } from '../lib/clock.ts'
+import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
 import type { ServerEvent } from './client.ts'
 import { API_KEY_HINT, clientCommand, type Invocation } from './client-command.ts'
@@ -24,7 +24,7 @@ export const run = clientCommand({
     count: { type: 'string' },
   },
   async call(given) {
-    await awake(listen(given))
+    await keepProcessAlive(listen(given))
     return null
   },
   show: () => '',

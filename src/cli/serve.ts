@@ -8,7 +8,7 @@ import { createConsoleFiles } from '../infra/console-files.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
-import { awake, systemClock } from '../lib/clock.ts'
+import { keepProcessAlive, systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { buildStaleConsole } from './build-stale-console.ts'
@@ -34,10 +34,10 @@ export const run: Run = async () => {
   // From here on a signal does not interrupt the start, except where it waits.
   const end = watchSignals(log)
   // `awake`: waiting for the database uses only timers, which would let the process exit.
-  const server = await awake(start(config, log, progress, end))
+  const server = await keepProcessAlive(start(config, log, progress, end))
   if (server) {
     if (!end.signal.aborted) await once(end.signal, 'abort')
-    await awake(server.stop())
+    await keepProcessAlive(server.stop())
   }
   log.info('stopped')
   const reason = end.reason()

@@ -4,7 +4,7 @@ import { startEmbedded } from '../infra/embedded.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
-import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
+import { type Clock, keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { VERSION } from '../version.ts'
 import { databaseRefusal, needsConfigChange } from './unusable-database.ts'
 
@@ -62,7 +62,9 @@ async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>
   const { config, clock, log, progress, onLost } = options
   if (!config.databaseUrl) return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost })
   const url = config.databaseUrl
-  await progress.step('Waiting for the database', () => awake(waitForDatabase(url, clock, options.signal)))
+  await progress.step('Waiting for the database', () =>
+    keepProcessAlive(waitForDatabase(url, clock, options.signal)),
+  )
   return { url, stop: async () => {} }
 }
 
@@ -107,7 +109,7 @@ async function migrateStore(url: string, options: StoreOptions): Promise<string[
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   try {
     return await options.progress.step('Migrating the database', note =>
-      awake(
+      keepProcessAlive(
         migrate(database, {
           version: VERSION,
           onProgress: note,

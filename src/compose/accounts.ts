@@ -25,7 +25,7 @@ import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { createSessionSnapshots } from '../core/sessions/snapshot.ts'
 import { isCodeOnly } from '../core/templates/spec.ts'
 import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
-import { explain } from '../http/schema-faults.ts'
+import { explainFaults } from '../http/schema-faults.ts'
 import { within } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Foundation } from './foundation.ts'
@@ -111,7 +111,7 @@ export function createAccountRooms(
       ids,
       seal,
       providers,
-      explain,
+      explain: explainFaults,
       accountExists: id => accountExists(db, id),
       testLink: id => within(clock, LINK_TEST_MS, signal => linkRoom().links.test(id, signal)),
       stateOf: id => linkRoom().stateOf(id),

@@ -1,7 +1,7 @@
 import type { LinkSpec, Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState } from '../channels/provider.ts'
 import { Problem } from '../contract/errors.ts'
-import type { InboundDoor } from '../contract/inbound.ts'
+import type { InboundReceiver } from '../contract/inbound.ts'
 import { storableReceipt } from '../core/messages/provider-text.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
@@ -79,7 +79,7 @@ export function createInboundDoor(
   inbox: Inbox,
   { botDoor }: BotRooms,
   isWanted: (provider: string, id: ConnectionId) => Promise<boolean>,
-): InboundDoor {
+): InboundReceiver {
   /** The open link of a connection; null if there is none. */
   async function findLink(provider: string, connectionId: string) {
     if (!isId('cnn', connectionId)) return null
@@ -90,7 +90,7 @@ export function createInboundDoor(
   }
 
   return {
-    async awaits(provider, connectionId) {
+    async accepts(provider, connectionId) {
       if (provider === BOTS) return botDoor.hasBot(connectionId)
       return (await findLink(provider, connectionId))?.link.receive !== undefined
     },

@@ -5,7 +5,7 @@ import { createMedia } from '../core/media/media.ts'
 import { createPreviews } from '../core/media/preview.ts'
 import { createMediaSweep } from '../core/media/sweep.ts'
 import { createFileStore, type FileStore } from '../infra/file-store.ts'
-import { collecting } from '../infra/gc-store.ts'
+import { withGarbageCollection } from '../infra/gc-store.ts'
 import { createObjectStore } from '../infra/object-store.ts'
 import { MINUTE_MS } from '../lib/durations.ts'
 import type { Chore } from '../workers/chores.ts'
@@ -51,7 +51,7 @@ export function originOf({ publicUrl, host, port }: Pick<Config, 'publicUrl' | '
 
 /** A bucket if there is one, else a directory, which only works for nodes that share it. */
 function chooseFileStore(config: Config): FileStore {
-  return collecting(
+  return withGarbageCollection(
     config.mediaBucket
       ? createObjectStore(config.mediaBucket)
       : createFileStore(join(config.dataDir, DIRECTORY)),

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { CHANNEL_ORDERS, CHANNELS, KEY_MODES, PERMISSIONS, VERIFICATION_CHANNELS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
-import { inForm } from './form.ts'
 import { OfficialSender } from './official.ts'
+import { withPattern } from './pattern.ts'
 import { SmsSenderView } from './sender.ts'
 
 export const ACCOUNT_STATUSES = ['active', 'suspended'] as const
@@ -23,7 +23,7 @@ export type PoolView = Static<typeof PoolView>
 
 const TimeOfDay = (description: string) =>
   Type.String({
-    ...inForm('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time of day, such as 21:30'),
+    ...withPattern('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time of day, such as 21:30'),
     description,
   })
 

@@ -11,7 +11,7 @@ import {
 import { ActorView } from './actor.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
-import { inForm } from './form.ts'
+import { withPattern } from './pattern.ts'
 import { SENDER_STATUSES } from './sender.ts'
 import { WalletView } from './wallet.ts'
 
@@ -157,7 +157,7 @@ export const PriceInput = Type.Object({
   ),
   prefix: Type.Optional(
     Type.String({
-      ...inForm('^\\+?[1-9][0-9]{0,14}$', 'must be the first digits of an E.164 number, such as +4915'),
+      ...withPattern('^\\+?[1-9][0-9]{0,14}$', 'must be the first digits of an E.164 number, such as +4915'),
       description: 'First digits of an E.164 number',
     }),
   ),

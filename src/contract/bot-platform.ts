@@ -7,14 +7,14 @@ import type { InboundCard, InboundLocation } from './inbound-message.ts'
  */
 export type BotPlatform = {
   /** The bot that this token belongs to. */
-  identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>>
+  identify(token: string, signal: AbortSignal): Promise<PlatformResult<BotIdentity>>
   /**
    * Sets the webhook, whose calls carry the secret. With null there is none, and updates wait until `updates`
    * fetches them.
    */
-  listen(token: string, webhook: BotWebhook | null, signal: AbortSignal): Promise<PlatformAnswer<true>>
+  setWebhook(token: string, webhook: BotWebhook | null, signal: AbortSignal): Promise<PlatformResult<true>>
   /** The current webhook, according to the platform. */
-  listener(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotListener>>
+  getWebhook(token: string, signal: AbortSignal): Promise<PlatformResult<BotWebhookInfo>>
   /**
    * Fetches pending updates; if there are none, waits for one for at most `waitMs`. Confirms all updates
    * before `offset`, which are not delivered again; null confirms nothing.
@@ -23,18 +23,18 @@ export type BotPlatform = {
     token: string,
     ask: { offset: number | null; waitMs: number },
     signal: AbortSignal,
-  ): Promise<PlatformAnswer<readonly BotUpdate[]>>
+  ): Promise<PlatformResult<readonly BotUpdate[]>>
   /** Confirms that a button was pressed, so that the platform stops showing it as pending. */
-  acknowledge(token: string, press: string, signal: AbortSignal): Promise<PlatformAnswer<true>>
+  acknowledge(token: string, press: string, signal: AbortSignal): Promise<PlatformResult<true>>
   /** The header, in lower case, in which the platform sends the secret. */
   secretHeader: string
   /** Parses the update of a webhook call; null if it cannot be read. */
-  readCall(body: Buffer): BotUpdate | null
+  parseUpdate(body: Buffer): BotUpdate | null
 }
 
 export type BotWebhook = { url: string; secret: string }
 
-export type BotListener = {
+export type BotWebhookInfo = {
   /** The webhook's URL; null if updates wait to be fetched. */
   url: string | null
   /** Number of pending updates. */
@@ -46,7 +46,7 @@ export type BotListener = {
 
 export type BotIdentity = { platformId: string; username: string | null; name: string }
 
-export type PlatformAnswer<T> =
+export type PlatformResult<T> =
   | { kind: 'answer'; value: T }
   /** The token is invalid, or was revoked. */
   | { kind: 'unauthorized' }
@@ -66,7 +66,7 @@ export type BotUpdate = {
   chat: BotChat | null
   /** The platform's time, in ms since the epoch; null if it gives none. */
   atMs: number | null
-  what: BotHappening | null
+  what: BotChatEvent | null
   /** The platform's id of the button press that must be acknowledged; null for other updates. */
   press: string | null
 }
@@ -80,7 +80,7 @@ export type BotChat = {
   lastName: string | null
 }
 
-export type BotHappening =
+export type BotChatEvent =
   | { kind: 'message'; start: { payload: string | null } | null; message: BotMessage }
   /** The person blocked the bot; the group removed it. */
   | { kind: 'blocked' }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
-import { inForm } from './form.ts'
+import { withPattern } from './pattern.ts'
 
 /**
  * Schemas of sign-in and the person's own profile, `/api/console`. For everything else the console uses the
@@ -116,7 +116,7 @@ export type TotpStart = Static<typeof TotpStart>
 
 export const TotpConfirm = Type.Object({
   code: Type.String({
-    ...inForm('^[0-9]{6}$', 'must be six digits'),
+    ...withPattern('^[0-9]{6}$', 'must be six digits'),
     description: 'The code that the authenticator app shows',
   }),
 })

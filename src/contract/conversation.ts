@@ -28,7 +28,7 @@ export const ConversationView = Type.Object({
 export type ConversationView = Static<typeof ConversationView>
 
 /** Identifies a conversation, the same for sent and received messages. */
-export type ConversationPlace = {
+export type ConversationId = {
   moduleType: ModuleType
   /** Session name, official sender id or bot id. */
   accountId: string
@@ -39,7 +39,7 @@ export type ConversationPlace = {
  * The default key of a conversation: `moduleType:accountId:chatId`. On the chat app, all spellings of a
  * person's number give the same key.
  */
-export function conversationKeyOf({ moduleType, accountId, chatId }: ConversationPlace): string {
+export function conversationKeyOf({ moduleType, accountId, chatId }: ConversationId): string {
   const chat = moduleType === 'botapp_bot' ? chatId : (numberOfChat(chatId) ?? chatId)
   return `${moduleType}:${accountId}:${chat}`
 }

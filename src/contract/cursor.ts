@@ -31,10 +31,10 @@ export function readIdCursor<P extends Prefix>(prefix: P, cursor: string | undef
 }
 
 /** Position in a list by time (ms since the epoch) and message. */
-export type TimePlace = { atMs: number; messageId: MessageId }
+export type TimePosition = { atMs: number; messageId: MessageId }
 
 /** Parses such a position. Throws VALIDATION_ERROR for a cursor of another list. */
-export function readTimeCursor(cursor: string): TimePlace {
+export function readTimeCursor(cursor: string): TimePosition {
   // Thirteen digits reach the year 2286; with more, it may be a time that PostgreSQL cannot store.
   const fits = (words: string[]) =>
     words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!)

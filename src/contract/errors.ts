@@ -64,7 +64,7 @@ export type ProblemOptions = {
   /** Additional public fields, such as `attemptsRemaining`. */
   extra?: Record<string, string | number>
   /** The body could not be read, so nothing was decided on it. */
-  unread?: true
+  isBodyUnreadable?: true
   /** The internal reason; logged, never sent. */
   cause?: unknown
 }
@@ -76,7 +76,7 @@ export class Problem extends Error {
   readonly details: readonly Detail[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly extra: Record<string, string | number> | undefined
-  readonly unread: boolean
+  readonly isBodyUnreadable: boolean
 
   constructor(code: ErrorCode, text: string = CATALOGUE[code].text, options: ProblemOptions = {}) {
     super(text, options.cause === undefined ? undefined : { cause: options.cause })
@@ -85,7 +85,7 @@ export class Problem extends Error {
     this.status = CATALOGUE[code].status
     this.details = options.details
     this.extra = options.extra
-    this.unread = options.unread === true
+    this.isBodyUnreadable = options.isBodyUnreadable === true
     const waits = this.status === 429 || this.status === 503
     this.retryAfterSeconds = waits
       ? Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1))
@@ -110,5 +110,5 @@ export function unsupported(header: 'Content-Type' | 'Content-Encoding', message
  * detail.
  */
 export function unreadable(path: string, text: string, message = text): Problem {
-  return new Problem('VALIDATION_ERROR', text, { details: [{ path, message }], unread: true })
+  return new Problem('VALIDATION_ERROR', text, { details: [{ path, message }], isBodyUnreadable: true })
 }

@@ -11,13 +11,13 @@ export function agrees<T>(wanted: T | undefined, found: T | null | undefined): b
  * Restores an unescaped plus of a phone number in a query, which arrives as a space; for an address, or a key
  * that contains one.
  */
-export function withPlus(text: string): string {
+export function restorePlus(text: string): string {
   return text.replace(/(^|:) (?=\d)/, '$1+')
 }
 
 /** An address of a query in stored form: phone numbers may be written as in a send. */
-export function asStored(address: string, phones: Phones): string {
-  const text = withPlus(address)
+export function toStoredAddress(address: string, phones: Phones): string {
+  const text = restorePlus(address)
   return phones.parse(text)?.e164 ?? text
 }
 

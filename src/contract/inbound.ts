@@ -14,9 +14,9 @@ export type InboundRequest = {
 export type InboundReply = { status: number; contentType: string; body: string }
 
 /** Where providers' webhook calls come in. */
-export type InboundDoor = {
+export type InboundReceiver = {
   /** Whether a link takes such calls. Throws SERVICE_UNAVAILABLE while links are still being opened. */
-  awaits(provider: string, connectionId: string): Promise<boolean>
+  accepts(provider: string, connectionId: string): Promise<boolean>
   /**
    * Passes a call to the connection's link; resolves once everything in it is stored. `unknown`: there is no
    * such connection here, or it takes no calls. Throws DatabaseUnavailable if it cannot be stored.

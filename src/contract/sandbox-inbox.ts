@@ -2,7 +2,7 @@ import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { SandboxMessage } from './sandbox.ts'
 
 /** What the sandbox stores of a message. */
-export type TakenMessage = {
+export type ReceivedMessage = {
   connectionId: ConnectionId
   accountId: AccountId
   messageId: MessageId
@@ -32,12 +32,12 @@ export type SandboxInbox = {
    * Stores a message; resolves once it and its receipts are durable. Repeating it only increments its
    * attempts, so that a caller may retry.
    */
-  take(message: TakenMessage): Promise<void>
+  store(message: ReceivedMessage): Promise<void>
   /**
    * Until when the account's lane is throttled for this recipient, in ms since the epoch. A message that was
    * accepted before the end of a pause is not throttled again; a later one begins a new pause of `restMs`.
    */
-  restUntil(wish: RestWish): Promise<number>
+  throttledUntil(wish: ThrottleRequest): Promise<number>
   /** When the next unclaimed receipt of the connection is due, in ms since the epoch; null if there is none. */
   nextReceiptAt(connectionId: ConnectionId, nowMs: number): Promise<number | null>
   /** Takes what is due, oldest first; hidden from other nodes until `claimedUntilMs`. */
@@ -52,30 +52,30 @@ export type SandboxInbox = {
  */
 export type SandboxTemplates = {
   /** Resolves with its id once it is durable. */
-  plantTemplate(template: TemplateKey & { decidedAtMs: number }): Promise<number>
+  storeTemplate(template: TemplateKey & { decidedAtMs: number }): Promise<number>
   /** The template of that name and language that was decided first; null if there is none. */
-  findTemplate(key: TemplateKey): Promise<PlantedTemplate | null>
+  findTemplate(key: TemplateKey): Promise<SubmittedTemplate | null>
   /** Deletes the newest one; no error if there is none. */
   removeTemplate(key: TemplateKey): Promise<void>
   /** When the next unreported decision is due, in ms since the epoch; null if there is none. */
-  nextVerdictAt(connectionId: ConnectionId, nowMs: number): Promise<number | null>
+  nextDecisionAt(connectionId: ConnectionId, nowMs: number): Promise<number | null>
   /** Takes what is due, oldest first; hidden from other nodes until `claimedUntilMs`. */
-  claimVerdicts(claim: ReceiptClaim): Promise<PlantedTemplate[]>
+  claimDecisions(claim: ReceiptClaim): Promise<SubmittedTemplate[]>
   /** Marks these as reported. */
-  finishVerdicts(ids: readonly number[]): Promise<void>
+  finishDecisions(ids: readonly number[]): Promise<void>
 }
 
 export type TemplateKey = { connectionId: ConnectionId; name: string; language: string }
 
 /** `decidedAtMs`: when it is approved or rejected; its name decides which. */
-export type PlantedTemplate = { id: number; name: string; language: string; decidedAtMs: number }
+export type SubmittedTemplate = { id: number; name: string; language: string; decidedAtMs: number }
 
-export type RestWish = {
+export type ThrottleRequest = {
   accountId: AccountId
   recipient: string
   acceptedAtMs: number
   nowMs: number
-  restMs: number
+  throttleMs: number
 }
 
 export type ReceiptClaim = {

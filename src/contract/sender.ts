@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from './form.ts'
+import { withPattern } from './pattern.ts'
 
 export const SENDER_STATUSES = ['pending', 'approved', 'rejected'] as const
 export type SenderStatus = (typeof SENDER_STATUSES)[number]
@@ -34,7 +34,7 @@ export const SmsSenderRequest = Type.Object({
   webhookSecret: Type.Optional(
     Type.String({
       // Sent in a header: visible ASCII, spaces only inside.
-      ...inForm('^[!-~](?:[ -~]*[!-~])?$', 'must be printable ASCII, without a space at either end'),
+      ...withPattern('^[!-~](?:[ -~]*[!-~])?$', 'must be printable ASCII, without a space at either end'),
       maxLength: 256,
       description: 'Required with `webhookUrl`; never returned',
     }),

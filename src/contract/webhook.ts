@@ -70,7 +70,7 @@ export const LISTENED = [...EVENT_TYPES, ...EVENT_FAMILIES, ANY_EVENT] as const
 export type Listened = (typeof LISTENED)[number]
 
 /** The types of a subscription; null for all types. */
-export function typesNamed(listened: readonly Listened[]): EventType[] | null {
+export function expandEventTypes(listened: readonly Listened[]): EventType[] | null {
   if (listened.includes(ANY_EVENT)) return null
   const named = new Set<Listened>(listened)
   return EVENT_TYPES.filter(type => named.has(type) || familiesOf(type).some(family => named.has(family)))

@@ -55,7 +55,7 @@ export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | n
  * Whether the caller of a stream still has access: a stream outlives the check at its start. False, too,
  * where that cannot be found out.
  */
-export async function mayStill(
+export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission,
   keys: Keys,
@@ -153,14 +153,14 @@ export type OperatorToken = {
   /** SHA-256. */
   hash: Buffer
   /** So short that it can be guessed. */
-  guessable: boolean
+  isWeak: boolean
 }
 
 /** A shorter one can be guessed by whoever tries for long enough. */
 export const LEAST_TOKEN_CHARACTERS = 16
 
-export function knowOperatorToken(token: string): OperatorToken {
-  return { hash: hashToken(token), guessable: token.length < LEAST_TOKEN_CHARACTERS }
+export function readOperatorToken(token: string): OperatorToken {
+  return { hash: hashToken(token), isWeak: token.length < LEAST_TOKEN_CHARACTERS }
 }
 
 type OperatorAccess = { operatorToken: OperatorToken; people: PeopleAccess; attempts: Attempts }
@@ -189,7 +189,7 @@ function requireOperatorToken(request: FastifyRequest, known: OperatorToken, att
   if (token === undefined) throw operatorUnauthorized()
   const isRight = timingSafeEqual(hashToken(token), known.hash)
   // A long token is not counted: others' wrong tries from the same address must not shut its holder out.
-  if (isRight && !known.guessable) return
+  if (isRight && !known.isWeak) return
   const chance = operatorBucket(request.ip)
   attempts.take(chance)
   if (!isRight) throw operatorUnauthorized()

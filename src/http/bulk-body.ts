@@ -90,10 +90,10 @@ function createReadTimer(timeoutMs: number, clock: Clock) {
 
   function wait(): void {
     sinceMs = clock.monotonic()
-    cancelStall = clock.after(STALL_MS - waitedMs, look)
+    cancelStall = clock.after(STALL_MS - waitedMs, checkProgress)
   }
 
-  function look(): void {
+  function checkProgress(): void {
     if (receivedBytes < LEAST_BYTES_IN_TIME) {
       end()
       return

@@ -5,8 +5,8 @@ import { errorBody } from '../contract/envelope.ts'
 import { invalid, Problem, unsupported } from '../contract/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import { challenge } from './challenge.ts'
+import { discardRest } from './discard-rest.ts'
 import type { HttpLog } from './request-context.ts'
-import { discardRest } from './rest-of-body.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Permission } from '../contract/enums.ts'
-import type { ListNews } from '../infra/list-events.ts'
+import type { ListEvent } from '../infra/list-events.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type Keys, mayStill, type PeopleAccess } from './auth.ts'
+import { isStillAllowed, type Keys, type PeopleAccess } from './auth.ts'
 
 /** Responses with server-sent events. */
 export type EventStreams = {
@@ -22,7 +22,7 @@ export type EventStream<Event> = {
   /** The permission that the caller needs during the whole stream. */
   permission: Permission
   follow(gone: AbortSignal): AsyncGenerator<Event> | Promise<AsyncGenerator<Event>>
-  say(event: Event): string
+  format(event: Event): string
 }
 
 export type EventStreamsDeps = { clock: Clock; keys: Keys; people: PeopleAccess }
@@ -33,18 +33,18 @@ const ACCESS_CHECK_INTERVAL_MS = 1_000
 const STALLED_MS = 30_000
 
 /** A heartbeat: a comment, which clients of event streams ignore. */
-export const STILL_HERE = ': still here\n\n'
+export const HEARTBEAT = ': still here\n\n'
 
 /** Formats an event of a list; its id is where another stream can continue. */
-export function sayListNews<Item>(news: ListNews<Item>): string {
-  const id = `id: ${news.mark}\n`
+export function formatListEvent<Item>(news: ListEvent<Item>): string {
+  const id = `id: ${news.cursor}\n`
   switch (news.kind) {
     case 'message':
       return `${id}event: message\ndata: ${JSON.stringify(news.message)}\n\n`
     case 'reset':
       return `${id}event: reset\ndata: {}\n\n`
     case 'beat':
-      return id + STILL_HERE
+      return id + HEARTBEAT
   }
 }
 
@@ -59,7 +59,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
     const scheduleCheck = () => {
       const cancel = clock.after(ACCESS_CHECK_INTERVAL_MS, async () => {
         gone.removeEventListener('abort', cancel)
-        if (!(await mayStill(request, permission, keys, people))) end()
+        if (!(await isStillAllowed(request, permission, keys, people))) end()
         else if (!gone.aborted) scheduleCheck()
       })
       gone.addEventListener('abort', cancel, { once: true })
@@ -84,7 +84,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
   }
 
   return {
-    async answer(request, reply, { permission, follow, say }) {
+    async answer(request, reply, { permission, follow, format }) {
       const gone = new AbortController()
       const end = () => gone.abort()
       reply.raw.once('close', end)
@@ -96,7 +96,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
         // A proxy that buffers responses would delay the events.
         'X-Accel-Buffering': 'no',
       })
-      const text = write(events, say, () => reply.raw.destroy())
+      const text = write(events, format, () => reply.raw.destroy())
       return reply.send(Readable.from(text, { highWaterMark: 1 }))
     },
   }

@@ -6,7 +6,7 @@ import type { Asset } from '../core/media/asset.ts'
 import type { Media } from '../core/media/media.ts'
 import { toProblem } from './errors.ts'
 import { toBody } from './form-body.ts'
-import { refusePacked, UnreadableBody } from './json-body.ts'
+import { refuseCompressed, UnreadableBody } from './json-body.ts'
 import { type FileSink, type Form, readForm } from './multipart.ts'
 import type { FormSpec, Route, Upload } from './route.ts'
 
@@ -33,7 +33,7 @@ export function acceptForms(scope: FastifyInstance, media: FormMedia): void {
     if (!form) throw new Problem('UNSUPPORTED_MEDIA_TYPE')
     const fields = new Map<string, string>()
     try {
-      refusePacked(request.headers)
+      refuseCompressed(request.headers)
       const limits = { fileFields: form.files, mostBytes: FORM_LIMIT_BYTES }
       const read = await readForm(request.raw, limits, sinkOf(request, media))
       for (const [name, value] of read.fields) fields.set(name, value)
@@ -54,14 +54,14 @@ function bodyOf(fields: ReadonlyMap<string, string>, form: FormSpec, schema: TOb
 function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Asset> {
   const owner = request.caller?.account.id ?? PLATFORM
   return {
-    take: ({ field, fileName, mimetype, bytes }) =>
+    store: ({ field, fileName, mimetype, bytes }) =>
       media.store(owner, { path: field, fileName, declared: mimetype, bytes }),
     discard: media.discard,
   }
 }
 
 function uploadOf({ file }: Form<Asset>): Upload | null {
-  return file && { field: file.field, asset: file.taken }
+  return file && { field: file.field, asset: file.stored }
 }
 
 /** Two different forms with the same error under one idempotency key need not be distinguished. */
@@ -78,7 +78,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 export function withForm(form: FormSpec, route: Route, handler: Handler, media: FormMedia): Handler {
   function answer(request: FastifyRequest, reply: FastifyReply): unknown {
     if (request.validationError && route.faults !== 'handed over') throw request.validationError
-    if (form.only) requireForm(request, form)
+    if (form.isFormRequired) requireForm(request, form)
     return handler(request, reply)
   }
 
@@ -86,7 +86,7 @@ export function withForm(form: FormSpec, route: Route, handler: Handler, media: 
     let kept = false
     try {
       const body = await answer(request, reply)
-      kept = form.keeps === true
+      kept = form.keepsFile === true
       return body
     } finally {
       if (!kept) await media.discard(asset)

@@ -28,26 +28,26 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 }
 
 /** Accepts any body as raw bytes, since signatures cover the bytes. */
-export function acceptAnyBody(app: FastifyInstance): void {
+export function acceptRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
 /** Leaves the body unread: the handler reads it and checks its type. */
-export function leaveBodies(app: FastifyInstance): void {
+export function skipBodyParsing(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
 /** Throws a 415 for a body that is not plain JSON. */
 export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
-  refusePacked(headers)
+  refuseCompressed(headers)
   if (JSON_TYPES.test(headers['content-type'] ?? '')) return
   throw unsupported('Content-Type', 'must be application/json')
 }
 
 /** Throws a 415 for a compressed body. */
-export function refusePacked(headers: FastifyRequest['headers']): void {
+export function refuseCompressed(headers: FastifyRequest['headers']): void {
   if (isCompressed(headers)) throw compressedBody()
 }
 
@@ -61,13 +61,17 @@ export function refuseUnreadable(
 }
 
 /** Removes the content type of an empty body: `curl -d ''` and other clients send one. */
-export function untypeEmpty({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+export function dropTypeOfEmptyBody(
+  { headers }: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
   if (headers['content-length'] === '0') delete headers['content-type']
   done()
 }
 
 /** The same for a chunked body, which is known to be empty only at its end. */
-export function untypeEmptyChunked(
+export function dropTypeOfEmptyChunkedBody(
   { headers }: FastifyRequest,
   _reply: FastifyReply,
   payload: RequestPayload,
@@ -92,7 +96,7 @@ export function untypeEmptyChunked(
 const FIRST_EVENTS = ['readable', 'error', 'close'] as const
 
 /** An absent body is treated as an empty object. */
-export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+export function defaultToEmptyBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   request.body ??= {}
   done()
 }

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify'
 import { Problem } from '../contract/errors.ts'
+import { discardRest } from './discard-rest.ts'
 import { MOST_DISCARDED_BYTES } from './errors.ts'
 import { MOST_TEXT_BYTES } from './multipart.ts'
-import { discardRest } from './rest-of-body.ts'
 
 /** Limits the memory of large bodies, which are in memory while they are received and processed. */
 export type LargeBodies = {
   /** Reserves memory before the body is read; fails with SERVICE_UNAVAILABLE if the limit is reached. */
   admit(limitBytes: number): preParsingHookHandler
   /** Wraps a handler: the body counts until the handler is done, even if the client has disconnected. */
-  hold(handler: Handler): Handler
+  track(handler: Handler): Handler
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -24,7 +24,7 @@ type Share = {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Settles when the handler of a large body is done; null for a small body. */
-    largeBody: { through: Promise<unknown> } | null
+    largeBody: { done: Promise<unknown> } | null
   }
 }
 
@@ -38,7 +38,7 @@ const RETRY_AFTER_SECONDS = 5
 
 /** `fileBytes`: most bytes of a form's file in memory while it is streamed to its store. */
 export function createLargeBodies(fileBytes = 0): LargeBodies {
-  const room = createMemoryBudget()
+  const budget = createMemoryBudget()
   const mostOfForm = MOST_TEXT_BYTES + fileBytes
 
   function admit(limitBytes: number): preParsingHookHandler {
@@ -50,21 +50,21 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
       if (bytes <= SMALL_BYTES || tooLarge) return done(null, payload)
       // The client has disconnected: no `close` event would release the memory.
       if (request.raw.destroyed) return done(null, payload)
-      const share = room.open(request.caller?.account.id ?? '')
+      const share = budget.open(request.caller?.account.id ?? '')
       if (!share.reserve(bytes === UNKNOWN ? 0 : bytes)) return done(overloaded())
-      const largeBody = { through: Promise.resolve<unknown>(null) }
+      const largeBody = { done: Promise.resolve<unknown>(null) }
       request.largeBody = largeBody
-      const end = () => void largeBody.through.finally(share.release)
+      const end = () => void largeBody.done.finally(share.release)
       // On whichever closes first: a pipelined response does not close if the connection is cut, and the body of
       // a refused request may still be arriving.
       request.raw.once('close', end)
       reply.raw.once('close', end)
-      if (bytes === UNKNOWN) count(payload, limitBytes, share)
+      if (bytes === UNKNOWN) countBytes(payload, limitBytes, share)
       done(null, payload)
     }
   }
 
-  function hold(handler: Handler): Handler {
+  function track(handler: Handler): Handler {
     return (request, reply) => {
       const { largeBody } = request
       return largeBody === null ? handler(request, reply) : trackUntilDone(largeBody, request, reply)
@@ -76,7 +76,7 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
       reply: FastifyReply,
     ): Promise<unknown> {
       const { promise, resolve } = Promise.withResolvers<void>()
-      largeBody.through = promise
+      largeBody.done = promise
       try {
         return await handler(request, reply)
       } finally {
@@ -85,7 +85,7 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
     }
   }
 
-  return { admit, hold }
+  return { admit, track: track }
 }
 
 function createMemoryBudget() {
@@ -134,7 +134,7 @@ function isFormBody({ headers, routeOptions }: FastifyRequest): boolean {
 }
 
 /** Counts a body of unknown length while it is received, by a listener that runs before that of its reader. */
-function count(payload: RequestPayload, limitBytes: number, share: Share): void {
+function countBytes(payload: RequestPayload, limitBytes: number, share: Share): void {
   let bytes = 0
   payload.on('data', function counted(chunk: Buffer) {
     bytes += chunk.length

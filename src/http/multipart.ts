@@ -21,7 +21,7 @@ export type FormFile = {
 
 /** Where the file of a form goes. */
 export type FileSink<F> = {
-  take(file: FormFile): Promise<F>
+  store(file: FormFile): Promise<F>
   /** Takes back what was taken, for a form that turned out to be broken behind it; never rejects. */
   discard(taken: F): Promise<void>
 }
@@ -29,7 +29,7 @@ export type FileSink<F> = {
 export type Form<F> = {
   fields: ReadonlyMap<string, string>
   /** What became of the file, and the field it was in; null where the form has none. */
-  file: { field: string; taken: F } | null
+  file: { field: string; stored: F } | null
 }
 
 /** All the text of a form together: as much as a JSON body. */
@@ -64,7 +64,7 @@ export async function readForm<F>(
         file = startUpload(part, sink, failed)
       },
     })
-    return { fields: fields.all, file: file ? { field: file.field, taken: await file.taken } : null }
+    return { fields: fields.all, file: file ? { field: file.field, stored: await file.taken } : null }
   } catch (error) {
     await file?.abandon(error as Error)
     throw error
@@ -203,7 +203,7 @@ function startUpload<F>(
   sink: FileSink<F>,
   failed: (error: unknown) => void,
 ): Upload<F> {
-  const taken = sink.take({ field, fileName, mimetype, bytes: stream })
+  const taken = sink.store({ field, fileName, mimetype, bytes: stream })
   taken.catch(failed)
   return {
     field,

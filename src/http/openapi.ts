@@ -132,7 +132,7 @@ function formSchema(body: TSchema | undefined, form: FormSpec): Json {
   return {
     type: 'object',
     properties: { ...properties, ...form.fields, ...Object.fromEntries(files) },
-    required: form.only ? [...form.files] : required,
+    required: form.isFormRequired ? [...form.files] : required,
   }
 }
 

@@ -17,7 +17,7 @@ export function allowedMethods(routes: readonly Route[], url: string): string[] 
  * Fixed paths that the router would match to `route` for a method that they do not support: `GET
  * /messages/send` does not read a message with the id "send".
  */
-export function swallowedPaths(routes: readonly Route[], route: Route): ReadonlySet<string> {
+export function shadowedPaths(routes: readonly Route[], route: Route): ReadonlySet<string> {
   if (!hasParams(route)) return new Set()
   const pattern = route.url.split('/')
   const swallowed = routes.filter(other => !hasParams(other) && matches(pattern, other.url.split('/')))

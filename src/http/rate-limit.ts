@@ -17,7 +17,7 @@ export type RateLimiter = {
    * Counts a change that somebody makes of their own login, which no plan bounds; throws
    * RATE_LIMITED. The audit log keeps each for ever.
    */
-  takeOwn(userId: string): void
+  takeForUser(userId: string): void
 }
 
 const USER_LIMIT = { burst: 100, perSecond: 2 } as const
@@ -35,10 +35,10 @@ export function createRateLimiter(deps: { clock: Clock; nodeCount: () => number 
       // A share below one request would never pass any.
       const burst = Math.max(1, ratePerSecond * BURST_SECONDS)
       const verdict = buckets.take(`${group}:${account.id}`, ratePerSecond, burst, deps.clock.monotonic())
-      announce(reply, group, burst, ratePerSecond, verdict)
+      setRateLimitHeaders(reply, group, burst, ratePerSecond, verdict)
       if (!verdict.allowed) throw tooMany(verdict)
     },
-    takeOwn(userId) {
+    takeForUser(userId) {
       const { burst, perSecond } = USER_LIMIT
       const verdict = buckets.take(`own:${userId}`, perSecond, burst, deps.clock.monotonic())
       if (!verdict.allowed) throw tooMany(verdict)
@@ -51,7 +51,7 @@ function rateOf({ plan }: AccountSnapshot, group: RateGroup | 'console'): number
 }
 
 /** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers (08 to 11) has them. */
-function announce(
+function setRateLimitHeaders(
   reply: FastifyReply,
   group: RateGroup | 'console',
   burst: number,

@@ -3,7 +3,7 @@ import { type Clock, withinMs } from '../lib/clock.ts'
 /** Whether this node should get requests. */
 export type Readiness = {
   /** Why it is not ready, as a public text; null if it is ready. */
-  obstacle(): Promise<string | null>
+  notReadyReason(): Promise<string | null>
   /** Makes it not ready permanently, while running requests finish. */
   drain(): void
 }
@@ -22,7 +22,7 @@ export function createReadiness(deps: {
   let draining = false
 
   return {
-    async obstacle() {
+    async notReadyReason() {
       if (draining) return 'The service is shutting down.'
       for (const [subject, check] of Object.entries(deps.checks)) {
         const passed = await withinMs(

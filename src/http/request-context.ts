@@ -24,7 +24,7 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
   app.decorateRequest('upload', null)
   app.decorateRequest('largeBody', null)
   app.addHook('onRequest', (request, reply, done) => {
-    nameAnswer(request, reply)
+    setCommonHeaders(request, reply)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -47,7 +47,7 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
 }
 
 /** Sets the headers of every response; also called for responses without hooks. */
-export function nameAnswer(request: FastifyRequest, reply: FastifyReply): void {
+export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('X-Request-Id', request.id)
   reply.header('X-Content-Type-Options', 'nosniff')
 }

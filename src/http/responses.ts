@@ -29,7 +29,7 @@ export function responseCompiler(check: boolean): FastifySerializerCompiler<unkn
 }
 
 /** Likewise for refusals: one whose code is not among those that the description of its route lists fails loudly. */
-export function checkRefusals(app: FastifyInstance, routes: readonly Route[]): void {
+export function checkErrorCodes(app: FastifyInstance, routes: readonly Route[]): void {
   const listed = new Map(
     routes.map(route => [
       `${route.method} ${route.url}`,

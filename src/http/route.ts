@@ -50,9 +50,9 @@ export type AuditSpec = {
   /** A noun and a verb, such as `api_key.create`. */
   action: string
   /** The fields of the body that are recorded. */
-  keeps?: readonly string[]
+  bodyFields?: readonly string[]
   /** The fields of the response's `data` that are recorded too. */
-  tells?: readonly string[]
+  responseFields?: readonly string[]
   /**
    * The path parameter, or the field of the response, that identifies what was changed. By default the id of
    * what was created, else the last path parameter, else the owner: the login, the account or the platform.
@@ -107,7 +107,7 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
    * Accepts a body of any type, and passes its raw bytes to the handler, for signed calls. A call that is not
    * expected is a 404 before its body is read, since anyone can send it.
    */
-  rawBody?: { isAwaited(params: Readonly<Record<string, string>>): Promise<boolean> }
+  rawBody?: { isExpected(params: Readonly<Record<string, string>>): Promise<boolean> }
   /** Accepts a JSON body of this schema; the handler reads it as a stream. */
   streamed?: { body: TSchema }
   /** Accepts multipart/form-data too, or only that. */
@@ -126,9 +126,9 @@ export type FormSpec = {
   /** The names of the file's field; a form has one file. */
   files: readonly string[]
   /** JSON is not accepted: the request must be a form with a file. */
-  only?: true
+  isFormRequired?: true
   /** The file is kept although nothing uses it yet. */
-  keeps?: true
+  keepsFile?: true
   /** Text fields in addition to the body's, for the documentation. */
   fields?: Readonly<Record<string, TSchema>>
   /** Converts the text fields to a body; by default according to the route's schema. */
@@ -161,7 +161,7 @@ declare module 'fastify' {
     /** The signed-in person, for requests of the console. */
     signedIn: SignedIn | null
     /** The account that a person joined by this request, on routes without a key. */
-    joined: AccountId | null
+    joinedAccountId: AccountId | null
     /** The validation error, on routes with `faults: 'handed over'`. */
     fault: Problem | null
     /** The file of a form, and its field. */

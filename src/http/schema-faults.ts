@@ -1,4 +1,4 @@
-import { PATTERN_FAULT } from '../contract/form.ts'
+import { PATTERN_FAULT } from '../contract/pattern.ts'
 
 /** A fault as the validator reports it, with its place in the value and in the schema. */
 export type SchemaFault = {
@@ -16,7 +16,7 @@ export type Explained = { steps: (string | number)[]; message: string }
  * Explains the faults of a value to its sender: one message per place, the alternatives of a union merged
  * ("must be a string or an array"), and for patterns the text that `schema` has for them.
  */
-export function explain(faults: readonly SchemaFault[], value: unknown, schema: object): Explained[] {
+export function explainFaults(faults: readonly SchemaFault[], value: unknown, schema: object): Explained[] {
   const told = new Map<string, Explained>()
   for (const { pointer, message } of withoutUnions(faults).flatMap(fault => describe(fault, schema))) {
     if (!told.has(pointer)) told.set(pointer, { steps: stepsOf(pointer, value), message })

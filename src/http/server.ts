@@ -11,7 +11,7 @@ import { Problem } from '../contract/errors.ts'
 import type { Attempts } from '../core/people/attempts.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
-import { type AuditTrail, audited } from './audited.ts'
+import { type AuditTrail, withAudit } from './audit-hook.ts'
 import {
   authenticate,
   authenticateOperator,
@@ -24,25 +24,25 @@ import {
   requirePermission,
   requireSameSite,
 } from './auth.ts'
-import { takeBareAnswers } from './bare-answers.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
 import {
-  acceptAnyBody,
   acceptJsonBodies,
-  leaveBodies,
+  acceptRawBodies,
+  defaultToEmptyBody,
+  dropTypeOfEmptyBody,
+  dropTypeOfEmptyChunkedBody,
   refuseUnreadable,
-  takeNone,
-  untypeEmpty,
-  untypeEmptyChunked,
+  skipBodyParsing,
 } from './json-body.ts'
 import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
-import { pathOf, swallowedPaths } from './paths.ts'
+import { pathOf, shadowedPaths } from './paths.ts'
+import { addProtocolChecks } from './protocol-checks.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
-import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
-import { checkRefusals, responseCompiler } from './responses.ts'
+import { addRequestContext, type HttpLog, type HttpMeter, setCommonHeaders } from './request-context.ts'
+import { checkErrorCodes, responseCompiler } from './responses.ts'
 import type { Route } from './route.ts'
 import { createUnmatched, type Unmatched } from './unmatched.ts'
 import { validatorCompiler } from './validation.ts'
@@ -101,8 +101,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const onError = createErrorHandler(deps.log)
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
-  takeBareAnswers(app)
-  if (deps.checkResponses) checkRefusals(app, deps.routes)
+  addProtocolChecks(app)
+  if (deps.checkResponses) checkErrorCodes(app, deps.routes)
   acceptJsonBodies(app)
   // An unknown path is a 404, also where its body is too large or cannot be read.
   app.setErrorHandler((error, request, reply) =>
@@ -115,8 +115,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   )
   const prepare: Record<(typeof SCOPED_KINDS)[number], (scope: FastifyInstance) => unknown> = {
     form: scope => acceptForms(scope, deps.media),
-    rawBody: acceptAnyBody,
-    streamed: leaveBodies,
+    rawBody: acceptRawBodies,
+    streamed: skipBodyParsing,
     page: scope => scope.register(helmet, PAGE_HEADERS),
   }
   const add = (scope: FastifyInstance, route: Route) =>
@@ -190,7 +190,7 @@ function createFastify(
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
     clientErrorHandler: createClientErrorHandler(ids),
     frameworkErrors: (error, request, reply) => {
-      nameAnswer(request, reply)
+      setCommonHeaders(request, reply)
       unmatched(request, reply, toProblem(error)).then(problem => onError(problem, request, reply))
     },
   })
@@ -209,7 +209,7 @@ function createCompilers(checkResponses: boolean): Compilers {
 }
 
 function refuseShadowedPaths(routes: readonly Route[], route: Route, unmatched: Unmatched): Gate[] {
-  const swallowed = swallowedPaths(routes, route)
+  const swallowed = shadowedPaths(routes, route)
   if (swallowed.size === 0) return []
   return [
     (request, reply, done) => {
@@ -230,7 +230,7 @@ function addRoute(
   const bodyLimit =
     route.bodyLimit ?? ('public' in route.auth ? PUBLIC_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES)
   const plain = route.faults === 'handed over' ? passFaults(route.handler) : (route.handler as Handler)
-  const auditedHandler = route.audit ? audited(route, plain, deps.audit) : plain
+  const auditedHandler = route.audit ? withAudit(route, plain, deps.audit) : plain
   const handler = form ? withForm(form, route, auditedHandler, deps.media) : auditedHandler
   const isTracked = route.method !== 'GET' && !route.streamed
   const needsNoBody = takesNoBody(route) || route.bodyOptional === true
@@ -240,15 +240,15 @@ function addRoute(
     // A copy: Fastify writes into it.
     schema: { ...route.schema },
     bodyLimit,
-    onRequest: needsNoBody ? [...gates, untypeEmpty] : gates,
+    onRequest: needsNoBody ? [...gates, dropTypeOfEmptyBody] : gates,
     ...(isTracked && {
-      preParsing: [...(needsNoBody ? [untypeEmptyChunked] : []), largeBodies.admit(bodyLimit)],
+      preParsing: [...(needsNoBody ? [dropTypeOfEmptyChunkedBody] : []), largeBodies.admit(bodyLimit)],
     }),
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
-    ...(route.bodyOptional && { preValidation: takeNone }),
+    ...(route.bodyOptional && { preValidation: defaultToEmptyBody }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
     config: { auth: route.auth, ...(form && { form, formSchema: route.schema.body as TObject }) },
-    handler: (isTracked ? largeBodies.hold(handler) : handler) as never,
+    handler: (isTracked ? largeBodies.track(handler) : handler) as never,
   })
 }
 
@@ -268,7 +268,7 @@ function passFaults(handler: Route['handler']): Handler {
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 /** A hook that lets a request in unless `pass` throws or rejects; it waits only for a promise. */
-function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
+function createGateHook(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
   return (request, reply, done) => {
     forbidCaching(reply)
     const passed = pass(request, reply)
@@ -288,9 +288,9 @@ function forbidCaching(reply: FastifyReply): void {
 /** Throws NOT_FOUND for a body that nobody would read. */
 async function requireExpected(
   { params }: FastifyRequest,
-  { isAwaited }: NonNullable<Route['rawBody']>,
+  { isExpected }: NonNullable<Route['rawBody']>,
 ): Promise<void> {
-  if (!(await isAwaited(params as Record<string, string>))) throw new Problem('NOT_FOUND')
+  if (!(await isExpected(params as Record<string, string>))) throw new Problem('NOT_FOUND')
 }
 
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
@@ -298,19 +298,19 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
   const { auth } = route
   if ('public' in auth) {
     const { rawBody } = route
-    if (rawBody) return [gate(request => requireExpected(request, rawBody))]
-    return auth.sameSite ? [gate(request => requireSameSite(request, deps.people))] : []
+    if (rawBody) return [createGateHook(request => requireExpected(request, rawBody))]
+    return auth.sameSite ? [createGateHook(request => requireSameSite(request, deps.people))] : []
   }
   if ('session' in auth) {
     return [
-      gate(async request => {
+      createGateHook(async request => {
         const { userId } = await authenticatePerson(request, deps.people)
-        if (route.method !== 'GET') limiter.takeOwn(userId)
+        if (route.method !== 'GET') limiter.takeForUser(userId)
       }),
     ]
   }
   if ('operator' in auth) {
-    return [gate(request => authenticateOperator(request, deps))]
+    return [createGateHook(request => authenticateOperator(request, deps))]
   }
   const { permission, ownersOnly } = auth
   const group = route.rateGroup ?? 'api'
@@ -325,7 +325,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
   }
 
   return [
-    gate((request, reply) => {
+    createGateHook((request, reply) => {
       const found = authenticate(request, deps.keys, deps.people)
       if (!(found instanceof Promise)) return admit(found, request, reply)
       return found.then(caller => admit(caller, request, reply))

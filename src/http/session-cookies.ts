@@ -6,9 +6,9 @@ export type SessionCookies = {
   /** The session's token, where the request brought one. */
   read(cookieHeader: string | undefined): string | null
   /** Beside it stays a mark by which the browser is known again. */
-  give(reply: FastifyReply, entered: Pick<SignInResult, 'token' | 'browser'>): void
+  set(reply: FastifyReply, entered: Pick<SignInResult, 'token' | 'browser'>): void
   /** Forgets it in the browser, which stays a known one. */
-  take(reply: FastifyReply): void
+  clear(reply: FastifyReply): void
 }
 
 /** As long as a session lives at most, in seconds. */
@@ -39,11 +39,11 @@ export function createSessionCookies({ secure }: { secure: boolean }): SessionCo
       }
       return null
     },
-    give(reply, { token, browser }) {
+    set(reply, { token, browser }) {
       set(reply, `${name}=${token}`, SESSION_SECONDS)
       set(reply, `${prefix}posthorn_browser=${browser}`, BROWSER_SECONDS)
     },
-    take: reply => set(reply, `${name}=`, 0),
+    clear: reply => set(reply, `${name}=`, 0),
   }
 }
 

@@ -5,7 +5,7 @@ import { type Detail, type ErrorCode, Problem } from '../contract/errors.ts'
 import { joinPath, pathStep } from '../lib/json-path.ts'
 import { UnreadableBody } from './json-body.ts'
 import { queryFault } from './query.ts'
-import { explain, type SchemaFault } from './schema-faults.ts'
+import { explainFaults, type SchemaFault } from './schema-faults.ts'
 
 /** Most faults in one response. */
 const MAX_DETAILS = 20
@@ -116,7 +116,7 @@ export function createCheck(schema: object, toPath = joinPath): Check {
   return value => {
     if (validator.Check(value)) return null
     const [, faults] = validator.Errors(cut(value))
-    const details = explain(faults as SchemaFault[], value, schema).slice(0, MAX_DETAILS)
+    const details = explainFaults(faults as SchemaFault[], value, schema).slice(0, MAX_DETAILS)
     if (details.length === 0) return [{ path: '', message: 'does not match the schema' }]
     return details.map(({ steps, message }) => ({ path: toPath(steps), message }))
   }

@@ -18,20 +18,20 @@ export type BatchOptions<Item, Result> = {
   /** Most items of one flush. */
   maxItems?: number
   /** The weight of an item; `maxWeight` limits the weight of a flush. A heavier item is flushed alone. */
-  weigh?(item: Item): number
+  weightOf?(item: Item): number
   maxWeight?: number
   /** Concurrent flushes; above 1, `flush` must tolerate running concurrently. */
-  maxFlights?: number
+  maxConcurrentFlushes?: number
   /**
    * Items whose promises are resolved in one iteration of the event loop, for when each resolution starts
    * much work; by default `maxItems`.
    */
-  toldAtOnce?: number
+  maxResolvedAtOnce?: number
   /**
    * Items with the same key are never in the same flush (a repeated idempotency key); undefined means no
    * conflict.
    */
-  conflict?(item: Item): string | undefined
+  conflictKey?(item: Item): string | undefined
 }
 
 type Waiting<Item, Result> = {
@@ -43,9 +43,9 @@ type Waiting<Item, Result> = {
 
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
   const maxItems = options.maxItems ?? 256
-  const maxFlights = options.maxFlights ?? 1
+  const maxConcurrentFlushes = options.maxConcurrentFlushes ?? 1
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY
-  const toldAtOnce = options.toldAtOnce ?? maxItems
+  const maxResolvedAtOnce = options.maxResolvedAtOnce ?? maxItems
   let waiting: Waiting<Item, Result>[] = []
   let weightWaiting = 0
   let runningFlushes = 0
@@ -55,7 +55,7 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
 
   function add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const weight = options.weigh?.(item) ?? 0
+      const weight = options.weightOf?.(item) ?? 0
       waiting.push({ item, weight, resolve, reject })
       weightWaiting += weight
       schedule()
@@ -64,16 +64,16 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
 
   /** Flushes in the next iteration of the event loop, so that calls of the same iteration share a batch. */
   function schedule(): void {
-    if (scheduled || runningFlushes >= maxFlights) return
+    if (scheduled || runningFlushes >= maxConcurrentFlushes) return
     scheduled = true
     setImmediate(() => {
       scheduled = false
-      while (waiting.length > 0 && runningFlushes < maxFlights) void runFlush(take())
+      while (waiting.length > 0 && runningFlushes < maxConcurrentFlushes) void runFlush(nextBatch())
     })
   }
 
-  function take(): Waiting<Item, Result>[] {
-    if (!options.conflict && waiting.length <= maxItems && weightWaiting <= maxWeight) {
+  function nextBatch(): Waiting<Item, Result>[] {
+    if (!options.conflictKey && waiting.length <= maxItems && weightWaiting <= maxWeight) {
       const all = waiting
       waiting = []
       weightWaiting = 0
@@ -84,7 +84,7 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
     const left: Waiting<Item, Result>[] = []
     let weightTaken = 0
     for (const entry of waiting) {
-      const key = options.conflict?.(entry.item)
+      const key = options.conflictKey?.(entry.item)
       const tooMany = taken.length >= maxItems
       const tooHeavy = taken.length > 0 && weightTaken + entry.weight > maxWeight
       if (tooMany || tooHeavy || (key !== undefined && seen.has(key))) {
@@ -115,7 +115,7 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
   }
 
   function resolveEntries(entries: Waiting<Item, Result>[], results: readonly Result[], from: number): void {
-    const until = Math.min(entries.length, from + toldAtOnce)
+    const until = Math.min(entries.length, from + maxResolvedAtOnce)
     for (let at = from; at < until; at++) entries[at]!.resolve(results[at]!)
     finishItems(until - from)
     if (until < entries.length) setImmediate(() => resolveEntries(entries, results, until))

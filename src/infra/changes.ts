@@ -82,8 +82,8 @@ export function createChanges(options: ChangesOptions): Changes {
   function useConnection(opened: ListenClient): void {
     client = opened
     opened.on('notification', message => notifySubscribers(message.payload ?? ''))
-    opened.on('error', error => lose(opened, error))
-    opened.on('end', () => lose(opened, new Error('the listening connection ended')))
+    opened.on('error', error => handleLoss(opened, error))
+    opened.on('end', () => handleLoss(opened, new Error('the listening connection ended')))
   }
 
   /** Caches may fill only once LISTEN is active; entries that they already have may have missed changes. */
@@ -108,12 +108,12 @@ export function createChanges(options: ChangesOptions): Changes {
   async function roundTrip(current: ListenClient, text: string): Promise<boolean> {
     const sentAtMs = clock.monotonic()
     const cancel = clock.after(ROUND_TRIP_TIMEOUT_MS, () =>
-      lose(current, new Error('the listening connection is silent')),
+      handleLoss(current, new Error('the listening connection is silent')),
     )
     try {
       await current.query(text)
     } catch (error) {
-      lose(current, error)
+      handleLoss(current, error)
     } finally {
       cancel()
     }
@@ -122,7 +122,7 @@ export function createChanges(options: ChangesOptions): Changes {
     return true
   }
 
-  function lose(lost: ListenClient, error: unknown): void {
+  function handleLoss(lost: ListenClient, error: unknown): void {
     if (lost !== client) return
     forgetClient()
     lost.end().catch(ignore)

@@ -105,7 +105,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   /** Runs a query on a connection of the pool, or on `client` if given. */
-  async function ask(query: Query, of: pg.Pool, client?: pg.PoolClient): Promise<never> {
+  async function runQuery(query: Query, of: pg.Pool, client?: pg.PoolClient): Promise<never> {
     const answersBefore = answers
     try {
       const result = await (client ? queryClient(query, client) : queryPool(query, of))
@@ -144,10 +144,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     const of = pool
     const client = await of.connect().catch(notConnected)
     let broken: Error | undefined
-    const control = { query: (text: string) => ask({ name: `tx_${text}`, text }, of, client) }
+    const control = { query: (text: string) => runQuery({ name: `tx_${text}`, text }, of, client) }
     try {
       await control.query('BEGIN')
-      const result = await work({ query: query => ask(query, of, client) })
+      const result = await work({ query: query => runQuery(query, of, client) })
       await control.query('COMMIT')
       return result
     } catch (error) {
@@ -178,7 +178,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   return {
-    query: query => ask(query, pool),
+    query: query => runQuery(query, pool),
     transaction,
     copy,
     async dedicated() {
@@ -234,7 +234,7 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** Whether the statement may have been executed although it failed. */
-export function mayHaveBeenDone({ asked, cause }: DatabaseUnavailable): boolean {
+export function mayHaveBeenExecuted({ asked, cause }: DatabaseUnavailable): boolean {
   return asked && !isRefusal((cause as { code?: string } | null)?.code) && !isOutdatedPlan(cause)
 }
 

@@ -2,29 +2,29 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Cancel, Clock } from '../lib/clock.ts'
-import { awake, pause, withinMs } from '../lib/clock.ts'
+import { keepProcessAlive, pause, withinMs } from '../lib/clock.ts'
 import { MINUTE_MS } from '../lib/durations.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { copyBinaries, findBinaries } from './embedded/binaries.ts'
 import {
+  allowTraversal,
+  changeClusterOwner,
   checkMajor,
   initCluster,
-  openPassage,
   ownerOf,
   prepareDataDir,
-  takeOver,
   writeSettings,
 } from './embedded/cluster.ts'
-import { lockFile, lookAtLock } from './embedded/cluster-lock.ts'
+import { checkLock, lockFile } from './embedded/cluster-lock.ts'
 import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
 import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
 import {
+  exitReason,
   findPostmaster,
   isPostmaster,
   type LaunchOptions,
-  launch,
+  launchPostmaster,
   type Postmaster,
-  reasonOfDeath,
   rotateLog,
   sizeOf,
   stopPostmaster,
@@ -74,7 +74,7 @@ const LOG_POLL_MS = 60_000
  * Refusal, in one line that says what to do, if it cannot run or another Posthorn uses the directory.
  */
 export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  return awake(start(options)).catch(error => {
+  return keepProcessAlive(start(options)).catch(error => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     throw new Refusal(`The disk with ${options.dataDir} is full: free some space.`, { cause: error })
   })
@@ -120,7 +120,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   return {
     url: urlOf(held.postmaster.socketDir),
     pid: () => held.postmaster.pid,
-    stop: () => awake(stop()),
+    stop: () => keepProcessAlive(stop()),
   }
 
   async function stop(): Promise<void> {
@@ -150,11 +150,11 @@ async function prepareSite(options: EmbeddedOptions): Promise<Site> {
     dataDir,
     binaries.home,
   )
-  if (identity.kind === 'user') openPassage(dataDir)
+  if (identity.kind === 'user') allowTraversal(dataDir)
   if (unreachable || !binaries.complete) binaries = copyBinaries(binaries, dataDir)
   if (existsSync(join(clusterDir, 'PG_VERSION'))) checkMajor(clusterDir, binaries)
   else await progress.step('Creating the database', () => initCluster(clusterDir, binaries, identity))
-  if (!findPostmaster(clusterDir)) takeOver(clusterDir, identity)
+  if (!findPostmaster(clusterDir)) changeClusterOwner(clusterDir, identity)
   return { dataDir, clusterDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
 }
 
@@ -183,13 +183,13 @@ async function startServer(site: Site, options: EmbeddedOptions): Promise<Runnin
  * is left of a killed one. It is left alone.
  */
 async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
-  const lock = lookAtLock(lockFile(site.clusterDir))
+  const lock = checkLock(lockFile(site.clusterDir))
   if (lock === 'held') return undefined
   // At every launch: a process that stopped a server here a moment ago has removed the directory.
   const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
   rotateLog(site.logFile)
   writeSettings(site.clusterDir, site.identity)
-  return launch({ ...site, socketDir, locks: lock === 'free' })
+  return launchPostmaster({ ...site, socketDir, locks: lock === 'free' })
 }
 
 /** Undefined if the server exited. */
@@ -221,7 +221,7 @@ function inUseElsewhere({ dataDir }: Site): Refusal {
 }
 
 function startFailure(site: Site, logStart: number): Refusal {
-  const reason = reasonOfDeath(site.logFile, logStart) ?? 'it ended without a word'
+  const reason = exitReason(site.logFile, logStart) ?? 'it ended without a word'
   if (/No space left/i.test(reason))
     return new Refusal(`The disk with ${site.clusterDir} is full: free some space.`)
   return new Refusal(`The embedded PostgreSQL does not start: ${reason} (see ${site.logFile})`)

@@ -5,17 +5,17 @@ export type Follower<Subject, Event> = {
   subject: Subject
   /** The events; null as a heartbeat. Ends after the last event, when the client leaves, and at close. */
   events: AsyncGenerator<Event | null>
-  tell(event: Event): void
+  push(event: Event): void
   leave(): void
 }
 
 /** All clients of this process that follow subjects of one kind, with one database query for all of them. */
 export type Followers<Subject, Event> = {
   /** Null if there are too many clients. The client leaves when `gone` aborts. */
-  enter(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null
+  add(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null
   all(): Iterable<Follower<Subject, Event>>
   /** Queries at once; if a query is running, once more after it. */
-  lookNow(): void
+  pollNow(): void
   /** Ends all streams, for a shutdown. */
   close(): void
 }
@@ -24,9 +24,9 @@ export type FollowersOptions<Subject, Event> = {
   clock: Clock
   accountOf(subject: Subject): string
   /** Reads what has changed for all clients, and calls their `tell`. */
-  look(): Promise<void>
+  poll(): Promise<void>
   /** Interval between queries while there are clients, in ms. */
-  lookEveryMs: number
+  pollIntervalMs: number
   /** The queue of a slow client with one more event; must stay bounded. */
   queue(waiting: readonly Event[], next: Event): Event[]
   /** Whether no event follows this one. */
@@ -35,7 +35,7 @@ export type FollowersOptions<Subject, Event> = {
 
 /** Some proxies close connections without traffic for longer than this. */
 const HEARTBEAT_MS = 15_000
-const MOST = 1_000
+const MOST_FOLLOWERS = 1_000
 const MOST_PER_ACCOUNT = 50
 
 type Entry<S, E> = Follower<S, E> & { waiting: E[]; left: boolean; wake(): void }
@@ -51,7 +51,7 @@ export function createFollowers<Subject, Event>(
   let pollAgain = false
   let closed = false
 
-  function enter(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null {
+  function add(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null {
     if (isFull(accountOf(subject))) return null
     const entry: Mine = {
       subject,
@@ -59,7 +59,7 @@ export function createFollowers<Subject, Event>(
       waiting: [],
       left: gone.aborted,
       wake: () => {},
-      tell(event) {
+      push(event) {
         entry.waiting = queue(entry.waiting, event)
         entry.wake()
       },
@@ -79,7 +79,7 @@ export function createFollowers<Subject, Event>(
   }
 
   function isFull(account: string): boolean {
-    if (entries.size >= MOST) return true
+    if (entries.size >= MOST_FOLLOWERS) return true
     let ofAccount = 0
     for (const { subject } of entries) if (accountOf(subject) === account) ofAccount++
     return ofAccount >= MOST_PER_ACCOUNT
@@ -114,26 +114,26 @@ export function createFollowers<Subject, Event>(
 
   function schedulePoll(): void {
     cancelPoll()
-    if (!closed && entries.size > 0) cancelPoll = clock.after(options.lookEveryMs, () => void look())
+    if (!closed && entries.size > 0) cancelPoll = clock.after(options.pollIntervalMs, () => void poll())
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     pollAgain = true
     if (polling) return
     polling = true
     while (pollAgain && entries.size > 0 && !closed) {
       pollAgain = false
       // A failed query told no one anything; the next one finds the same changes.
-      await options.look().catch(() => {})
+      await options.poll().catch(() => {})
     }
     polling = false
     schedulePoll()
   }
 
   return {
-    enter,
+    add,
     all: () => entries,
-    lookNow: () => void look(),
+    pollNow: () => void poll(),
     close() {
       closed = true
       cancelPoll()

@@ -22,8 +22,8 @@ export type FreshCacheOptions<K, V> = {
   ownerOf(key: K, value: V): string
   /** An entry that was not used for long is evicted first (second chance). */
   maxEntries: number
-  /** Without change notifications, a value that was read in the last `rereadMs` is still used; 0 by default. */
-  rereadMs?: number
+  /** Without change notifications, a value that was read in the last `maxAgeMs` is still used; 0 by default. */
+  maxAgeMs?: number
 }
 
 type Entry<V> = {
@@ -42,7 +42,7 @@ type Load<V> = { startedAtMs: number; result: Promise<V | null> }
 const JOIN_MS = 250
 
 export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshCache<K, V> {
-  const { clock, fresh, load, ownerOf, maxEntries, rereadMs = 0 } = options
+  const { clock, fresh, load, ownerOf, maxEntries, maxAgeMs = 0 } = options
   const entries = new Map<K, Entry<V>>()
   const owned = new Map<string, Set<K>>()
   const loads = new Map<K, Load<V>>()
@@ -51,7 +51,7 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
 
   function get(key: K): V | null | Promise<V | null> {
     const entry = entries.get(key)
-    if (entry && (fresh() || clock.monotonic() - entry.readAtMs < rereadMs)) {
+    if (entry && (fresh() || clock.monotonic() - entry.readAtMs < maxAgeMs)) {
       entry.used = true
       return entry.value
     }

@@ -11,7 +11,7 @@ import type { FileStore } from './file-store.ts'
 const EVERY_BYTES = 8 * 1024 * 1024
 
 /** Wraps a store so that large files leave little garbage: it runs a minor collection, of 1 to 2 ms, every 8 MB. */
-export function collecting(store: FileStore): FileStore {
+export function withGarbageCollection(store: FileStore): FileStore {
   const made = createCounter()
 
   async function* counted(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

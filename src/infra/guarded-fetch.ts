@@ -3,7 +3,7 @@ import { type Readable, Transform } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { GuardedFetchError } from './guarded-fetch/error.ts'
 import { asFetchError, exchangeOnce } from './guarded-fetch/exchange.ts'
-import { createKeptConnections } from './guarded-fetch/keep-alive.ts'
+import { createKeepAliveAgents } from './guarded-fetch/keep-alive.ts'
 import { isNoSuchName, type Resolve, resolveAsMachine, resolvePublic } from './guarded-fetch/resolve.ts'
 import { isPublicAddress, parseAllowedHost, readTarget, type Target } from './guarded-fetch/target.ts'
 
@@ -68,9 +68,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock } = options
   const allowed = options.allowPrivateHosts.map(parseAllowedHost)
-  const kept = createKeptConnections(clock)
+  const kept = createKeepAliveAgents(clock)
 
-  async function run(request: GuardedRequest, whole: Whole): Promise<GuardedResponse> {
+  async function run(request: GuardedRequest, whole: RequestScope): Promise<GuardedResponse> {
     const method = request.method ?? 'GET'
     const maxBytes = Math.min(request.maxBytes ?? options.maxBytes, options.maxBytes)
     let url = request.url
@@ -83,7 +83,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
         headers: request.headers ?? {},
         body: request.body ?? null,
         connectMs: CONNECT_MS,
-        kept: request.repeatable ? kept(target.url.protocol) : null,
+        keepAlive: request.repeatable ? kept(target.url.protocol) : null,
         clock,
         signal: whole.signal,
         progress: whole.progress,
@@ -127,9 +127,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 }
 
 /** The time limit and progress of a request, from its first hop to the last byte of the body. */
-type Whole = { signal: AbortSignal; progress: { sent: boolean }; finish(): void }
+type RequestScope = { signal: AbortSignal; progress: { sent: boolean }; finish(): void }
 
-function startRequest(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whole {
+function startRequest(clock: Clock, timeoutMs: number, caller?: AbortSignal): RequestScope {
   const controller = new AbortController()
   const give = (text: string) => () =>
     controller.abort(new GuardedFetchError('timeout', text, { retryable: true }))
@@ -189,7 +189,7 @@ function readResponse(
   response: IncomingMessage,
   maxBytes: number,
   method: string,
-  whole: Whole,
+  whole: RequestScope,
 ): GuardedResponse {
   if (method !== 'HEAD' && Number(response.headers['content-length'] ?? 0) > maxBytes) {
     response.destroy()
@@ -210,7 +210,7 @@ function readResponse(
 }
 
 /** Passes the bytes on until there are too many, the time is over, or the reader stops. */
-function boundedBody(response: IncomingMessage, maxBytes: number, whole: Whole): Readable {
+function boundedBody(response: IncomingMessage, maxBytes: number, whole: RequestScope): Readable {
   let size = 0
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {

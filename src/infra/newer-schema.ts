@@ -7,7 +7,7 @@ import { readFunctionFiles } from './migrate-functions.ts'
  * the name of such a file, or null: a numbered file that is unknown here, or one of our functions with
  * another content, which may have other parameters or results. Functions that we do not have are ignored.
  */
-export function createNewerLook(db: Db, directory = OUR_MIGRATIONS): () => Promise<string | null> {
+export function createNewerSchemaCheck(db: Db, directory = OUR_MIGRATIONS): () => Promise<string | null> {
   const numbered = readMigrations(directory).map(file => file.name)
   const functions = readFunctionFiles(`${directory}/functions`)
   const values = [numbered, functions.map(file => file.name), functions.map(file => file.checksum)]

@@ -13,7 +13,11 @@ const REPEAT_EVERY_MS = 200
  * Repeats work while the database is unavailable, for data that its source will not send again. Rejects with
  * DatabaseUnavailable when `patience` returns false, and at once with any other error.
  */
-export async function patiently<T>(clock: Clock, patience: () => boolean, work: Repeatable<T>): Promise<T> {
+export async function retryWhileUnavailable<T>(
+  clock: Clock,
+  patience: () => boolean,
+  work: Repeatable<T>,
+): Promise<T> {
   for (let repeated = false; ; repeated = true) {
     try {
       return await work(repeated)

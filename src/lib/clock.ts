@@ -81,7 +81,7 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
 }
 
 /** `pause` that also ends when the signal aborts. Leaves neither a timer nor a listener behind. */
-export function pauseUnless(
+export function pauseUnlessAborted(
   clock: Pick<Clock, 'after'>,
   delayMs: number,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T
  * Keeps the process alive until `work` is done; for work that may wait only for timers, which do not keep it
  * alive.
  */
-export async function awake<T>(work: Promise<T>): Promise<T> {
+export async function keepProcessAlive<T>(work: Promise<T>): Promise<T> {
   const hold = setInterval(() => {}, LONGEST_TIMER_MS)
   try {
     return await work

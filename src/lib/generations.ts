@@ -11,7 +11,7 @@ export type Generations<K, V> = {
    * An object that is replaced each time entries are evicted: a value that was read during the same turn is
    * still held.
    */
-  turn(): object
+  rotate(): object
   /** Entries that are held, including those that the next eviction drops. */
   size(): number
 }
@@ -21,13 +21,13 @@ export function createGenerations<K, V>(maxEntries: number): Generations<K, V> {
   if (!(maxEntries >= 2)) throw new RangeError(`two generations hold at least two entries, not ${maxEntries}`)
   let young = new Map<K, V>()
   let old = new Map<K, V>()
-  let turn = {}
+  let rotate = {}
 
   function set(key: K, value: V): void {
     if (young.size >= maxEntries / 2 && !young.has(key)) {
       old = young
       young = new Map()
-      turn = {}
+      rotate = {}
     }
     old.delete(key)
     young.set(key, value)
@@ -42,7 +42,7 @@ export function createGenerations<K, V>(maxEntries: number): Generations<K, V> {
       return kept
     },
     set,
-    turn: () => turn,
+    rotate: () => rotate,
     size: () => young.size + old.size,
   }
 }

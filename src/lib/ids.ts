@@ -112,7 +112,7 @@ export function createIds(clock: Clock, random: Random): Ids {
 }
 
 /** The same 128 bits with another prefix: for example, a message has the same bits as its usage and its request. */
-export function sameAs<P extends Prefix>(prefix: P, id: Id): Id<P> {
+export function withPrefix<P extends Prefix>(prefix: P, id: Id): Id<P> {
   return `${prefix}_${id.slice(4)}`
 }
 

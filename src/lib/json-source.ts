@@ -32,7 +32,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   }
   const survey: Inspection = { keys: 0, hasNulls: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
-  look(value, survey, text.includes('\\u'))
+  inspect(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
   // Of two equal keys the object keeps one: then it has fewer keys than the text.
   if (survey.keys !== shape.keys) return refuse(findRepeatedKey(text), 'must be given once only')
@@ -110,7 +110,7 @@ type Inspection = {
 }
 
 /** Looks at every value once, recursively: the depth is bounded. Stops at the first error; returns false then. */
-function look(value: unknown, survey: Inspection, checkText: boolean): boolean {
+function inspect(value: unknown, survey: Inspection, checkText: boolean): boolean {
   if (typeof value === 'string') return !checkText || inspectText(value, survey)
   if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
   if (value === null) {
@@ -130,7 +130,7 @@ function inspectText(text: string, survey: Inspection): boolean {
 
 function inspectArray(items: readonly unknown[], survey: Inspection, checkText: boolean): boolean {
   for (let at = 0; at < items.length; at++) {
-    if (!look(items[at], survey, checkText)) return under(at, survey)
+    if (!inspect(items[at], survey, checkText)) return under(at, survey)
   }
   return true
 }
@@ -140,7 +140,7 @@ function inspectObject(members: Record<string, unknown>, survey: Inspection, che
   for (const key in members) {
     if (!Object.hasOwn(members, key)) continue
     survey.keys++
-    const fits = inspectKey(key, members, survey, checkText) && look(members[key], survey, checkText)
+    const fits = inspectKey(key, members, survey, checkText) && inspect(members[key], survey, checkText)
     if (!fits) return under(key, survey)
   }
   return true

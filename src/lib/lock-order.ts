@@ -18,7 +18,7 @@ export function compare(a: string, b: string): number {
  * Runs `work` on the items sorted by `order`, and returns its results in the order of `items`. Without items,
  * `work` is not called.
  */
-export async function inOrder<Item, Result>(
+export async function runSorted<Item, Result>(
   items: readonly Item[],
   order: (a: Item, b: Item) => number,
   work: (sorted: Item[]) => Promise<readonly Result[]>,

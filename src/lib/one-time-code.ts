@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 const FAIR_BYTES = 250
 
 /** A code of `length` decimal digits, each equally likely; it may begin with zeros. */
-export function drawCode(random: Random, length: number): string {
+export function generateCode(random: Random, length: number): string {
   let code = ''
   while (code.length < length) {
     for (const byte of random.bytes(length * 2)) {
@@ -25,7 +25,7 @@ const DIGITS = /^\p{Nd}+$/u
  * The code that a text contains, in ASCII digits. Digits of all scripts are accepted; spaces and hyphens are
  * ignored. Null if there is anything else.
  */
-export function readCode(text: string): string | null {
+export function normalizeCode(text: string): string | null {
   const compact = text.replace(BETWEEN, '')
   if (!DIGITS.test(compact)) return null
   let code = ''

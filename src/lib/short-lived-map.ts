@@ -4,7 +4,7 @@
  * ever pass through the map stay in memory until the next full collection (measured: 3 kB a message). Here a
  * new Map takes over before that.
  */
-export type PassingMap<K, V> = {
+export type ShortLivedMap<K, V> = {
   get(key: K): V | undefined
   has(key: K): boolean
   set(key: K, value: V): void
@@ -21,7 +21,7 @@ export type PassingMap<K, V> = {
  */
 const MIN_INSERTS = 128
 
-export function createPassingMap<K, V>(): PassingMap<K, V> {
+export function createShortLivedMap<K, V>(): ShortLivedMap<K, V> {
   let held = new Map<K, V>()
   let insertsLeft = MIN_INSERTS
 

@@ -11,21 +11,21 @@ export type SlidingWindow = {
    * much time of the one before.
    */
   freeInMs(togetherMs?: number): number
-  take(): void
+  reserve(): void
   /** A taken place was used, now or a little before: it becomes free one window after that. */
-  used(atMs?: number): void
+  recordUse(atMs?: number): void
   /** Gives back a taken place that was not used. */
-  back(): void
+  release(): void
   resize(places: number): void
   /** Whether a place is taken that was not used yet. */
-  isTaken(): boolean
+  hasReserved(): boolean
   /** Whether no place is taken, and none was used within the window. */
   isUnused(): boolean
 }
 
 export function createSlidingWindow(clock: Clock, places: number, windowMs: number): SlidingWindow {
   let size = places
-  let taken = 0
+  let reserved = 0
   /** When places were used, the earliest first; entries from `head` on still count. */
   let uses: number[] = []
   let head = 0
@@ -42,7 +42,7 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
   return {
     freeInMs(togetherMs = 0) {
       expire()
-      const over = taken + (uses.length - head) - size
+      const over = reserved + (uses.length - head) - size
       const nowMs = clock.monotonic()
       let next = head + Math.max(0, over)
       let freeMs = nowMs
@@ -55,25 +55,25 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
       }
       return freeMs - nowMs
     },
-    take() {
-      taken++
+    reserve() {
+      reserved++
     },
-    used(atMs = clock.monotonic()) {
-      taken--
+    recordUse(atMs = clock.monotonic()) {
+      reserved--
       let at = uses.length
       while (at > head && uses[at - 1]! > atMs) at--
       uses.splice(at, 0, atMs)
     },
-    back() {
-      taken--
+    release() {
+      reserved--
     },
     resize(next) {
       size = next
     },
-    isTaken: () => taken > 0,
+    hasReserved: () => reserved > 0,
     isUnused() {
       expire()
-      return taken === 0 && head === uses.length
+      return reserved === 0 && head === uses.length
     },
   }
 }

@@ -1,10 +1,14 @@
 /** Cuts `items` into pieces, in order, none heavier than `most`; an item that is heavier is a piece of its own. */
-export function cutByWeight<T>(items: readonly T[], weigh: (item: T) => number, most: number): T[][] {
+export function splitByWeight<T>(
+  items: readonly T[],
+  weightOf: (item: T) => number,
+  maxWeight: number,
+): T[][] {
   const pieces: T[][] = []
   let held = Number.POSITIVE_INFINITY
   for (const item of items) {
-    const weight = weigh(item)
-    if (held + weight > most) {
+    const weight = weightOf(item)
+    if (held + weight > maxWeight) {
       pieces.push([])
       held = 0
     }

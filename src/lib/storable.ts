@@ -1,5 +1,5 @@
 /** Makes a text storable in PostgreSQL: without NULs and lone surrogates. At most `longest` UTF-16 units. */
-export function storable(text: string, longest = text.length): string {
+export function toStorableText(text: string, longest = text.length): string {
   return text.replaceAll('\0', '').slice(0, longest).toWellFormed()
 }
 
@@ -10,6 +10,6 @@ const LATEST_MS = 253_402_300_799_999
  * A time from an external system, in ms since the epoch; null if it cannot be right, for example since the
  * system counts in another unit. So a wrong time does not prevent the rest of the data from being stored.
  */
-export function storableTime(atMs: number | null): number | null {
+export function toStorableTime(atMs: number | null): number | null {
   return atMs !== null && atMs >= 0 && atMs <= LATEST_MS ? atMs : null
 }

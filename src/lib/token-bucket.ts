@@ -16,7 +16,7 @@ export type TokenBuckets = {
    */
   take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict
   /** Gives back a token that `take` took. */
-  back(key: string, ratePerSecond: number): void
+  refund(key: string, ratePerSecond: number): void
   size(): number
 }
 
@@ -53,10 +53,10 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     fullAtMs.set(key, untilMs)
   }
 
-  function back(key: string, ratePerSecond: number): void {
+  function refund(key: string, ratePerSecond: number): void {
     const untilMs = fullAtMs.get(key)
     if (untilMs !== undefined) fullAtMs.set(key, untilMs - 1000 / ratePerSecond)
   }
 
-  return { take, back, size: () => fullAtMs.size }
+  return { take, refund: refund, size: () => fullAtMs.size }
 }

@@ -3,9 +3,9 @@ import { endMessages } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
-import { patiently } from '../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../infra/retry-unavailable.ts'
 import type { Clock } from '../lib/clock.ts'
-import { byAccountAndId, inOrder } from '../lib/lock-order.ts'
+import { byAccountAndId, runSorted } from '../lib/lock-order.ts'
 import type { DueClaimerDeps } from './due-claimer.ts'
 
 /**
@@ -33,8 +33,8 @@ export function createAttemptRecorder({
 }: AttemptRecorderDeps): RecordAttempt {
   function recordAttempts(items: OutboxItem[]): Promise<(number | null)[]> {
     const nowMs = clock.now()
-    return inOrder(items, byAccountAndId, sorted =>
-      patiently(
+    return runSorted(items, byAccountAndId, sorted =>
+      retryWhileUnavailable(
         clock,
         () => !stopping(),
         async repeated => {

@@ -1,11 +1,11 @@
-import type { BotUpdate, PlatformAnswer } from '../contract/bot-platform.ts'
+import type { BotUpdate, PlatformResult } from '../contract/bot-platform.ts'
 import type { FeedLease } from '../core/bots/feed-store.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
 import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdateCheck } from '../core/bots/update-check.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
 import { backoffMs } from '../lib/backoff.ts'
-import { type Clock, pauseUnless } from '../lib/clock.ts'
+import { type Clock, pauseUnlessAborted } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
@@ -68,7 +68,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
         return nextPause()
       })
       if (next === 'end') return
-      if (next !== 'again') await pauseUnless(clock, next.afterMs, stopping.signal)
+      if (next !== 'again') await pauseUnlessAborted(clock, next.afterMs, stopping.signal)
     }
   }
 
@@ -110,7 +110,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
     return 'again'
   }
 
-  async function handleFailure(answer: Exclude<PlatformAnswer<never>, { kind: 'answer' }>): Promise<Next> {
+  async function handleFailure(answer: Exclude<PlatformResult<never>, { kind: 'answer' }>): Promise<Next> {
     if (stopping.signal.aborted) return 'end'
     if (answer.kind === 'unauthorized') await deps.reportInvalidToken(lease.botId)
     if (answer.kind === 'throttled') return { afterMs: answer.afterMs }

@@ -270,11 +270,11 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   function takeSlots(known: JobState) {
     const windows = [window, known.window]
     let isOver = false
-    for (const each of windows) each.take()
+    for (const each of windows) each.reserve()
     function used(atMs?: number): void {
       if (isOver) return
       isOver = true
-      for (const each of windows) each.used(atMs)
+      for (const each of windows) each.recordUse(atMs)
       runSoon()
     }
     return {
@@ -282,7 +282,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       back() {
         if (isOver) return
         isOver = true
-        for (const each of windows) each.back()
+        for (const each of windows) each.release()
       },
     }
   }
@@ -339,7 +339,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     duePerSecond: () => shareCeiling().reduce((sum, { share }) => sum + share, 0),
     jobStates,
     // Not while rows are still to be sent, which only this node knows: the lane's next node would send its own at the same time.
-    isIdle: () => order.length === 0 && rowsInProgress === 0 && !window.isTaken(),
+    isIdle: () => order.length === 0 && rowsInProgress === 0 && !window.hasReserved(),
     async stop() {
       stopped = true
       cancelNext()

@@ -69,7 +69,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const fetches = createBatcher<RowRequest, StoredRow[]>({
     flush: asks => readPendingRows(db, asks),
     maxItems: FETCHED_AT_ONCE,
-    maxFlights: 2,
+    maxConcurrentFlushes: 2,
   })
   const failures = createBatcher<FailedRow, boolean>({
     flush: rows => failRows(db, deps.node(), clock.now(), rows),

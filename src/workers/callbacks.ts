@@ -15,7 +15,7 @@ import {
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import { type GuardedFetch, GuardedFetchError, type GuardedResponse } from '../infra/guarded-fetch.ts'
-import { patiently } from '../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../infra/retry-unavailable.ts'
 import type { Seal } from '../infra/seal.ts'
 import { type Cancel, type Clock, withinMs } from '../lib/clock.ts'
 import { DAY_MS } from '../lib/durations.ts'
@@ -228,7 +228,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   async function storeResults(done: readonly AttemptResult[]): Promise<undefined[]> {
     const inOrder = done.map(each => each.finish).sort((a, b) => (a.id < b.id ? -1 : 1))
     // A delivery that the receiver has taken must be recorded, even if the database is down for a moment.
-    const health = await patiently(
+    const health = await retryWhileUnavailable(
       clock,
       () => !stopping.signal.aborted,
       () => finishDeliveries(db, clock.now(), inOrder),

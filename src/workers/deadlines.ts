@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { createLine } from '../lib/linked-queue.ts'
+import { createLinkedQueue } from '../lib/linked-queue.ts'
 
 /** A deadline for work: when it passes, the signal is aborted; work that ignores this is overdue after a grace. */
 export type Deadline = {
@@ -27,11 +27,11 @@ export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number
 
   function begin(startedMs: number): Generation {
     const controller = new AbortController()
-    const inside = createLine<() => void>()
+    const inside = createLinkedQueue<() => void>()
     const begun: Generation = {
       startedMs,
       signal: controller.signal,
-      enter: inside.enter,
+      enter: inside.add,
       end(grace) {
         controller.abort(new Error('the attempt exceeded its deadline'))
         clock.after(grace, () => {

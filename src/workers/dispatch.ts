@@ -7,7 +7,7 @@ import { type OwnedRow, releaseRows } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { createPassingMap } from '../lib/short-lived-map.ts'
+import { createShortLivedMap } from '../lib/short-lived-map.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
@@ -79,7 +79,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const claim = createDueClaimer(deps)
   const recordAttempt = createAttemptRecorder({ ...deps, stopping: () => stopping })
   /** Every message that this node holds, from its hand-over to its settlement. */
-  const heldItems = createPassingMap<MessageId, OutboxItem>()
+  const heldItems = createShortLivedMap<MessageId, OutboxItem>()
   /** Connections that may have more due messages than they had room for at the last poll. */
   const backlogged = new Set<ConnectionId>()
   const turns = createJobTurns(deps)

@@ -9,7 +9,7 @@ import {
 import type { HeldKeys } from '../core/sessions/keys.ts'
 import type { ReportedState, SessionStates } from '../core/sessions/states.ts'
 import type { SessionClaim, SessionRow } from '../core/sessions/store.ts'
-import { patiently } from '../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../infra/retry-unavailable.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -70,7 +70,7 @@ export function holdSession(
       return await deps.openLink({
         ...io,
         // The chat app has our acknowledgement, and does not send it again.
-        emit: inbound => patiently(deps.clock, patience, () => io.emit(inbound)),
+        emit: inbound => retryWhileUnavailable(deps.clock, patience, () => io.emit(inbound)),
         accountId: row.accountId,
         name: row.name,
         askedPhone: row.askedPhone,
@@ -129,7 +129,7 @@ export function holdSession(
 
   function storeInOrder(work: () => Promise<void>): void {
     storing = storing
-      .then(() => (held ? patiently(deps.clock, patience, work) : undefined))
+      .then(() => (held ? retryWhileUnavailable(deps.clock, patience, work) : undefined))
       .catch(error =>
         deps.log.warn({ err: error, session: row.name }, 'the state of a web session could not be stored'),
       )

@@ -1,8 +1,8 @@
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../src/channels/registry.ts'
-import { PATTERN_FAULT } from '../../src/contract/form.ts'
-import { explain } from '../../src/http/schema-faults.ts'
+import { PATTERN_FAULT } from '../../src/contract/pattern.ts'
+import { explainFaults } from '../../src/http/schema-faults.ts'
 
 const PROVIDERS = [...createRegistry({ key: 'sandbox', config: {} } as never).values()]
 
@@ -17,7 +17,7 @@ describe('the patterns of a configuration', () => {
   it('are told of in these words', () => {
     const { config } = PROVIDERS.find(({ key }) => key === 'twilio')!
     const value = { accountSid: 'ACxyz', authToken: 'with a space' }
-    expect(explain(Value.Errors(config, value), value, config)).toEqual([
+    expect(explainFaults(Value.Errors(config, value), value, config)).toEqual([
       { steps: ['accountSid'], message: 'must be AC and 32 digits of base 16 (0 to 9, a to f)' },
       { steps: ['authToken'], message: 'must be letters, digits and signs of ASCII, without spaces' },
     ])
@@ -30,7 +30,7 @@ describe('the patterns of a configuration', () => {
   )('take as the sender above an SMS what one can carry: %s', (key, field) => {
     const { config } = PROVIDERS.find(provider => provider.key === key)!
     const faults = (sender: string) =>
-      explain(Value.Errors(config, { [field]: sender }), { [field]: sender }, config).filter(
+      explainFaults(Value.Errors(config, { [field]: sender }), { [field]: sender }, config).filter(
         ({ steps }) => steps[0] === field,
       )
     const NAMES = ['Zeta', 'A Name-1._x', '+1']

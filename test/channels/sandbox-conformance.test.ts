@@ -31,8 +31,8 @@ function counting(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: numb
   return {
     inbox: {
       ...inner,
-      async take(message) {
-        await inner.take(message)
+      async store(message) {
+        await inner.store(message)
         takes++
         for (const one of waiting) if (takes >= one.count) one.resolve()
       },

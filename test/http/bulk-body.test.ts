@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readBulkBody } from '../../src/http/bulk-body.ts'
-import { discardRest } from '../../src/http/rest-of-body.ts'
+import { discardRest } from '../../src/http/discard-rest.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const LIMITS = { mostBytes: 1_000_000, mostMessageBytes: 100_000, timeoutMs: 3_600_000 }

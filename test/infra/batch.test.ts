@@ -49,7 +49,7 @@ test('a flush has its most items, and the others follow in their order', async (
 })
 
 test('a flush has its most weight, and what is heavier flies alone', async () => {
-  const { batcher, flights, ends, flown } = create({ weigh: item => item.length, maxWeight: 4 })
+  const { batcher, flights, ends, flown } = create({ weightOf: item => item.length, maxWeight: 4 })
   const all = ['aa', 'bb', 'c', 'dddddd', 'e', 'ff'].map(item => batcher.add(item))
   for (let flight = 0; flight < 3; flight++) {
     await flown(flight + 1)
@@ -65,7 +65,7 @@ test('a flush has its most weight, and what is heavier flies alone', async () =>
 })
 
 test('items that stand in one another’s way never share a flush', async () => {
-  const { batcher, flights, ends, flown } = create({ conflict: item => item[0] })
+  const { batcher, flights, ends, flown } = create({ conflictKey: item => item[0] })
   const all = ['a1', 'b1', 'a2', 'c1', 'a3'].map(item => batcher.add(item))
   for (let flight = 0; flight < 3; flight++) {
     await flown(flight + 1)

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createClockCheck } from '../../src/infra/clock-check.ts'
-import { createDatabase, DatabaseUnavailable, mayHaveBeenDone } from '../../src/infra/db.ts'
+import { createDatabase, DatabaseUnavailable, mayHaveBeenExecuted } from '../../src/infra/db.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startDatabaseProxy } from '../faults/support/database-proxy.ts'
 import { createTestDatabase, UNHURRIED } from '../support/database.ts'
@@ -105,7 +105,7 @@ test('whatever keeps a connection from being made is the database’s absence, a
       )
       expect(error).toBeInstanceOf(DatabaseUnavailable)
       expect(error!.cause).toMatchObject({ code: expect.stringMatching(/^28/) })
-      expect(mayHaveBeenDone(error!)).toBe(false)
+      expect(mayHaveBeenExecuted(error!)).toBe(false)
     }
     await database.db.query({ name: '', text: `alter role ${role} login` })
     expect((await db.query({ name: 'one', text: 'select 1 as one' })).rows).toEqual([{ one: 1 }])
@@ -235,7 +235,7 @@ test('a statement whose plan a migration has outdated asks to be repeated, and w
     await column('one')
     const refused = await db.query(look).catch(error => error)
     expect(refused).toBeInstanceOf(DatabaseUnavailable)
-    expect(mayHaveBeenDone(refused)).toBe(false)
+    expect(mayHaveBeenExecuted(refused)).toBe(false)
     await db.query(look)
     await column('two')
     const inTransaction = () => db.transaction(tx => tx.query(look))

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
 import { writeSettings } from '../../src/infra/embedded/cluster.ts'
 import { chooseIdentity, type Probe, runAs, type Trial } from '../../src/infra/embedded/identity.ts'
-import { reasonOfDeath, rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
+import { exitReason, rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
 import { claimSocketDir } from '../../src/infra/embedded/socket-dir.ts'
 
 let parent: string
@@ -193,7 +193,7 @@ describe('the log of the server', () => {
       'LOG:  database system is shut down',
     ]
     writeFileSync(file, before + lines.map(line => `2026-01-01 00:00:00.000 UTC [7] ${line}\n`).join(''))
-    expect(reasonOfDeath(file, before.length)).toBe(
+    expect(exitReason(file, before.length)).toBe(
       'could not write to file "pg_wal/xlogtemp.7": No space left on device',
     )
   })

@@ -17,7 +17,7 @@ function bench(options: { maxEntries?: number; rereadMs?: number } = {}) {
     },
     ownerOf: key => key.slice(0, 1),
     maxEntries: options.maxEntries ?? 10,
-    ...(options.rereadMs === undefined ? {} : { rereadMs: options.rereadMs }),
+    ...(options.rereadMs === undefined ? {} : { maxAgeMs: options.rereadMs }),
   })
   async function warm(key: string, value: string) {
     const found = cache.get(key)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createNewerLook } from '../../src/infra/newer-schema.ts'
+import { createNewerSchemaCheck } from '../../src/infra/newer-schema.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -7,7 +7,7 @@ let look: () => Promise<string | null>
 
 beforeEach(async () => {
   database = await createTestDatabase()
-  look = createNewerLook(database.db)
+  look = createNewerSchemaCheck(database.db)
 })
 afterEach(() => database.drop())
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookDown } from '../../src/lib/bounded-scan.ts'
+import { boundedScan } from '../../src/lib/bounded-scan.ts'
 
 /** Ten places from 100 down, a stretch of ten each; every row says where it stands. */
 function createList(found: readonly number[]) {
@@ -12,30 +12,30 @@ function createList(found: readonly number[]) {
     const top = below ?? 101
     const bottom = Math.max(1, top - 10)
     const rows = found.filter(place => place < top && place >= bottom).slice(0, left)
-    return { rows, downTo: bottom === 1 ? null : bottom }
+    return { rows, stoppedAt: bottom === 1 ? null : bottom }
   }
   return { clock, looks, look }
 }
 
 test('a look ends with the list', async () => {
   const { clock, looks, look } = createList([95, 3])
-  expect(await lookDown(clock, { before: null, limit: 5, forMs: 1_000 }, look)).toEqual({
+  expect(await boundedScan(clock, { before: null, limit: 5, timeMs: 1_000 }, look)).toEqual({
     rows: [95, 3],
-    downTo: null,
+    stoppedAt: null,
   })
   expect(looks).toEqual([null, 91, 81, 71, 61, 51, 41, 31, 21, 11])
 })
 
 test('a look ends when there are enough, or when its time is over, and says where', async () => {
   const enough = createList([95, 93, 85, 3])
-  expect(await lookDown(enough.clock, { before: null, limit: 3, forMs: 1_000 }, enough.look)).toEqual({
+  expect(await boundedScan(enough.clock, { before: null, limit: 3, timeMs: 1_000 }, enough.look)).toEqual({
     rows: [95, 93, 85],
-    downTo: 81,
+    stoppedAt: 81,
   })
   const late = createList([3])
-  expect(await lookDown(late.clock, { before: 91, limit: 3, forMs: 30 }, late.look)).toEqual({
+  expect(await boundedScan(late.clock, { before: 91, limit: 3, timeMs: 30 }, late.look)).toEqual({
     rows: [],
-    downTo: 61,
+    stoppedAt: 61,
   })
 })
 
@@ -43,11 +43,11 @@ test('a look ends with a page that holds no more', async () => {
   const { clock, looks } = createList([])
   const look = async (below: number | null) => {
     looks.push(below)
-    return { rows: [7], downTo: 7, cut: true }
+    return { rows: [7], stoppedAt: 7, cut: true }
   }
-  expect(await lookDown(clock, { before: null, limit: 3, forMs: 1_000 }, look)).toEqual({
+  expect(await boundedScan(clock, { before: null, limit: 3, timeMs: 1_000 }, look)).toEqual({
     rows: [7],
-    downTo: 7,
+    stoppedAt: 7,
   })
   expect(looks).toEqual([null])
 })

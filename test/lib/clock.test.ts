@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { beforeAbort, pauseUnless } from '../../src/lib/clock.ts'
+import { beforeAbort, pauseUnlessAborted } from '../../src/lib/clock.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 test('a pause ends when its time is over', async () => {
   const clock = createFakeClock()
   let over = false
-  const pause = pauseUnless(clock, 1_000, new AbortController().signal).then(() => {
+  const pause = pauseUnlessAborted(clock, 1_000, new AbortController().signal).then(() => {
     over = true
   })
   await clock.advance(999)
@@ -17,7 +17,7 @@ test('a pause ends when its time is over', async () => {
 test('or when the signal aborts, and leaves no timer behind', async () => {
   const clock = createFakeClock()
   const stop = new AbortController()
-  const pause = pauseUnless(clock, 1_000, stop.signal)
+  const pause = pauseUnlessAborted(clock, 1_000, stop.signal)
   expect(clock.pending()).toBe(1)
   stop.abort()
   await pause
@@ -26,7 +26,7 @@ test('or when the signal aborts, and leaves no timer behind', async () => {
 
 test('or at once where it has', async () => {
   const clock = createFakeClock()
-  await pauseUnless(clock, 1_000, AbortSignal.abort())
+  await pauseUnlessAborted(clock, 1_000, AbortSignal.abort())
   expect(clock.pending()).toBe(0)
 })
 

@@ -30,19 +30,21 @@ test('a value that is set again is the new one, wherever the old one was', () =>
 test('what was got within one turn is held as long as it lasts', () => {
   const held = createGenerations<number, number>(10)
   held.set(0, 0)
-  let turn = held.turn()
+  let turn = held.rotate()
   let turns = 0
   for (let key = 1; key < 100; key++) {
     held.set(key, key)
-    if (held.turn() !== turn) {
+    if (held.rotate() !== turn) {
       turns++
-      turn = held.turn()
+      turn = held.rotate()
       // Looked up again, as whoever keeps it must.
       expect(held.get(0)).toBe(0)
     }
     expect(held.size()).toBeLessThanOrEqual(10)
   }
   expect(turns).toBeGreaterThan(15)
-  expect(held.turn()).toBe(turn)
-  expect(createGenerations<number, number>(10).turn()).not.toBe(createGenerations<number, number>(10).turn())
+  expect(held.rotate()).toBe(turn)
+  expect(createGenerations<number, number>(10).rotate()).not.toBe(
+    createGenerations<number, number>(10).rotate(),
+  )
 })

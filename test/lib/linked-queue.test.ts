@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLine } from '../../src/lib/linked-queue.ts'
+import { createLinkedQueue } from '../../src/lib/linked-queue.ts'
 
 test('holds those who came and did not leave, in the order of their coming', () => {
   const step = fc.oneof(fc.constant('enter' as const), fc.nat(20))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
-      const line = createLine<number>()
+      const line = createLinkedQueue<number>()
       const leaves: (() => void)[] = []
       const model = new Set<number>()
       for (const what of steps) {
         if (what === 'enter') {
           model.add(leaves.length)
-          leaves.push(line.enter(leaves.length))
+          leaves.push(line.add(leaves.length))
         } else if (what < leaves.length) {
           // Those who have left may say so again.
           leaves[what]!()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drawCode, readCode } from '../../src/lib/one-time-code.ts'
+import { generateCode, normalizeCode } from '../../src/lib/one-time-code.ts'
 import { createRandom } from '../../src/lib/random.ts'
 
 describe('readCode', () => {
@@ -17,7 +17,7 @@ describe('readCode', () => {
     ['\u200f042917\u200e', '042917'],
     ['\u00a0042\u2009917', '042917'],
   ])('%j spells %s', (text, code) => {
-    expect(readCode(text)).toBe(code)
+    expect(normalizeCode(text)).toBe(code)
   })
 
   test.each([
@@ -32,7 +32,7 @@ describe('readCode', () => {
     '-042917x',
     'Ⅷ42917',
   ])('%j spells none', text => {
-    expect(readCode(text)).toBeNull()
+    expect(normalizeCode(text)).toBeNull()
   })
 
   test('knows every decimal digit that the numbering systems of ICU write with', () => {
@@ -42,7 +42,7 @@ describe('readCode', () => {
       const written = format.format(9_876_543_210)
       if (!/^\p{Nd}+$/u.test(written)) continue
       systems++
-      expect([system, readCode(written)]).toEqual([system, '9876543210'])
+      expect([system, normalizeCode(written)]).toEqual([system, '9876543210'])
     }
     expect(systems).toBeGreaterThan(60)
   })
@@ -67,7 +67,7 @@ describe('drawCode', () => {
     const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
     const lengths = new Set<number>()
     for (let n = 0; n < draws; n++) {
-      const code = drawCode(random, 6)
+      const code = generateCode(random, 6)
       lengths.add(code.length)
       for (let at = 0; at < 6; at++) counts[at]![Number(code[at])]!++
     }
@@ -83,7 +83,7 @@ describe('drawCode', () => {
   test('passes over bytes that would make some digits likelier, and keeps leading zeros', () => {
     const bytes = [255, 250, 249, 0, 10, 20, 254, 30, 40, 251, 251, 251]
     const random = { bytes: (size: number) => Buffer.from(bytes.splice(0, size)), fraction: () => 0 }
-    expect(drawCode(random, 6)).toBe('900000')
-    expect(drawCode({ ...random, bytes: size => Buffer.alloc(size, 7) }, 8)).toBe('77777777')
+    expect(generateCode(random, 6)).toBe('900000')
+    expect(generateCode({ ...random, bytes: size => Buffer.alloc(size, 7) }, 8)).toBe('77777777')
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createPassingMap } from '../../src/lib/short-lived-map.ts'
+import { createShortLivedMap } from '../../src/lib/short-lived-map.ts'
 
 test('holds what a Map would, however much passes through it', () => {
-  const passing = createPassingMap<number, string>()
+  const passing = createShortLivedMap<number, string>()
   const model = new Map<number, string>()
   for (let key = 0; key < 5_000; key++) {
     passing.set(key, `value ${key}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutByWeight } from '../../src/lib/split-by-weight.ts'
+import { splitByWeight } from '../../src/lib/split-by-weight.ts'
 
 test.each([
   [[], []],
@@ -17,5 +17,5 @@ test.each([
     [[5, 5, 0], [5]],
   ],
 ])('%j, at most 10 a piece: %j', (weights, pieces) => {
-  expect(cutByWeight(weights, weight => weight, 10)).toEqual(pieces)
+  expect(splitByWeight(weights, weight => weight, 10)).toEqual(pieces)
 })

@@ -21,7 +21,7 @@ import { createOfficialSenders } from '../../src/core/senders/official.ts'
 import { createOwnSenders } from '../../src/core/senders/own.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
 import { createSenderSnapshots } from '../../src/core/senders/snapshot.ts'
-import { explain } from '../../src/http/schema-faults.ts'
+import { explainFaults } from '../../src/http/schema-faults.ts'
 import { type Changes, createChanges, type ListenClient } from '../../src/infra/changes.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { createSeal } from '../../src/infra/seal.ts'
@@ -107,7 +107,7 @@ export async function openRooms(
       ids,
       seal,
       providers,
-      explain,
+      explain: explainFaults,
       accountExists: id => accountExists(db, id),
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
       stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BotUpdate, PlatformAnswer } from '../../src/contract/bot-platform.ts'
+import type { BotUpdate, PlatformResult } from '../../src/contract/bot-platform.ts'
 import type { Database, Query } from '../../src/infra/db.ts'
 import { createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
@@ -9,7 +9,7 @@ import { createFakeClock } from '../support/fake-clock.ts'
 
 /** How often a bot's updates are asked for, by platforms and stores that do not work as they should. */
 
-type Updates = PlatformAnswer<readonly BotUpdate[]>
+type Updates = PlatformResult<readonly BotUpdate[]>
 
 const ids = createIds(createFakeClock(), createRandom())
 const lease = {

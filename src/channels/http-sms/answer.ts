@@ -1,4 +1,4 @@
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
@@ -26,7 +26,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     // A gateway that gives no id of its own knows the message by our attempt id, if at all.
     const providerId = form.id === undefined ? message.attemptId : id
     if (success && providerId && isAccepted(status, error)) {
-      return { outcome: { kind: 'accepted', providerId: storable(providerId, LONGEST_ID) } }
+      return { outcome: { kind: 'accepted', providerId: toStorableText(providerId, LONGEST_ID) } }
     }
     const said = quotableText(at(form.errorText), message, secrets)
     const named = shortened(error ?? (isRefusal(status) ? status : null))

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 import { HTTP_FIELDS, Sender } from '../http/config.ts'
 import { configError } from './check.ts'
 
@@ -14,7 +14,7 @@ const Fields = (description: string) =>
 /** Placeholders are allowed only behind the host, so that no message can change where requests go. */
 const GATEWAY_URL = {
   maxLength: 2_000,
-  ...inForm(
+  ...withPattern(
     '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$',
     'must be an http or https URL whose host has no placeholder, such as https://example.com/send',
   ),
@@ -116,7 +116,7 @@ const CALL = {
         status: Type.Integer({ minimum: 200, maximum: 299 }),
         contentType: Type.String({
           maxLength: 100,
-          ...inForm('^[\\x20-\\x7e]+$', 'must be a media type, such as text/plain'),
+          ...withPattern('^[\\x20-\\x7e]+$', 'must be a media type, such as text/plain'),
         }),
         body: Type.String({ maxLength: 1_000 }),
       },
@@ -183,7 +183,10 @@ const Shape = Type.Object(
     secrets: Type.Optional(
       Type.Record(
         Type.String(
-          inForm('^[A-Za-z][A-Za-z0-9_]{0,63}$', 'must be letters, digits and _, a letter first, at most 64'),
+          withPattern(
+            '^[A-Za-z][A-Za-z0-9_]{0,63}$',
+            'must be letters, digits and _, a letter first, at most 64',
+          ),
         ),
         Type.String({ minLength: 1, maxLength: 4_000 }),
         { description: 'Secret values by name, for {{secret.name}} in templates.' },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import { hasToken, malformed, parseForm, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundResult } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'
@@ -43,11 +43,11 @@ function isAuthentic(
     const pair = Buffer.from(`${proof.user}:${secret}`).toString('base64')
     // The scheme is case-insensitive (RFC 7617).
     const given = /^basic +(.*)$/i.exec(request.headers['authorization'] ?? '')?.[1] ?? ''
-    return sameText(given, pair)
+    return constantTimeEqual(given, pair)
   }
   const signature = createHmac(proof.algorithm, secret).update(request.body).digest(proof.encoding)
   const given = request.headers[proof.header.toLowerCase()] ?? ''
-  return sameText(given, (proof.prefix ?? '') + signature)
+  return constantTimeEqual(given, (proof.prefix ?? '') + signature)
 }
 
 function fieldsOf(request: InboundRequest, form: Form): Field[] | null {

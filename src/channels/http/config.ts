@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 
 /** Concurrent requests by default. */
@@ -24,7 +24,7 @@ export const HTTP_FIELDS = {
 export const BaseUrl = (usual: string) =>
   Type.String({
     maxLength: 500,
-    ...inForm(
+    ...withPattern(
       '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
       'must be an http or https URL without a query, such as https://example.com/path',
     ),
@@ -35,7 +35,7 @@ export const Secret = (description: string, maxLength = 500) =>
   Type.String({
     minLength: 1,
     maxLength,
-    ...inForm('^[\\x21-\\x7e]+$', 'must be letters, digits and signs of ASCII, without spaces'),
+    ...withPattern('^[\\x21-\\x7e]+$', 'must be letters, digits and signs of ASCII, without spaces'),
     description,
     format: 'password',
   })
@@ -44,7 +44,7 @@ export const Secret = (description: string, maxLength = 500) =>
 export const Sender = Type.String({
   minLength: 1,
   maxLength: 20,
-  ...inForm(`^(?:${SENDER_PATTERN})$`, SENDER_FAULT),
+  ...withPattern(`^(?:${SENDER_PATTERN})$`, SENDER_FAULT),
   description: 'The sender of messages that name none.',
 })
 

@@ -1,5 +1,5 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import type { InboundResult } from '../provider.ts'
 
 /** The query parameter with the token, for providers that do not sign. Short: some limit the URL's length. */
@@ -17,7 +17,7 @@ export function withToken(receiptUrl: string, token: string): string {
 }
 
 export function hasToken(request: InboundRequest, token: string): boolean {
-  return sameText(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
+  return constantTimeEqual(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
 }
 
 export function isForm(request: InboundRequest): boolean {

@@ -1,4 +1,4 @@
-import type { PlantedTemplate, SandboxInbox } from '../../contract/sandbox-inbox.ts'
+import type { SandboxInbox, SubmittedTemplate } from '../../contract/sandbox-inbox.ts'
 import type { Cancel } from '../../lib/clock.ts'
 import type { Io, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
 import { reasonOf } from './receipts.ts'
@@ -48,10 +48,10 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
   /** When to check next, in ms since the epoch. */
   async function emitAllDue(): Promise<number> {
     const nowMs = clock.now()
-    const dueAtMs = await inbox.nextVerdictAt(connectionId, nowMs)
+    const dueAtMs = await inbox.nextDecisionAt(connectionId, nowMs)
     if (dueAtMs === null || dueAtMs > nowMs)
       return Math.min(dueAtMs ?? Number.POSITIVE_INFINITY, nowMs + POLL_EVERY_MS)
-    const claimed = await inbox.claimVerdicts({
+    const claimed = await inbox.claimDecisions({
       connectionId,
       nowMs,
       claimedUntilMs: nowMs + CLAIM_MS,
@@ -61,7 +61,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
       claimed.map(each => ({ kind: 'template', eventId: idOf(each), state: stateOf(each, clock.now()) })),
     )
     // Only verdicts that were stored are finished; the others are emitted again when the claim runs out.
-    await inbox.finishVerdicts(claimed.map(({ id }) => id))
+    await inbox.finishDecisions(claimed.map(({ id }) => id))
     // Another node has claimed them all.
     return claimed.length === 0 ? nowMs + POLL_EVERY_MS : nowMs
   }
@@ -76,7 +76,7 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
       if (name.includes('timeout')) return UNREACHABLE
       const decidedAtMs = clock.now() + REVIEW_MS
       try {
-        const id = await inbox.plantTemplate({ connectionId, name, language, decidedAtMs })
+        const id = await inbox.storeTemplate({ connectionId, name, language, decidedAtMs })
         schedulePoll(decidedAtMs)
         const planted = { id, name, language, decidedAtMs }
         return { kind: 'submitted', state: stateOf(planted, clock.now()) }
@@ -103,11 +103,11 @@ const UNREACHABLE: TemplateOutcome = {
   detail: 'the sandbox never answers for a template whose name contains timeout',
 }
 
-function idOf({ id }: PlantedTemplate): string {
+function idOf({ id }: SubmittedTemplate): string {
   return `sbt_${id}`
 }
 
-function stateOf(planted: PlantedTemplate, nowMs: number): TemplateState {
+function stateOf(planted: SubmittedTemplate, nowMs: number): TemplateState {
   const { name, language, decidedAtMs } = planted
   const known = { providerTemplateId: idOf(planted), name, language }
   if (decidedAtMs > nowMs) return { ...known, status: 'pending', reason: null }

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 
-const ASCII = inForm('^[\\x20-\\x7e]*$', 'must be letters, digits and signs of ASCII')
+const ASCII = withPattern('^[\\x20-\\x7e]*$', 'must be letters, digits and signs of ASCII')
 
 const DEFAULTS = {
   systemType: '',
@@ -92,7 +92,7 @@ export const smppConfig = Type.Object(
     sourceAddress: Type.Optional(
       Type.String({
         maxLength: 20,
-        ...inForm(`^(?:${SENDER_PATTERN})?$`, SENDER_FAULT),
+        ...withPattern(`^(?:${SENDER_PATTERN})?$`, SENDER_FAULT),
         default: DEFAULTS.sourceAddress,
         description: 'The sender of messages that name none; empty leaves it to the SMSC.',
       }),

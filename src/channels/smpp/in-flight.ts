@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../lib/clock.ts'
-import { createPassingMap } from '../../lib/short-lived-map.ts'
+import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 
 /** The result of one submit_sm. */
 export type SubmitResult =
@@ -46,7 +46,7 @@ type Waiting = {
 const MOST_ABANDONED = 10_000
 
 export function createInFlight({ clock, timeoutMs, isReadingPaused }: InFlightDeps): InFlight {
-  const waiting = createPassingMap<number, Waiting>()
+  const waiting = createShortLivedMap<number, Waiting>()
   const abandoned = new Map<number, Settled | undefined>()
   /** Signals that have our listener already: submits that begin together share a signal. */
   const watchedSignals = new WeakSet<AbortSignal>()

@@ -1,4 +1,4 @@
-import { type Clock, pauseUnless } from '../../lib/clock.ts'
+import { type Clock, pauseUnlessAborted } from '../../lib/clock.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import { incompletePartIds, joinPartIds } from '../shared/part-ids.ts'
 import type { SmppSettings } from './config.ts'
@@ -105,7 +105,7 @@ export function createSender(deps: SenderDeps) {
       const outcome = await submit(part, attemptId, signal)
       if (outcome.kind !== 'retry' && outcome.kind !== 'throttled') return outcome
       if (outcome.kind === 'throttled') throttledMessages.add(attemptId)
-      await pauseUnless(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
+      await pauseUnlessAborted(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
       if (signal.aborted) return outcome
     }
   }

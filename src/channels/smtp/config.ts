@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 import { parseMailbox } from './address.ts'
 
 export const CONNECTIONS = 5
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
-const DNS_NAME = inForm('^[A-Za-z0-9._-]+$', 'must be letters a to z, digits, dots, _ and -')
+const DNS_NAME = withPattern('^[A-Za-z0-9._-]+$', 'must be letters a to z, digits, dots, _ and -')
 
 const SENDER_FORM = 'must be one e-mail address, or `Name <address>`'
 
@@ -29,7 +29,7 @@ export const Config = Type.Object(
       Type.String({
         minLength: 3,
         maxLength: 400,
-        ...inForm('^[^\\r\\n]+@[^\\r\\n]+$', SENDER_FORM),
+        ...withPattern('^[^\\r\\n]+@[^\\r\\n]+$', SENDER_FORM),
         description: 'The sender of every mail: one address, or `Name <address>`.',
       }),
       from => parseMailbox(from) !== null,

@@ -1,9 +1,9 @@
 import type {
   BotIdentity,
-  BotListener,
   BotPlatform,
   BotUpdate,
-  PlatformAnswer,
+  BotWebhookInfo,
+  PlatformResult,
 } from '../../contract/bot-platform.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
@@ -55,7 +55,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
     )
   }
 
-  async function identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>> {
+  async function identify(token: string, signal: AbortSignal): Promise<PlatformResult<BotIdentity>> {
     const called = await callBot(token, async methods => identityOf(await methods.getMe()), signal)
     // A wrong token makes the path unknown: a proxy may answer 401 or 404 in a form of its own.
     if (called.kind === 'unclear' && (called.status === 401 || called.status === 404)) return UNAUTHORIZED
@@ -67,7 +67,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
     token: string,
     { offset, waitMs }: { offset: number | null; waitMs: number },
     signal: AbortSignal,
-  ): Promise<PlatformAnswer<readonly BotUpdate[]>> {
+  ): Promise<PlatformResult<readonly BotUpdate[]>> {
     for (let limit = MOST_UPDATES; ; limit = Math.ceil(limit / 10)) {
       const question = {
         ...(offset !== null && { offset }),
@@ -96,7 +96,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
 
   return {
     identify,
-    async listen(token, webhook, signal) {
+    async setWebhook(token, webhook, signal) {
       const called = await callBot(
         token,
         methods =>
@@ -112,7 +112,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
       )
       return answerOf(called)
     },
-    async listener(token, signal) {
+    async getWebhook(token, signal) {
       return answerOf(
         await callBot(token, async methods => listenerOf(await methods.getWebhookInfo()), signal),
       )
@@ -123,7 +123,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
       return answerOf(await callBot(token, methods => methods.answerCallbackQuery(question), signal))
     },
     secretHeader: 'x-telegram-bot-api-secret-token',
-    readCall: body => readUpdate(parseJsonObject(body)),
+    parseUpdate: body => readUpdate(parseJsonObject(body)),
     fileUrl,
     close() {
       closing.abort()
@@ -142,7 +142,7 @@ function identityOf(me: object): BotIdentity {
 }
 
 /** Fields of an unexpected type are left out. */
-function listenerOf(info: object): BotListener {
+function listenerOf(info: object): BotWebhookInfo {
   const told = info as Readonly<Record<string, unknown>>
   const { url, pending_update_count: waiting, last_error_date: failedAtS, last_error_message: failure } = told
   if (typeof url !== 'string') throw new TypeError('getWebhookInfo returned no URL')
@@ -158,7 +158,7 @@ async function readAll(updates: Promise<readonly unknown[]>): Promise<readonly B
   return (await updates).flatMap(update => readUpdate(update) ?? [])
 }
 
-function answerOf<T>(called: CallResult<T>): PlatformAnswer<T> {
+function answerOf<T>(called: CallResult<T>): PlatformResult<T> {
   switch (called.kind) {
     case 'answer':
       return called
@@ -173,7 +173,7 @@ function answerOf<T>(called: CallResult<T>): PlatformAnswer<T> {
   }
 }
 
-function refusalOf(refused: Refused): PlatformAnswer<never> {
+function refusalOf(refused: Refused): PlatformResult<never> {
   const { code, description, afterMs } = refused
   if (isUnauthorized(refused)) return UNAUTHORIZED
   if (isThrottle(refused)) {

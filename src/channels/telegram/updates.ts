@@ -1,4 +1,4 @@
-import type { BotChat, BotHappening, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
+import type { BotChat, BotChatEvent, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import { numberOf, readVcard } from '../shared/contact-card.ts'
@@ -38,7 +38,7 @@ function readMessage(update: Fields): UpdateContent | null {
   return { chat: { ...chat, chatId: String(movedFrom) }, atMs, what: { kind: 'moved', to: chat.chatId } }
 }
 
-function happeningOf(message: Fields): BotHappening | null {
+function happeningOf(message: Fields): BotChatEvent | null {
   const movedTo = message['migrate_to_chat_id']
   if (Number.isSafeInteger(movedTo)) return { kind: 'moved', to: String(movedTo) }
   const tells = (field: string) => message[field] !== undefined
@@ -156,7 +156,7 @@ function readMembership(update: Fields): UpdateContent | null {
   return { chat, atMs: timeOf(member['date']), what: entryOf(MEMBERSHIPS, textOf(status) ?? '') ?? null }
 }
 
-const MEMBERSHIPS: Readonly<Record<string, BotHappening>> = {
+const MEMBERSHIPS: Readonly<Record<string, BotChatEvent>> = {
   kicked: { kind: 'blocked' },
   left: { kind: 'blocked' },
   member: { kind: 'returned' },

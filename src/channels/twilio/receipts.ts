@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import { isForm, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
@@ -67,7 +67,7 @@ function isSigned(request: InboundRequest, authToken: string): boolean {
   const fields = request.method === 'POST' ? fieldsOf(request) : ''
   // Not `some`: all spellings are compared, so that the time taken does not tell which one matches.
   return urlVariants(request.url)
-    .map(spelling => sameText(given, signatureOf(spelling + fields, authToken)))
+    .map(spelling => constantTimeEqual(given, signatureOf(spelling + fields, authToken)))
     .includes(true)
 }
 

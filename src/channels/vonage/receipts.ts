@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import {
   hasToken,
   isForm,
@@ -94,7 +94,9 @@ function isSigned(
   const { sig, ...rest } = fields
   if (sig === undefined) return false
   const { [TOKEN_FIELD]: _, ...written } = rest
-  return [written, rest].some(each => sameText(sig.toLowerCase(), signatureOf(signedText(each), proof)))
+  return [written, rest].some(each =>
+    constantTimeEqual(sig.toLowerCase(), signatureOf(signedText(each), proof)),
+  )
 }
 
 /**

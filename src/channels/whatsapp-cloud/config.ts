@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 import { BaseUrl, HTTP_FIELDS, pathOf, Secret } from '../http/config.ts'
 
 export const BASE_URL = 'https://graph.facebook.com'
@@ -9,7 +9,10 @@ const VERSION = 'v25.0'
 /** One segment of a path. Graph's ids are numbers; a stand-in for Graph at `baseUrl` may have others. */
 export const GRAPH_ID = '^[A-Za-z0-9_-]{1,64}$'
 const GraphId = (description: string) =>
-  Type.String({ ...inForm(GRAPH_ID, 'must be an id of letters, digits, _ and -, at most 64'), description })
+  Type.String({
+    ...withPattern(GRAPH_ID, 'must be an id of letters, digits, _ and -, at most 64'),
+    description,
+  })
 
 export const Config = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import { malformed, parseJsonObject, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundResult, Receipt, RejectCode, TemplateChange } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
@@ -40,7 +40,7 @@ function answerChallenge(request: InboundRequest, verifyToken: string): InboundR
   const known =
     query.get('hub.mode') === 'subscribe' &&
     /^[\w.-]{1,200}$/.test(challenge) &&
-    sameText(query.get('hub.verify_token') ?? '', verifyToken)
+    constantTimeEqual(query.get('hub.verify_token') ?? '', verifyToken)
   if (!known) return { kind: 'forbidden' }
   const reply = { status: 200, body: challenge, contentType: 'text/plain; charset=utf-8' }
   return { kind: 'taken', inbound: [], reply }
@@ -49,7 +49,7 @@ function answerChallenge(request: InboundRequest, verifyToken: string): InboundR
 /** HMAC-SHA256 over the raw body. */
 function isSigned({ headers, body }: InboundRequest, appSecret: string): boolean {
   const wanted = `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`
-  return sameText(headers['x-hub-signature-256'] ?? '', wanted)
+  return constantTimeEqual(headers['x-hub-signature-256'] ?? '', wanted)
 }
 
 function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbound[] {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { inForm } from '../../contract/form.ts'
+import { withPattern } from '../../contract/pattern.ts'
 
 const DEFAULTS = {
   socketUrl: 'wss://web.whatsapp.com/ws/chat',
@@ -16,7 +16,7 @@ export const webConfig = Type.Object(
     socketUrl: Type.Optional(
       Type.String({
         maxLength: 2_048,
-        ...inForm('^wss?://[^\\s/]+', 'must be a URL that begins with wss:// or ws://'),
+        ...withPattern('^wss?://[^\\s/]+', 'must be a URL that begins with wss:// or ws://'),
         default: DEFAULTS.socketUrl,
         description: 'The WebSocket URL that sessions connect to.',
       }),

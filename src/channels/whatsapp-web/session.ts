@@ -1,6 +1,6 @@
 import type { proto } from 'baileys'
 import { backoffMs } from '../../lib/backoff.ts'
-import { beforeAbort, pauseUnless } from '../../lib/clock.ts'
+import { beforeAbort, pauseUnlessAborted } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 import type { SessionIo, SessionLink } from '../shared/session.ts'
 import { type AuthState, loadAuthState } from './auth-state.ts'
@@ -112,7 +112,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     if (failures === 1) return end.kind === 'lost' ? io.reportState({ state: 'connecting' }) : undefined
     if (lasts) io.reportState({ state: 'closed', detail, goesOn: true })
     const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, LONGEST_PAUSE_MS)
-    await pauseUnless(clock, pauseMs, releasing.signal)
+    await pauseUnlessAborted(clock, pauseMs, releasing.signal)
     await storeCreds()
   }
 

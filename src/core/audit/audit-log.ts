@@ -4,7 +4,7 @@ import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cur
 import { invalid } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
+import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type Ids, isId, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -75,18 +75,18 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     { cursor, limit }: { cursor?: string; limit: number },
     view: (row: AuditRow) => View,
   ): Promise<Page<View>> {
-    const { rows, downTo } = await scan(filter, readIdCursor('aud', cursor), limit + 1)
-    return pageOf(rows, limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
+    const { rows, stoppedAt } = await scan(filter, readIdCursor('aud', cursor), limit + 1)
+    return pageOf(rows, limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function scan(filter: AuditFilter, before: AuditId | null, limit: number) {
     if (filter.action === null && filter.actorId === null) {
-      return { rows: await listEntries(db, filter, before, limit), downTo: null }
+      return { rows: await listEntries(db, filter, before, limit), stoppedAt: null }
     }
-    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await findAuditScanEnd(db, filter, below)
-      return { rows: await listEntries(db, filter, below, left, downTo), downTo }
+    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
+      const stoppedAt = await findAuditScanEnd(db, filter, below)
+      return { rows: await listEntries(db, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
     })
   }
 

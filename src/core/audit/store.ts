@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -64,13 +64,13 @@ export async function insertEntry(db: Db, row: AuditRow): Promise<void> {
   })
 }
 
-/** The newest first, from `before` (exclusive) down to `downTo`. Ids sort by time, so a time range is a range of ids. */
+/** The newest first, from `before` (exclusive) down to `stoppedAt`. Ids sort by time, so a time range is a range of ids. */
 export async function listEntries(
   db: Db,
   filter: AuditFilter,
   before: AuditId | null,
   limit: number,
-  downTo: AuditId | null = null,
+  stoppedAt: AuditId | null = null,
 ): Promise<AuditRow[]> {
   const { rows } = await db.query<Stored>({
     name: `audit_list_${scopeOf(filter)}`,
@@ -81,7 +81,7 @@ export async function listEntries(
       order by id desc limit $8`,
     values: [
       ...rangeValues(filter, before),
-      downTo === null ? FIRST_UUID : toUuid(downTo),
+      stoppedAt === null ? FIRST_UUID : toUuid(stoppedAt),
       filter.action,
       filter.actorId && toUuid(filter.actorId),
       limit,
@@ -99,7 +99,7 @@ export async function findAuditScanEnd(
   const { rows } = await db.query<{ id: string }>({
     name: `audit_end_${scopeOf(filter)}`,
     text: `select id from audit_log where ${SCOPES[scopeOf(filter)]}
-      order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+      order by id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
     values: rangeValues(filter, before),
   })
   return rows.length === 2 ? fromUuid('aud', rows[0]!.id) : null

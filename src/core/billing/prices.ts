@@ -1,5 +1,6 @@
 import type { PriceInput, PriceRow } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
+import { checkCountry, checkCurrency } from '../../contract/country-currency.ts'
 import {
   DEFAULT_LIMIT,
   type Page,
@@ -9,7 +10,6 @@ import {
   writeCursor,
 } from '../../contract/cursor.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
-import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
@@ -46,7 +46,7 @@ export function createPrices({ db, clock, changes }: PricesDeps): Prices {
     load: async () => createPriceTable(await allPrices(db)),
     ownerOf: () => CACHE_KEY,
     maxEntries: 1,
-    rereadMs: REREAD_MS,
+    maxAgeMs: REREAD_MS,
   })
   changes.subscribe({
     changed(table) {

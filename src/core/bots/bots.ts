@@ -1,5 +1,5 @@
 import { type BotCreate, type BotView, TOKEN_PATTERN } from '../../contract/bot.ts'
-import type { BotIdentity, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type { BotIdentity, PlatformResult } from '../../contract/bot-platform.ts'
 import type { Caller } from '../../contract/caller.ts'
 import {
   DEFAULT_LIMIT,
@@ -14,7 +14,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { requireLiveAccess } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
@@ -105,7 +105,7 @@ export function createBots(deps: BotsDeps): Bots {
     return stored.id
   }
 
-  function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformAnswer<BotIdentity>> {
+  function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformResult<BotIdentity>> {
     return within(deps.clock, IDENTIFY_TIMEOUT_MS, async signal => {
       if (connectionId === null) return platforms.atDefault(platform => platform.identify(token, signal))
       return platforms.get(connectionId)?.bots.identify(token, signal) ?? CLOSED
@@ -172,7 +172,7 @@ export function createBots(deps: BotsDeps): Bots {
 const NEW_BOT = { sandbox: false, state: 'active', mode: null, publicUrl: null } as const
 const CLOSED = { kind: 'unavailable', detail: 'the connection is not open' } as const
 
-function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
+function identityOf(answer: PlatformResult<BotIdentity>): BotIdentity {
   switch (answer.kind) {
     case 'answer':
       return storableIdentity(answer.value)
@@ -187,7 +187,7 @@ function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
 }
 
 function storableIdentity({ platformId, username, name }: BotIdentity): BotIdentity {
-  const cut = (text: string) => storable(text, MAX_NAME_LENGTH)
+  const cut = (text: string) => toStorableText(text, MAX_NAME_LENGTH)
   return { platformId, username: username === null ? null : cut(username), name: cut(name) }
 }
 

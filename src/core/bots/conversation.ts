@@ -19,7 +19,7 @@ export type FindConversation = (
 export function createFindConversation({ db }: { db: Db }): FindConversation {
   const batcher = createBatcher<ChatRef, BotConversation | null>({
     flush: refs => findConversations(db, refs),
-    maxFlights: 2,
+    maxConcurrentFlushes: 2,
   })
   return async (accountId, { accountId: botId, chatId }) =>
     isId('bot', botId) ? batcher.add({ accountId, botId, chatId: chatId.replaceAll('\0', '') }) : null

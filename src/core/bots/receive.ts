@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
-import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import type { InboundReceiver, InboundRequest } from '../../contract/inbound.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotTokens } from './tokens.ts'
 import type { BotUpdateModes } from './update-modes.ts'
@@ -10,7 +10,7 @@ export type BotWebhooks = {
   /** Whether there is such a bot. */
   hasBot(botId: string): Promise<boolean>
   /** Takes a webhook call for a bot; resolves once it is stored. */
-  receive(botId: string, request: InboundRequest): ReturnType<InboundDoor['receive']>
+  receive(botId: string, request: InboundRequest): ReturnType<InboundReceiver['receive']>
 }
 
 export function createBotWebhooks(deps: {
@@ -29,8 +29,8 @@ export function createBotWebhooks(deps: {
       // Its connection is being opened, or was disabled: the platform repeats the call.
       if (!platform) throw new Problem('SERVICE_UNAVAILABLE')
       const given = request.headers[platform.bots.secretHeader] ?? ''
-      if (!sameText(given, deps.updateModes.secretOf(bot.id))) return { kind: 'unauthorized' }
-      const update = platform.bots.readCall(request.body)
+      if (!constantTimeEqual(given, deps.updateModes.secretOf(bot.id))) return { kind: 'unauthorized' }
+      const update = platform.bots.parseUpdate(request.body)
       if (!update) return { kind: 'malformed', detail: 'the body is not an update' }
       const { accountId, connectionId } = bot
       const feed = { accountId, botId: bot.id, fence: null, connectionId, provider: platform.provider }

@@ -1,5 +1,5 @@
 import type { BotChat, BotUpdate } from '../../contract/bot-platform.ts'
-import { storableTime } from '../../lib/storable.ts'
+import { toStorableTime } from '../../lib/storable.ts'
 
 /** A chat that started a bot. */
 export type Subscriber = {
@@ -63,7 +63,7 @@ export function applyUpdate(
 
 /** In whole seconds, as platforms report it; at most now, so that a platform's clock that is ahead does not make later updates look old. */
 function updateTime(platformMs: number | null, nowMs: number): number {
-  return Math.floor(Math.min(storableTime(platformMs) ?? nowMs, nowMs) / 1_000) * 1_000
+  return Math.floor(Math.min(toStorableTime(platformMs) ?? nowMs, nowMs) / 1_000) * 1_000
 }
 
 function isStart(what: BotUpdate['what']): boolean {

@@ -32,7 +32,7 @@ export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   const searches = createBatcher<Search, Awaited<ReturnType<typeof searchSubscribers>>>({
     flush: items => Promise.all(items.map(({ bot, text, range }) => searchSubscribers(db, bot, text, range))),
     maxItems: 1,
-    maxFlights: MAX_SEARCHES,
+    maxConcurrentFlushes: MAX_SEARCHES,
   })
   const inFlight = new Map<AccountId, number>()
 

@@ -1,12 +1,12 @@
 import type { BotEventData, BotProblemCode } from '../../contract/bot.ts'
-import type { BotListener } from '../../contract/bot-platform.ts'
+import type { BotWebhookInfo } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import { SealBroken } from '../../infra/seal.ts'
 import { type Clock, toIso, within } from '../../lib/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { FeedRef } from './feed-store.ts'
 import type { Platforms } from './platforms.ts'
@@ -71,7 +71,7 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
     const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
     if (!bot || !platform) return
     const answer = await within(clock, REQUEST_TIMEOUT_MS, signal =>
-      platform.bots.listener(bot.token, signal),
+      platform.bots.getWebhook(bot.token, signal),
     )
     // Verified by another method: a proxy in between may not know this one.
     if (answer.kind === 'unauthorized') return updateModes.verifyToken(watched.botId)
@@ -81,20 +81,20 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
     else await handleForeignWebhook(watched, bot, found)
   }
 
-  function isOurs({ url }: BotListener, { botId, mode }: WatchedBot): boolean {
+  function isOurs({ url }: BotWebhookInfo, { botId, mode }: WatchedBot): boolean {
     const ours = mode === 'webhook' ? updateModes.webhookUrlOf(botId) : null
     return ours === null || url === null ? ours === url : isSameAddress(url, ours)
   }
 
   /** The check of a bot without a foreign webhook. A polled bot needs no more: polling shows whether updates come. */
-  async function checkOwnWebhook(watched: WatchedBot, found: BotListener): Promise<void> {
+  async function checkOwnWebhook(watched: WatchedBot, found: BotWebhookInfo): Promise<void> {
     if (watched.mode === 'webhook') await recordProblem(watched, failureOf(found, clock.now()))
   }
 
   async function handleForeignWebhook(
     watched: WatchedBot,
     bot: BotWithToken,
-    { url }: BotListener,
+    { url }: BotWebhookInfo,
   ): Promise<void> {
     const nowMs = clock.now()
     const { takenBackAtMs } = watched
@@ -166,7 +166,7 @@ function takenAgain(url: string | null): Problem {
 
 function describeTakeover(url: string | null): string {
   if (url === null) return 'another program has removed our webhook'
-  return storable(`another program has set its own webhook, at ${hostOf(url)}`, MAX_DETAIL_LENGTH)
+  return toStorableText(`another program has set its own webhook, at ${hostOf(url)}`, MAX_DETAIL_LENGTH)
 }
 
 /** Only the host: the rest of a webhook's URL may be secret. */
@@ -180,8 +180,8 @@ function isSameAddress(a: string, b: string): boolean {
 }
 
 /** The problem where updates wait and the platform's latest webhook call failed recently; else null. */
-function failureOf({ waiting, failedAtMs, failure }: BotListener, nowMs: number): Problem | null {
+function failureOf({ waiting, failedAtMs, failure }: BotWebhookInfo, nowMs: number): Problem | null {
   if (waiting === 0 || failedAtMs === null || nowMs - failedAtMs > RECENT_FAILURE_MS) return null
-  const reason = failure === null ? '' : `: ${storable(failure, MAX_DETAIL_LENGTH)}`
+  const reason = failure === null ? '' : `: ${toStorableText(failure, MAX_DETAIL_LENGTH)}`
   return { code: 'unreachable', detail: `the webhook calls of the platform to this server fail${reason}` }
 }

@@ -1,5 +1,5 @@
 import type { BotEventData, BotMode } from '../../contract/bot.ts'
-import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type { BotWebhook, PlatformResult } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
@@ -14,7 +14,7 @@ export type BotUpdateModes = {
   /** Sets up with the platform how a bot's updates come (webhook or polling), if it can be reached now. */
   setUp(bot: Pick<BotRow, 'id'>): Promise<void>
   /** Makes the platform send updates to us again rather than to another receiver, in the given mode. */
-  reclaim(bot: BotWithToken, mode: BotMode): Promise<PlatformAnswer<true>>
+  reclaim(bot: BotWithToken, mode: BotMode): Promise<PlatformResult<true>>
   /** The webhook URL of a bot; null if this server has no public URL. */
   webhookUrlOf(id: BotId): string | null
   /** Returns a function that removes the webhook at the platform, to be called after the bot is removed; it may fail. */
@@ -77,17 +77,17 @@ export function createBotUpdateModes(deps: BotUpdateModesDeps): BotUpdateModes {
     return setMode(db, { accountId, id, token: sealed }, mode, publicUrl)
   }
 
-  async function listen(bot: BotWithToken, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
+  async function listen(bot: BotWithToken, webhook: BotWebhook | null): Promise<PlatformResult<true>> {
     const answer = await callListen(bot, webhook)
     // The bot was removed meanwhile, and its webhook maybe before this call set it: remove it again.
     if (webhook && !(await findBot(db, bot.id))) await callListen(bot, null)
     return answer
   }
 
-  async function callListen(bot: BotWithToken, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
+  async function callListen(bot: BotWithToken, webhook: BotWebhook | null): Promise<PlatformResult<true>> {
     const platform = platforms.get(bot.connectionId)
     if (!platform) return { kind: 'unavailable', detail: 'the connection is not open' }
-    return within(clock, REQUEST_TIMEOUT_MS, signal => platform.bots.listen(bot.token, webhook, signal))
+    return within(clock, REQUEST_TIMEOUT_MS, signal => platform.bots.setWebhook(bot.token, webhook, signal))
   }
 
   /** Null if the bot's sealed token cannot be opened: such a bot can still be removed, and does not block others. */

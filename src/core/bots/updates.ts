@@ -5,7 +5,7 @@ import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, BotId, ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import { toReceived } from '../inbound/received.ts'
 import { claimRefs } from '../inbound/store.ts'
@@ -175,12 +175,12 @@ function chatsOf({ feed: { accountId, botId }, update: { chat, what } }: Item) {
 
 /** Removes NUL, which PostgreSQL cannot store, and cuts long names. */
 function storableUpdate(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat } {
-  const cut = (text: string | null, longest: number) => (text === null ? null : storable(text, longest))
+  const cut = (text: string | null, longest: number) => (text === null ? null : toStorableText(text, longest))
   const { what } = update
   return {
     ...update,
     chat: {
-      chatId: storable(chat.chatId, MAX_ID_LENGTH),
+      chatId: toStorableText(chat.chatId, MAX_ID_LENGTH),
       userId: cut(chat.userId, MAX_ID_LENGTH),
       username: cut(chat.username, MAX_NAME_LENGTH),
       firstName: cut(chat.firstName, MAX_NAME_LENGTH),

@@ -33,8 +33,8 @@ const ENDED: ReadonlySet<BulkStatus> = new Set(['rejected', 'completed'])
 export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
   const followers: Followers<Watched, Job> = createFollowers({
     clock,
-    look: poll,
-    lookEveryMs: POLL_EVERY_MS,
+    poll,
+    pollIntervalMs: POLL_EVERY_MS,
     accountOf: ({ job }) => job.accountId,
     queue: (_, next) => [next],
     isLast: isOver,
@@ -48,26 +48,26 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
       watched.map(({ subject }) => subject.job),
     )
     const byId = new Map(jobs.map(job => [job.id, job]))
-    for (const { subject, tell } of watched) {
+    for (const { subject, push } of watched) {
       const job = byId.get(subject.job.id)
       if (!job || digest(job) === subject.sentDigest) continue
       subject.sentDigest = digest(job)
-      tell(job)
+      push(job)
     }
   }
 
   return {
     follow(job, gone) {
-      const follower = followers.enter({ job, sentDigest: digest(job) }, gone)
+      const follower = followers.add({ job, sentDigest: digest(job) }, gone)
       if (!follower) {
         throw new Problem('RATE_LIMITED', 'Too many streams of bulk jobs are open.', { retryAfterSeconds: 5 })
       }
-      follower.tell(job)
+      follower.push(job)
       return follower.events
     },
     notifyChanged(accountId) {
       for (const { subject } of followers.all()) {
-        if (accountId === null || subject.job.accountId === accountId) return followers.lookNow()
+        if (accountId === null || subject.job.accountId === accountId) return followers.pollNow()
       }
     },
     close: followers.close,

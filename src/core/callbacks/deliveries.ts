@@ -13,12 +13,12 @@ import {
   type DeliveryQuery,
   type DeliveryView,
   type DeliveryWithPayload,
-  typesNamed,
+  expandEventTypes,
   type WebhookReplay,
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
+import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import {
@@ -68,13 +68,16 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     filter: DeliveryFilter,
     before: number | null,
     limit: number,
-  ): Promise<{ rows: DeliveryRow[]; downTo: number | null }> {
+  ): Promise<{ rows: DeliveryRow[]; stoppedAt: number | null }> {
     if (filter.status === undefined && filter.eventType === undefined) {
-      return { rows: await listDeliveries(db, accountId, webhookId, filter, before, limit), downTo: null }
+      return { rows: await listDeliveries(db, accountId, webhookId, filter, before, limit), stoppedAt: null }
     }
-    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfDeliveryScan(db, accountId, webhookId, filter, below)
-      return { rows: await listDeliveries(db, accountId, webhookId, filter, below, left, downTo), downTo }
+    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
+      const stoppedAt = await endOfDeliveryScan(db, accountId, webhookId, filter, below)
+      return {
+        rows: await listDeliveries(db, accountId, webhookId, filter, below, left, stoppedAt),
+        stoppedAt: stoppedAt,
+      }
     })
   }
 
@@ -82,9 +85,9 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
       const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
-      const { rows, downTo } = await scan(account.id, webhook.id, filter, before, limit + 1)
+      const { rows, stoppedAt } = await scan(account.id, webhook.id, filter, before, limit + 1)
       const cursorAt = (seq: number) => writeCursor(String(seq))
-      const lookedTo = downTo === null ? null : cursorAt(downTo)
+      const lookedTo = stoppedAt === null ? null : cursorAt(stoppedAt)
       return pageOf(rows, limit, viewDelivery, ({ seq }) => cursorAt(seq), lookedTo)
     },
 
@@ -143,7 +146,7 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
     fromMs,
     toMs,
     after: readIdCursor('evt', body.cursor),
-    types: typesNamed(body.types ?? webhook.eventTypes),
+    types: expandEventTypes(body.types ?? webhook.eventTypes),
   }
 }
 

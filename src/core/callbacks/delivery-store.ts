@@ -1,7 +1,7 @@
 import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
@@ -46,7 +46,7 @@ const COLUMNS = `id, seq, event_id, event_type, order_key, status, attempts, due
 
 export type DeliveryFilter = { status?: DeliveryStatus; eventType?: EventType }
 
-/** The newest first; `before` is the last seq of the page before, `downTo` the last that is looked at. */
+/** The newest first; `before` is the last seq of the page before, `stoppedAt` the last that is looked at. */
 export async function listDeliveries(
   db: Db,
   accountId: AccountId,
@@ -54,7 +54,7 @@ export async function listDeliveries(
   filter: DeliveryFilter,
   before: number | null,
   limit: number,
-  downTo: number | null = null,
+  stoppedAt: number | null = null,
 ): Promise<DeliveryRow[]> {
   const scan = scanFor(filter)
   const { rows } = await db.query<Raw>({
@@ -64,7 +64,7 @@ export async function listDeliveries(
       order by seq desc limit $7`,
     values: [
       ...placeOf(accountId, webhookId, before),
-      downTo ?? 0,
+      stoppedAt ?? 0,
       filter.status ?? null,
       filter.eventType ?? null,
       limit,
@@ -84,7 +84,7 @@ export async function endOfDeliveryScan(
   const scan = scanFor(filter)
   const { rows } = await db.query<{ seq: number }>({
     name: `deliveries_end_${scan}`,
-    text: `select seq from deliveries where ${SCANS[scan]} order by seq desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    text: `select seq from deliveries where ${SCANS[scan]} order by seq desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
     values: placeOf(accountId, webhookId, before),
   })
   return rows.length === 2 ? rows[0]!.seq : null

@@ -16,7 +16,7 @@ const MOST_FLIGHTS = 2
 export function createFindSuppressedChannels({ db }: { db: Db }): FindSuppressedChannels {
   const batcher = createBatcher<SuppressionLookup, readonly (Channel | null)[]>({
     flush: asked => findSuppressed(db, asked),
-    maxFlights: MOST_FLIGHTS,
+    maxConcurrentFlushes: MOST_FLIGHTS,
   })
   return asked => batcher.add(asked)
 }

@@ -2,7 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -73,18 +73,18 @@ export type BlockFilter = {
   beforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the page before, `downTo` the last that is looked at. */
+/** The newest first; `before` is the last id of the page before, `stoppedAt` the last that is looked at. */
 export async function listBlocks(
   db: Db,
   accountId: AccountId,
   filter: BlockFilter,
   before: BlockId | null,
   limit: number,
-  downTo: BlockId | null = null,
+  stoppedAt: BlockId | null = null,
 ): Promise<BlockRow[]> {
   const values: unknown[] = [
     ...placeOf(accountId, filter, before),
-    downTo ? toUuid(downTo) : FIRST_UUID,
+    stoppedAt ? toUuid(stoppedAt) : FIRST_UUID,
     limit,
   ]
   const wheres = [PLACE, 'b.id >= $5']
@@ -108,7 +108,7 @@ export async function endOfBlockScan(
 ): Promise<BlockId | null> {
   const { rows } = await db.query<{ id: string }>({
     name: 'verification_blocks_end',
-    text: `select b.id from verification_blocks b where ${PLACE} order by b.id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    text: `select b.id from verification_blocks b where ${PLACE} order by b.id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
     values: placeOf(accountId, filter, before),
   })
   return rows.length === 2 ? fromUuid('blk', rows[0]!.id) : null

@@ -1,11 +1,11 @@
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
-import { asStored, readTime } from '../../contract/filters.ts'
+import { readTime, toStoredAddress } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
+import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -97,23 +97,23 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
     const filter = {
       ...(query.action && { action: query.action }),
       ...(query.rule && { rule: query.rule }),
-      ...(query.to !== undefined && { recipient: asStored(query.to, phones) }),
+      ...(query.to !== undefined && { recipient: toStoredAddress(query.to, phones) }),
       ...(query.country !== undefined && { country: query.country }),
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }
-    const { rows, downTo } = await scan(caller.account.id, filter, before, query.limit + 1)
-    return pageOf(rows, query.limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
+    const { rows, stoppedAt } = await scan(caller.account.id, filter, before, query.limit + 1)
+    return pageOf(rows, query.limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function scan(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
     if (!isSelective(filter)) {
-      return { rows: await listBlocks(db, accountId, filter, before, limit), downTo: null }
+      return { rows: await listBlocks(db, accountId, filter, before, limit), stoppedAt: null }
     }
-    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfBlockScan(db, accountId, filter, below)
-      return { rows: await listBlocks(db, accountId, filter, below, left, downTo), downTo }
+    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
+      const stoppedAt = await endOfBlockScan(db, accountId, filter, below)
+      return { rows: await listBlocks(db, accountId, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
     })
   }
 

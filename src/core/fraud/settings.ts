@@ -1,7 +1,7 @@
 import { readAmount } from '../../contract/amount.ts'
+import { checkCountry } from '../../contract/country-currency.ts'
 import { createFaults } from '../../contract/faults.ts'
 import { FRAUD_RULES, type FraudRules, type FraudSettings } from '../../contract/fraud.ts'
-import { checkCountry } from '../../contract/places.ts'
 import { addressKeyOf } from '../consent/address.ts'
 
 /** The rules unless the platform's or the account's settings change them. */

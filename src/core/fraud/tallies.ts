@@ -123,7 +123,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function find(key: TallyKey): TallyEntry {
-    const kept = key.entry !== null && key.entryGeneration === tallies.turn() ? key.entry : lookUp(key)
+    const kept = key.entry !== null && key.entryGeneration === tallies.rotate() ? key.entry : lookUp(key)
     ageTally(kept.tally, clock.now(), key.leak)
     return kept
   }
@@ -132,7 +132,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     const kept = tallies.get(key.name) ?? { tally: emptyTally(clock.now()), pending: null }
     tallies.set(key.name, kept)
     key.entry = kept
-    key.entryGeneration = tallies.turn()
+    key.entryGeneration = tallies.rotate()
     return kept
   }
 

@@ -1,4 +1,4 @@
-import { agrees, asStored, readTime, withPlus } from '../../contract/filters.ts'
+import { agrees, readTime, restorePlus, toStoredAddress } from '../../contract/filters.ts'
 import type { InboundMessageFilters } from '../../contract/inbound-message.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -8,11 +8,11 @@ import type { InboundFilter, InboundRow } from './store.ts'
 export function readFilter(query: InboundMessageFilters, phones: Phones): InboundFilter {
   const { from, to, channel, accountId, conversationKey, createdAfter, createdBefore } = query
   return {
-    ...(from !== undefined && { from: asStored(from, phones) }),
-    ...(to !== undefined && { to: withPlus(to) }),
+    ...(from !== undefined && { from: toStoredAddress(from, phones) }),
+    ...(to !== undefined && { to: restorePlus(to) }),
     ...(channel && { channel }),
     ...(accountId !== undefined && { contextAccount: accountId }),
-    ...(conversationKey !== undefined && { conversationKey: withPlus(conversationKey) }),
+    ...(conversationKey !== undefined && { conversationKey: restorePlus(conversationKey) }),
     ...(createdAfter !== undefined && { createdAfterMs: readTime(createdAfter, 'createdAfter') }),
     ...(createdBefore !== undefined && { createdBeforeMs: readTime(createdBefore, 'createdBefore') }),
   }

@@ -1,7 +1,7 @@
 import type { InboundMessage, InboundPart } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
@@ -63,7 +63,7 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
   /** Safe to repeat: if an earlier try was stored after all, its messages are recognised as repeats. */
   function writePatiently(items: readonly Item[]): Promise<number> {
     const untilMs = clock.monotonic() + PATIENCE_MS
-    return patiently(
+    return retryWhileUnavailable(
       clock,
       () => clock.monotonic() < untilMs,
       () => db.transaction(tx => write(tx, items)),

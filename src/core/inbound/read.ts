@@ -7,7 +7,7 @@ import type {
   InboundMessageView,
 } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
+import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -40,19 +40,19 @@ export type InboundMessagesDeps = { db: Db; clock: Pick<Clock, 'monotonic'>; pho
 export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps): InboundMessages {
   async function list(accountId: AccountId, query: InboundMessageQuery): Promise<Page<InboundMessageView>> {
     const before = readIdCursor('inb', query.cursor)
-    const { rows, downTo } = await scan(accountId, readFilter(query, phones), before, query.limit + 1)
-    const lookedTo = downTo && writeCursor(downTo)
+    const { rows, stoppedAt } = await scan(accountId, readFilter(query, phones), before, query.limit + 1)
+    const lookedTo = stoppedAt && writeCursor(stoppedAt)
     return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
   }
 
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function scan(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
     if (!isSelective(filter)) {
-      return { rows: await listInbound(db, accountId, filter, before, limit), downTo: null }
+      return { rows: await listInbound(db, accountId, filter, before, limit), stoppedAt: null }
     }
-    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await endOfInboundScan(db, accountId, filter, below)
-      return { rows: await listInbound(db, accountId, filter, below, left, downTo), downTo }
+    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
+      const stoppedAt = await endOfInboundScan(db, accountId, filter, below)
+      return { rows: await listInbound(db, accountId, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
     })
   }
 

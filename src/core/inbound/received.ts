@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
-import { storable, storableTime } from '../../lib/storable.ts'
+import { toStorableText, toStorableTime } from '../../lib/storable.ts'
 import { readFileName } from '../media/file-name.ts'
 import type { InboundRow } from './store.ts'
 
@@ -42,8 +42,8 @@ export function toReceived(
     provider: connection.provider,
     providerId: idOf(message.eventId),
     channel: message.channel,
-    from: storable(message.from, LONGEST_ADDRESS),
-    to: storable(message.to, LONGEST_ADDRESS),
+    from: toStorableText(message.from, LONGEST_ADDRESS),
+    to: toStorableText(message.to, LONGEST_ADDRESS),
     chatId: cleanOrNull(message.chatId, LONGEST_ADDRESS),
     contact: message.contact ? contactOf(message.contact) : null,
     text: message.text === null ? null : message.text.slice(0, LONGEST_TEXT),
@@ -53,16 +53,16 @@ export function toReceived(
     location: message.location ? locationOf(message.location) : null,
     contacts: (message.contacts ?? []).slice(0, MOST_CARDS).flatMap(card => cardOf(card) ?? []),
     replyTo: message.replyTo == null ? null : idOf(message.replyTo) || null,
-    sentAtMs: storableTime(message.atMs),
+    sentAtMs: toStorableTime(message.atMs),
   }
 }
 
 /** A long id is cut and ends in its hash, so that ids with the same beginning stay different. */
 function idOf(id: string): string {
-  const whole = storable(id)
+  const whole = toStorableText(id)
   if (whole.length <= LONGEST_ID) return whole
   const hash = createHash('sha256').update(whole).digest('hex')
-  return `${storable(whole, LONGEST_ID - hash.length - 1)}~${hash}`
+  return `${toStorableText(whole, LONGEST_ID - hash.length - 1)}~${hash}`
 }
 
 function contactOf({ id, name }: InboundContact): InboundContact | null {
@@ -76,7 +76,7 @@ function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedi
     mimetype: cleanOrNull(mimetype, LONGEST_NAME),
     fileName: (fileName && readFileName(fileName, '')) || null,
     sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes! >= 0 ? sizeBytes : null,
-    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? storable(reference) : null,
+    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? toStorableText(reference) : null,
   }
 }
 
@@ -105,11 +105,13 @@ function cardOf({ id, name, phones, emails }: InboundCard): InboundCard | null {
 
 /** Drops addresses that are too long, since a cut one could be another person's. */
 function addressesOf(addresses: readonly string[], longest: number): string[] {
-  const whole = addresses.map(each => storable(each)).filter(each => each !== '' && each.length <= longest)
+  const whole = addresses
+    .map(each => toStorableText(each))
+    .filter(each => each !== '' && each.length <= longest)
   return whole.slice(0, MOST_ADDRESSES)
 }
 
 function cleanOrNull(text: string | null | undefined, longest: number): string | null {
-  const cleaned = text == null ? '' : storable(text, longest)
+  const cleaned = text == null ? '' : toStorableText(text, longest)
   return cleaned === '' ? null : cleaned
 }

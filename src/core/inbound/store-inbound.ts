@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import type { OptOuts } from '../consent/opt-outs.ts'
@@ -24,7 +24,7 @@ export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
   function toRow({ accountId: _, chatId, ...message }: ReceivedMessage, owner: Owner): InboundRow {
-    const text = message.text === null ? null : storable(message.text)
+    const text = message.text === null ? null : toStorableText(message.text)
     const phone = phones.parse(message.from)
     const from = phone?.e164 ?? message.from
     return {

@@ -3,7 +3,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 import type { Keyword } from '../consent/keywords.ts'
@@ -160,16 +160,16 @@ export type InboundFilter = {
   createdBeforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the previous page, `downTo` the last one that is looked at. */
+/** The newest first; `before` is the last id of the previous page, `stoppedAt` the last one that is looked at. */
 export async function listInbound(
   db: Db,
   accountId: AccountId,
   filter: InboundFilter,
   before: InboundId | null,
   limit: number,
-  downTo: InboundId | null = null,
+  stoppedAt: InboundId | null = null,
 ): Promise<InboundRow[]> {
-  const { shape, where, values } = conditionsOf(accountId, filter, before, downTo)
+  const { shape, where, values } = conditionsOf(accountId, filter, before, stoppedAt)
   const { rows } = await db.query<Raw>({
     name: `inbound_list_${shape}`,
     text: `select ${COLUMNS} from inbound_messages where ${where} order by id desc limit $${values.push(limit)}`,
@@ -188,7 +188,7 @@ export async function endOfInboundScan(
   const { shape, where, values } = conditionsOf(accountId, indexedPart(filter), before, null)
   const { rows } = await db.query<{ id: string }>({
     name: `inbound_end_${shape}`,
-    text: `select id from inbound_messages where ${where} order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    text: `select id from inbound_messages where ${where} order by id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
     values,
   })
   return rows.length === 2 ? fromUuid('inb', rows[0]!.id) : null
@@ -217,7 +217,7 @@ function conditionsOf(
   accountId: AccountId,
   filter: InboundFilter,
   before: InboundId | null,
-  downTo: InboundId | null,
+  stoppedAt: InboundId | null,
 ) {
   const values: unknown[] = [toUuid(accountId)]
   const wheres = ['account_id = $1']
@@ -228,7 +228,7 @@ function conditionsOf(
   }
   const { from, to, channel, contextAccount, conversationKey, createdAfterMs, createdBeforeMs } = filter
   where('id <', before === null ? undefined : toUuid(before))
-  where('id >=', downTo === null ? undefined : toUuid(downTo))
+  where('id >=', stoppedAt === null ? undefined : toUuid(stoppedAt))
   where('sender =', from)
   where('recipient =', to)
   where('channel =', channel)

@@ -3,14 +3,14 @@ import { Problem } from '../../contract/errors.ts'
 import type { InboundMessageView } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { createFollowers, type Follower } from '../../infra/followers.ts'
-import { type ListNews, withBeats } from '../../infra/list-events.ts'
+import { type ListEvent, withHeartbeats } from '../../infra/list-events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, timeOf } from '../../lib/ids.ts'
 import { matchesFilter } from './filter.ts'
 import { type InboundFilter, type InboundId, selectInboundOf, selectInboundSince } from './store.ts'
 import { viewInbound } from './view.ts'
 
-export type InboundNews = ListNews<InboundMessageView>
+export type InboundNews = ListEvent<InboundMessageView>
 
 export type InboundWatch = {
   /**
@@ -56,14 +56,14 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   const tails = new Map<AccountId, Tail>()
   const followers = createFollowers<InboundWatcher, InboundNews>({
     clock,
-    look: scan,
-    lookEveryMs: SCAN_EVERY_MS,
+    poll: scan,
+    pollIntervalMs: SCAN_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
   })
 
   async function follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>> {
-    const follower = followers.enter(watcher, gone)
+    const follower = followers.add(watcher, gone)
     if (!follower) {
       const words = 'Too many streams of inbound messages are open.'
       throw new Problem('RATE_LIMITED', words, { retryAfterSeconds: 5 })
@@ -74,7 +74,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
       follower.leave()
       throw error
     }
-    return withBeats(follower, ({ account }) => currentCursorOf(account.id))
+    return withHeartbeats(follower, ({ account }) => currentCursorOf(account.id))
   }
 
   /** The first item says where the stream begins: after its cursor, or at the list as it is now (`reset`). */
@@ -83,7 +83,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     const nowMs = clock.now()
     const sinceMs = readCursor(cursor, nowMs)
     const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
-    if (sinceMs === null) follower.tell({ kind: 'reset', mark: cursorOf(tail) })
+    if (sinceMs === null) follower.push({ kind: 'reset', cursor: cursorOf(tail) })
     else await catchUp(follower, tail, sinceMs)
   }
 
@@ -98,12 +98,12 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   async function catchUp(follower: Watching, tail: Tail, sinceMs: number): Promise<void> {
     const { accountId } = tail
     // Until all of it is sent, a reader that breaks off resumes from its old cursor.
-    follower.tell({ kind: 'beat', mark: String(sinceMs) })
+    follower.push({ kind: 'beat', cursor: String(sinceMs) })
     const since = [{ accountId, sinceMs: sinceMs - LATE_MS }]
     const ids = (await selectInboundSince(db, since, MOST_MESSAGES + 1)).get(accountId) ?? []
-    if (ids.length > MOST_MESSAGES) return follower.tell({ kind: 'reset', mark: cursorOf(tail) })
+    if (ids.length > MOST_MESSAGES) return follower.push({ kind: 'reset', cursor: cursorOf(tail) })
     await sendMessages(accountId, ids, [follower], String(sinceMs))
-    follower.tell({ kind: 'beat', mark: cursorOf(tail) })
+    follower.push({ kind: 'beat', cursor: cursorOf(tail) })
   }
 
   function currentCursorOf(accountId: AccountId): string | null {
@@ -133,9 +133,9 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     nowMs: number,
   ): Promise<void> {
     const fresh = inSight.filter(id => !tail.seen.has(id))
-    const mark = String(nowMs)
-    if (fresh.length > MOST_MESSAGES) for (const { tell } of all) tell({ kind: 'reset', mark })
-    else await sendMessages(tail.accountId, fresh, all, mark)
+    const cursor = String(nowMs)
+    if (fresh.length > MOST_MESSAGES) for (const { push } of all) push({ kind: 'reset', cursor })
+    else await sendMessages(tail.accountId, fresh, all, cursor)
     tail.scannedMs = nowMs
     tail.seen = new Set(inSight.filter(id => timeOf(id) >= nowMs - LATE_MS))
   }
@@ -144,13 +144,13 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     accountId: AccountId,
     ids: readonly InboundId[],
     all: readonly Watching[],
-    mark: string,
+    cursor: string,
   ): Promise<void> {
     if (ids.length === 0) return
     for (const row of await selectInboundOf(db, accountId, ids)) {
       const message = viewInbound(row)
-      for (const { subject, tell } of all) {
-        if (matchesFilter(subject.filter, row)) tell({ kind: 'message', mark, message })
+      for (const { subject, push } of all) {
+        if (matchesFilter(subject.filter, row)) push({ kind: 'message', cursor, message })
       }
     }
   }
@@ -172,5 +172,5 @@ function readCursor(text: string | undefined, nowMs: number): number | null {
 /** Beyond `MOST_WAITING`, a `reset` replaces all waiting items. */
 function queue(waiting: readonly InboundNews[], next: InboundNews): InboundNews[] {
   if (next.kind === 'reset') return [next]
-  return waiting.length >= MOST_WAITING ? [{ kind: 'reset', mark: next.mark }] : [...waiting, next]
+  return waiting.length >= MOST_WAITING ? [{ kind: 'reset', cursor: next.cursor }] : [...waiting, next]
 }

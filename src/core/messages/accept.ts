@@ -3,7 +3,7 @@ import {
   type Database,
   DatabaseUnavailable,
   type Db,
-  mayHaveBeenDone,
+  mayHaveBeenExecuted,
   STATEMENT_TIMEOUT_MS,
 } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -99,10 +99,10 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   const batcher = createBatcher<Entry, Verdict | Faulty | null>({
     flush,
     maxItems: deps.maxItems ?? MAX_ITEMS,
-    weigh: ({ row }) => row.content?.length ?? 0,
+    weightOf: ({ row }) => row.content?.length ?? 0,
     maxWeight: MOST_CHARACTERS,
-    ...(deps.resolvedPerTurn !== undefined && { toldAtOnce: deps.resolvedPerTurn }),
-    ...(conflict && { conflict: (entry: Entry) => conflict(entry.row) }),
+    ...(deps.resolvedPerTurn !== undefined && { maxResolvedAtOnce: deps.resolvedPerTurn }),
+    ...(conflict && { conflictKey: (entry: Entry) => conflict(entry.row) }),
   })
 
   function add(row: Row): Promise<Verdict | Faulty> {
@@ -159,7 +159,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       const verdicts = await store.accept(db, deps.node(), clock.now(), rows, repeated)
       return new Map(entries.map((entry, at) => [entry, verdicts[at]!]))
     } catch (error) {
-      const untouched = !(error instanceof DatabaseUnavailable) || !mayHaveBeenDone(error)
+      const untouched = !(error instanceof DatabaseUnavailable) || !mayHaveBeenExecuted(error)
       if (untouched) {
         entries.forEach((entry, at) => {
           entry.mayBeStored = before[at]!

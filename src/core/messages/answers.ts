@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { SenderSource, SendResult } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type MessageId, sameAs } from '../../lib/ids.ts'
+import { type MessageId, withPrefix } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 
 /** The response to a request, its body as text, so that a replay is identical to the byte. */
@@ -38,7 +38,7 @@ export type FailureFacts = { errorCode: ErrorCode; errorDetail: string | null }
 export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], replayed: boolean): Answer {
   const body: SendResult = {
     success: true,
-    requestId: sameAs('req', facts.id),
+    requestId: withPrefix('req', facts.id),
     status,
     ...(status === 'scheduled' && { scheduledAt: toIso(facts.scheduledAt!) }),
     resolved: {
@@ -54,8 +54,8 @@ export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], rep
     },
     tracking: {
       messageId: facts.id,
-      usageId: sameAs('usg', facts.id),
-      queueId: status === 'sent' ? null : sameAs('que', facts.id),
+      usageId: withPrefix('usg', facts.id),
+      queueId: status === 'sent' ? null : withPrefix('que', facts.id),
     },
   }
   return {
@@ -97,7 +97,7 @@ export function insufficientAnswer(id: MessageId, replayed: boolean): Answer {
 export function problemAnswer(problem: Problem, id: MessageId, replayed = false): Answer {
   return {
     status: problem.status,
-    body: JSON.stringify(errorBody(problem, sameAs('req', id))),
+    body: JSON.stringify(errorBody(problem, withPrefix('req', id))),
     replayed,
     sandbox: false,
     retryAfterSeconds: problem.retryAfterSeconds ?? null,

@@ -1,5 +1,5 @@
 import type { Outcome, PartIds } from '../../channels/provider.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId, Ids } from '../../lib/ids.ts'
@@ -71,7 +71,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   /** Before the response, so that whoever learns of the refusal finds the opt-out on the list. */
   async function recordOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
     const note = () => deps.storeOptOut(item, providerCode)
-    await patiently(clock, () => !deps.stopping(), note).catch(error => {
+    await retryWhileUnavailable(clock, () => !deps.stopping(), note).catch(error => {
       log.warn({ err: error, messageId: item.id }, 'could not store the opt-out of a recipient')
     })
   }

@@ -3,7 +3,7 @@ import type { AccountSnapshot } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Database } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
@@ -56,7 +56,7 @@ export function createFailover(deps: FailoverDeps): Failover {
   const isRunning = () => !deps.stopping()
   /** Retries while the database is unavailable, which must not make a refusal final. */
   const readWithRetry = <T>(work: () => T | Promise<T>): Promise<T> =>
-    patiently(deps.clock, isRunning, async () => work())
+    retryWhileUnavailable(deps.clock, isRunning, async () => work())
 
   async function after(item: OutboxItem, attempt: number, outcome: NotTakenOutcome): Promise<FailoverResult> {
     const stays: FailoverResult = { kind: 'stays', tries: attempt }
@@ -208,7 +208,7 @@ export function createFailover(deps: FailoverDeps): Failover {
 
   async function move(previous: PreviousAttempt, to: Destination) {
     const nowMs = deps.clock.now()
-    return patiently(deps.clock, isRunning, repeated =>
+    return retryWhileUnavailable(deps.clock, isRunning, repeated =>
       failOver(deps.db, deps.node(), nowMs, previous, to, repeated),
     )
   }

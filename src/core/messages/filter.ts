@@ -1,5 +1,5 @@
 import { invalid } from '../../contract/errors.ts'
-import { agrees, asStored, readTime } from '../../contract/filters.ts'
+import { agrees, readTime, toStoredAddress } from '../../contract/filters.ts'
 import type { MessageFilters } from '../../contract/message.ts'
 import { type Id, isId, timeOf } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -13,7 +13,7 @@ export function readFilter(query: MessageFilters, phones: Phones): MessageFilter
     ...(query.channel && { channel: query.channel }),
     ...(query.messageType && { messageType: query.messageType }),
     ...(query.mode && { live: query.mode === 'live' }),
-    ...(query.to !== undefined && { to: asStored(query.to, phones) }),
+    ...(query.to !== undefined && { to: toStoredAddress(query.to, phones) }),
     ...(query.errorCode !== undefined && { errorCode: query.errorCode }),
     ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
     ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),

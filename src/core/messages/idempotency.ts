@@ -59,8 +59,8 @@ export type KeyedAnswers = {
 const NEVER_STORED: readonly number[] = [401, 409, 413, 415, 429]
 
 /** Whether a refusal depends on the body and not on the moment: then it is stored under its key. */
-export function isDecision({ status, unread }: Problem): boolean {
-  return status < 500 && !unread && !NEVER_STORED.includes(status)
+export function isDecision({ status, isBodyUnreadable }: Problem): boolean {
+  return status < 500 && !isBodyUnreadable && !NEVER_STORED.includes(status)
 }
 
 export const REPLAY_WINDOW_MS = 24 * HOUR_MS

@@ -2,7 +2,7 @@ import type { Channel, MessageStatus, MessageType } from '../../contract/enums.t
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
-import { MOST_LOOKED_AT } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -34,7 +34,7 @@ const PAGE_BYTES = 4_000_000
 
 /**
  * A page of an account's messages, the newest first, below `before` and not below
- * `downTo`: at most `limit`, and after the first at most 4 MB of content
+ * `stoppedAt`: at most `limit`, and after the first at most 4 MB of content
  * (`cut`: more were found than returned).
  * Ids sort by time, so times are ranges of the primary key.
  */
@@ -44,7 +44,7 @@ export async function listMessages(
   filter: MessageFilter,
   before: MessageId | null,
   limit: number,
-  downTo: MessageId | null = null,
+  stoppedAt: MessageId | null = null,
 ): Promise<{ rows: MessageRow[]; cut: boolean }> {
   const source = sourceFor(filter)
   const range = rangeOf(filter, before)
@@ -61,7 +61,7 @@ export async function listMessages(
     values: [
       toUuid(accountId),
       range.below,
-      downTo === null ? range.from : laterOf(range.from, toUuid(downTo)),
+      stoppedAt === null ? range.from : laterOf(range.from, toUuid(stoppedAt)),
       limit,
       PAGE_BYTES,
       ...wanted.map(({ value }) => value),
@@ -150,14 +150,14 @@ const SOURCES = {
     from: 'messages m',
     id: 'm.id',
     where: 'm.account_id = $1 and m.id < $2 and m.id >= $3',
-    most: MOST_LOOKED_AT,
+    most: MOST_SCANNED_ROWS,
   },
   bad: {
     from: 'messages m',
     id: 'm.id',
     where: `m.account_id = $1 and m.id < $2 and m.id >= $3
               and (m.ended_at is not null or m.error_code is not null)`,
-    most: MOST_LOOKED_AT,
+    most: MOST_SCANNED_ROWS,
   },
   open: {
     // Each by its own key, since the planner would read all messages if many wait.

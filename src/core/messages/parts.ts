@@ -1,7 +1,7 @@
 import type { PartIds } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { joinParts, type PartRef, type SplitMessage, storeParts } from '../outbox/parts-store.ts'
@@ -44,7 +44,7 @@ export function createMessageParts({ db, clock, stopping }: MessagePartsDeps): M
   })
 
   function retryWhileRunning<T>(work: () => Promise<T>): Promise<T> {
-    return patiently(clock, () => !stopping(), work)
+    return retryWhileUnavailable(clock, () => !stopping(), work)
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { createLine } from '../../lib/linked-queue.ts'
+import { createLinkedQueue } from '../../lib/linked-queue.ts'
 
 /** The wait of one caller. */
 export type Wait = {
@@ -20,11 +20,11 @@ const SHARED_MS = 250
 type Waiting = Wait & { end(): void; leave(): void }
 
 export function createPatience(clock: Clock, patienceMs: number): Patience {
-  let generation = createLine<Waiting>()
+  let generation = createLinkedQueue<Waiting>()
   let startedMs = Number.NEGATIVE_INFINITY
 
   function begin(nowMs: number): void {
-    const mine = createLine<Waiting>()
+    const mine = createLinkedQueue<Waiting>()
     generation = mine
     startedMs = nowMs
     clock.after(patienceMs + SHARED_MS, () => {
@@ -41,7 +41,7 @@ export function createPatience(clock: Clock, patienceMs: number): Patience {
       const nowMs = clock.monotonic()
       if (nowMs - startedMs >= SHARED_MS) begin(nowMs)
       const wait: Waiting = { hasTimedOut: false, end, leave: () => {} }
-      wait.leave = generation.enter(wait)
+      wait.leave = generation.add(wait)
       return wait
     },
     leave: wait => (wait as Waiting).leave(),

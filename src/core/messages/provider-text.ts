@@ -1,5 +1,5 @@
 import type { Outcome, PartIds, Receipt } from '../../channels/provider.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 
 /** Limits for texts from providers, in characters; longer than any id of a message that a provider uses. */
 const LONGEST_ID = 500
@@ -11,9 +11,9 @@ export function storableReceipt(receipt: Receipt): Receipt {
   const { providerId, providerCode, detail } = receipt
   return {
     ...receipt,
-    providerId: storable(providerId, LONGEST_ID),
-    providerCode: providerCode === null ? null : storable(providerCode, LONGEST_CODE),
-    detail: detail === null ? null : storable(detail, LONGEST_DETAIL),
+    providerId: toStorableText(providerId, LONGEST_ID),
+    providerCode: providerCode === null ? null : toStorableText(providerCode, LONGEST_CODE),
+    detail: detail === null ? null : toStorableText(detail, LONGEST_DETAIL),
   }
 }
 
@@ -23,8 +23,8 @@ export function storableOutcome(outcome: Outcome): Outcome {
   const { detail, providerCode } = outcome
   return {
     ...outcome,
-    ...(detail !== undefined && { detail: storable(detail, LONGEST_DETAIL) }),
-    ...(providerCode !== undefined && { providerCode: storable(providerCode, LONGEST_CODE) }),
+    ...(detail !== undefined && { detail: toStorableText(detail, LONGEST_DETAIL) }),
+    ...(providerCode !== undefined && { providerCode: toStorableText(providerCode, LONGEST_CODE) }),
     ...('pieces' in outcome && outcome.pieces && { pieces: storablePieces(outcome.pieces) }),
   } as Outcome
 }
@@ -34,12 +34,16 @@ function storableAccepted(outcome: Extract<Outcome, { kind: 'accepted' }>): Outc
   const { providerId, code, pieces } = outcome
   return {
     ...outcome,
-    providerId: storable(providerId, LONGEST_ID),
-    ...(code !== undefined && { code: storable(code, LONGEST_DETAIL) }),
+    providerId: toStorableText(providerId, LONGEST_ID),
+    ...(code !== undefined && { code: toStorableText(code, LONGEST_DETAIL) }),
     ...(pieces && { pieces: storablePieces(pieces) }),
   }
 }
 
 function storablePieces({ whole, ids, total }: PartIds): PartIds {
-  return { whole: storable(whole, LONGEST_ID), ids: ids.map(id => storable(id, LONGEST_ID)), total }
+  return {
+    whole: toStorableText(whole, LONGEST_ID),
+    ids: ids.map(id => toStorableText(id, LONGEST_ID)),
+    total,
+  }
 }

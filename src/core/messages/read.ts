@@ -3,7 +3,7 @@ import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
-import { LOOK_FOR_MS, lookDown } from '../../lib/bounded-scan.ts'
+import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -88,12 +88,12 @@ export function createMessages(deps: MessagesDeps): Messages {
   ) {
     if (!isSelective(filter)) {
       const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
-      return { rows, downTo: cut ? rows.at(-1)!.id : null }
+      return { rows, stoppedAt: cut ? rows.at(-1)!.id : null }
     }
-    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
-      const downTo = await findSearchEnd(db, accountId, filter, below)
-      const { rows, cut } = await listMessages(db, accountId, filter, below, left, downTo)
-      return { rows, downTo: cut ? rows.at(-1)!.id : downTo, cut }
+    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
+      const stoppedAt = await findSearchEnd(db, accountId, filter, below)
+      const { rows, cut } = await listMessages(db, accountId, filter, below, left, stoppedAt)
+      return { rows, stoppedAt: cut ? rows.at(-1)!.id : stoppedAt, cut }
     })
   }
 
@@ -104,13 +104,13 @@ export function createMessages(deps: MessagesDeps): Messages {
       const before = readIdCursor('msg', query.cursor)
       const { account } = caller
       const filter = await limitToJobTime(account.id, readFilter(query, deps.phones))
-      const { rows, downTo } = await search(account.id, filter, before, limit + 1)
+      const { rows, stoppedAt } = await search(account.id, filter, before, limit + 1)
       const { nextCursor } = pageOf(
         rows,
         limit,
         row => row,
         last => writeCursor(last.id),
-        downTo && writeCursor(downTo),
+        stoppedAt && writeCursor(stoppedAt),
       )
       const data = await view(account, rows.slice(0, limit))
       return { success: true, data, nextCursor }

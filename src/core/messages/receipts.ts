@@ -1,9 +1,9 @@
 import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
-import { storableTime } from '../../lib/storable.ts'
+import { toStorableTime } from '../../lib/storable.ts'
 import { readAttemptId } from '../outbox/attempt-id.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { storeReceiptAttempts } from '../outbox/reconcile-store.ts'
@@ -47,7 +47,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
       providerId,
       // A refusal after the submit: the message failed and is not charged, unlike an undelivered one.
       status: reject === undefined ? status : 'failed',
-      atMs: storableTime(atMs),
+      atMs: toStorableTime(atMs),
       providerCode,
       errorCode: reject === undefined ? null : PUBLIC_CODE[reject],
       detail,
@@ -92,7 +92,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   ): Promise<boolean> {
     const known = readAttemptId(attemptId)
     if (!known) return false
-    const row = await patiently(
+    const row = await retryWhileUnavailable(
       deps.clock,
       () => !deps.stopping(),
       () => readMessage(deps.db, accountId as AccountId, known.id),

@@ -3,9 +3,9 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { BatchResult, SendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
-import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
+import { type Ids, type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { cutByWeight } from '../../lib/split-by-weight.ts'
+import { splitByWeight } from '../../lib/split-by-weight.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, UnfinishedBatch } from './batches.ts'
@@ -78,7 +78,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       const accountId = request.caller.account.id
       const refused = {
         problem: error,
-        id: sameAs('msg', request.requestId),
+        id: withPrefix('msg', request.requestId),
         accountId,
         claim,
         refusedBy: null,
@@ -99,13 +99,13 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const unfinished = existing.batch !== null && existing.status === null
     if (unfinished && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
-      if (!left) return problemAnswer(idempotency.inProgress(), sameAs('msg', request.requestId))
+      if (!left) return problemAnswer(idempotency.inProgress(), withPrefix('msg', request.requestId))
       const answer = await finish(request, claim, await run(request, left.ids, left.accepted))
       return { ...answer, replayed: true }
     }
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
-    if (answer instanceof Problem) return problemAnswer(answer, sameAs('msg', request.requestId))
+    if (answer instanceof Problem) return problemAnswer(answer, withPrefix('msg', request.requestId))
     return { ...answer, sandbox: await batches.isSimulated(request.caller.account.id, existing) }
   }
 
@@ -128,7 +128,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   async function acceptAll(items: readonly Item[]): Promise<Result[]> {
     const untilMs = deps.clock.monotonic() + MAX_ACCEPT_MS
     const results: Result[] = []
-    for (const some of cutByWeight(items, charactersOf, MAX_CHARACTERS_AT_ONCE)) {
+    for (const some of splitByWeight(items, charactersOf, MAX_CHARACTERS_AT_ONCE)) {
       const inTime = deps.clock.monotonic() < untilMs
       results.push(...(await Promise.all(some.map(inTime ? acceptItem : refuseLate))))
     }
@@ -204,7 +204,7 @@ function acceptedResult(item: Item, scheduled: boolean): Result {
   return {
     to: item.to,
     success: true,
-    requestId: sameAs('req', item.id),
+    requestId: withPrefix('req', item.id),
     status: scheduled ? 'scheduled' : 'queued',
     messageId: item.id,
   }
@@ -214,7 +214,7 @@ function failedResult(item: Item, problem: Problem): Result {
   return {
     to: item.to,
     success: false,
-    requestId: sameAs('req', item.id),
+    requestId: withPrefix('req', item.id),
     status: 'failed',
     code: problem.code,
     error: problem.message,

@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
+import { type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
 import { awaitFirstAnswer, type FirstAnswerDeps, renderFirstAnswer } from './first-answer.ts'
@@ -38,7 +38,7 @@ export function createSend(deps: SendDeps): Send {
   const { idempotency, waiters } = deps
 
   async function send(request: SendRequest): Promise<Answer> {
-    const id = sameAs('msg', request.requestId)
+    const id = withPrefix('msg', request.requestId)
     let claim: KeyClaim | null = null
     try {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
@@ -97,7 +97,7 @@ export function createSend(deps: SendDeps): Send {
     request: SendRequest,
   ): Promise<Answer> {
     const answer = await idempotency.replay(request.caller.account, claim, existing)
-    if (answer === 'free') return send({ ...request, requestId: sameAs('req', id) })
+    if (answer === 'free') return send({ ...request, requestId: withPrefix('req', id) })
     return answer instanceof Problem ? problemAnswer(answer, id) : answer
   }
 

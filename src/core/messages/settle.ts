@@ -1,8 +1,8 @@
 import { type Batcher, createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { byAccountAndId, compare, inOrder } from '../../lib/lock-order.ts'
+import { byAccountAndId, compare, runSorted } from '../../lib/lock-order.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
 export type Settle = {
@@ -37,18 +37,22 @@ const MAX_ITEMS = 256
  */
 export function createSettle(deps: SettleDeps): Settle {
   const { db, clock } = deps
-  const batcher: Batcher<Work, Result> = createBatcher({ flush, maxItems: MAX_ITEMS, conflict: messageKeyOf })
+  const batcher: Batcher<Work, Result> = createBatcher({
+    flush,
+    maxItems: MAX_ITEMS,
+    conflictKey: messageKeyOf,
+  })
 
   async function flush(work: Work[]): Promise<Result[]> {
     const startedMs = clock.monotonic()
     // The same time for all tries of this flush: a repeat recognises by it what the first one did.
     const nowMs = clock.now()
-    const settled = await inOrder(attemptsOf(work), byAccountAndId, rows =>
+    const settled = await runSorted(attemptsOf(work), byAccountAndId, rows =>
       writeOrSplit(rows, async (some, repeated) =>
         (await settleAttempts(db, nowMs, some, repeated)).map(settled => ({ settled })),
       ),
     )
-    const moved = await inOrder(receiptsOf(work), byProviderId, rows =>
+    const moved = await runSorted(receiptsOf(work), byProviderId, rows =>
       writeOrSplit(rows, async some => (await applyReceipts(db, nowMs, some)).map(moved => ({ moved }))),
     )
     deps.observe?.(work.length, clock.monotonic() - startedMs)
@@ -72,7 +76,7 @@ export function createSettle(deps: SettleDeps): Settle {
 
   /** Retries while the database is unavailable, so that no outcome is lost. */
   function writeWithRetry<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
-    return patiently(
+    return retryWhileUnavailable(
       clock,
       () => !deps.stopping(),
       repeated => write(rows, repeated),

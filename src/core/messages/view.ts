@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../../contract/enums.ts'
 import { MASKED, type Message, type MessageWithTimeline, type TimelineEntry } from '../../contract/message.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
-import { sameAs, timeOf } from '../../lib/ids.ts'
+import { timeOf, withPrefix } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { MessageRow, PastAttempt } from './message-store.ts'
 
@@ -15,8 +15,8 @@ export function viewMessage(row: MessageRow, currency: string): Message {
   const times = forwardTimes(row)
   return {
     messageId: row.id,
-    requestId: sameAs('req', row.id),
-    usageId: sameAs('usg', row.id),
+    requestId: withPrefix('req', row.id),
+    usageId: withPrefix('usg', row.id),
     mode: row.live ? 'live' : 'test',
     status: row.status,
     channel: row.channel,

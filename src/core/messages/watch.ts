@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Message } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
 import { createFollowers, type Follower } from '../../infra/followers.ts'
-import { type ListNews, withBeats } from '../../infra/list-events.ts'
+import { type ListEvent, withHeartbeats } from '../../infra/list-events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { matchesFilter } from './filter.ts'
@@ -12,7 +12,7 @@ import type { MessageRow } from './message-store.ts'
 import { readStreamCursor, type StreamCursor, writeStreamCursor } from './watch-cursor.ts'
 import { deleteOldMoves, lastMoveId, type Move, selectMoves, watchAccounts } from './watch-store.ts'
 
-export type MessageNews = ListNews<Message>
+export type MessageNews = ListEvent<Message>
 
 export type MessageWatch = {
   /**
@@ -39,7 +39,7 @@ const POLL_EVERY_MS = 1_000
 /** How long a watch lasts without renewal, so that a stream that reconnects finds the changes meanwhile. */
 const WATCH_LEASE_MS = 90_000
 const RENEW_EVERY_MS = 15_000
-/** After an older mark, moves may be missing. */
+/** After an older cursor, moves may be missing. */
 const RESUME_WITHIN_MS = 60_000
 const MOVE_RETENTION_MS = 150_000
 /** Moves get their ids before they are committed: how long a lower id may become visible after a higher one. */
@@ -68,14 +68,14 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   let renewAtMs = 0
   const followers = createFollowers<Watcher, MessageNews>({
     clock,
-    look: poll,
-    lookEveryMs: POLL_EVERY_MS,
+    poll,
+    pollIntervalMs: POLL_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
   })
 
   async function follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>> {
-    const follower = followers.enter(watcher, gone)
+    const follower = followers.add(watcher, gone)
     if (!follower) {
       throw new Problem('RATE_LIMITED', 'Too many streams of messages are open.', { retryAfterSeconds: 5 })
     }
@@ -85,10 +85,10 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
       follower.leave()
       throw error
     }
-    return withBeats(follower, ({ account }) => currentCursorOf(account.id))
+    return withHeartbeats(follower, ({ account }) => currentCursorOf(account.id))
   }
 
-  /** Sends the first event: what happened since the mark, or a `reset` to the list as it is now. */
+  /** Sends the first event: what happened since the cursor, or a `reset` to the list as it is now. */
   async function sendFirstEvent(follower: Watching): Promise<void> {
     const { account, cursor } = follower.subject
     const nowMs = clock.now()
@@ -97,7 +97,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
     if (!known.has(account.id)) tail.resetAtMs = clock.monotonic() + LATE_COMMIT_MS
     if (since && known.has(account.id)) await catchUp(follower, tail, since)
-    else follower.tell({ kind: 'reset', mark: cursorOf(tail) })
+    else follower.push({ kind: 'reset', cursor: cursorOf(tail) })
   }
 
   async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
@@ -109,12 +109,12 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
 
   async function catchUp(follower: Watching, tail: Tail, since: StreamCursor): Promise<void> {
     const { account } = follower.subject
-    follower.tell({ kind: 'beat', mark: mark(since.afterId) })
+    follower.push({ kind: 'beat', cursor: cursorAt(since.afterId) })
     const moves = await selectMoves(db, [{ accountId: account.id, afterId: since.afterId }], MOST_MOVES)
     const ids = new Set(moves.flatMap(({ messageIds }) => messageIds))
     const isSent =
-      !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], mark(since.afterId)))
-    follower.tell({ kind: isSent ? 'beat' : 'reset', mark: cursorOf(tail) })
+      !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], cursorAt(since.afterId)))
+    follower.push({ kind: isSent ? 'beat' : 'reset', cursor: cursorOf(tail) })
   }
 
   function currentCursorOf(accountId: AccountId): string | null {
@@ -160,7 +160,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
 
   async function resetToEnd(tail: Tail, all: readonly Watching[]): Promise<void> {
     tail.afterId = Math.max(tail.afterId, await lastMoveId(db, tail.accountId, clock.now()))
-    for (const { tell } of all) tell({ kind: 'reset', mark: cursorOf(tail) })
+    for (const { push } of all) push({ kind: 'reset', cursor: cursorOf(tail) })
     tail.resetAtMs = clock.monotonic() + LATE_COMMIT_MS
   }
 
@@ -179,9 +179,10 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     )
     if (!rows) return false
     const messages = await view(first.subject.account, rows)
-    for (const { subject, tell } of all) {
+    for (const { subject, push } of all) {
       for (const [place, row] of rows.entries()) {
-        if (matchesFilter(subject.filter, row)) tell({ kind: 'message', mark: at, message: messages[place]! })
+        if (matchesFilter(subject.filter, row))
+          push({ kind: 'message', cursor: at, message: messages[place]! })
       }
     }
     return true
@@ -190,15 +191,15 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   function sendDueReset(tail: Tail, all: readonly Watching[]): void {
     if (tail.resetAtMs === null || clock.monotonic() < tail.resetAtMs) return
     tail.resetAtMs = null
-    for (const { tell } of all) tell({ kind: 'reset', mark: cursorOf(tail) })
+    for (const { push } of all) push({ kind: 'reset', cursor: cursorOf(tail) })
   }
 
-  function mark(behind: number): string {
-    return writeStreamCursor({ afterId: behind, atMs: clock.now() })
+  function cursorAt(afterId: number): string {
+    return writeStreamCursor({ afterId, atMs: clock.now() })
   }
 
   function cursorOf(tail: Tail): string {
-    return mark(tail.afterId)
+    return cursorAt(tail.afterId)
   }
 
   return {
@@ -224,7 +225,7 @@ function advance(tail: Tail, nowMs: number): void {
 function queue(waiting: readonly MessageNews[], next: MessageNews): MessageNews[] {
   if (next.kind === 'reset') return [next]
   if (waiting.length >= MOST_WAITING || charactersOf(waiting) > MOST_WAITING_CHARACTERS) {
-    return [{ kind: 'reset', mark: next.mark }]
+    return [{ kind: 'reset', cursor: next.cursor }]
   }
   if (next.kind === 'beat') return [...waiting, next]
   return [...waiting.filter(news => !isAbout(news, next.message)), next]

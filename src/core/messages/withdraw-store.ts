@@ -2,7 +2,7 @@ import type { MessageError } from '../../contract/message.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, sameAs, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, type MessageId, toUuid, withPrefix } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 import { settleNotMade } from './transitions.ts'
@@ -161,7 +161,7 @@ function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
     secret: row.secret?.() ?? null,
     keyToFree: null,
     // It causes no event.
-    eventId: sameAs('evt', row.id),
+    eventId: withPrefix('evt', row.id),
   }
 }
 

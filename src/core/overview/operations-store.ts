@@ -1,4 +1,4 @@
-import type { TimePlace } from '../../contract/cursor.ts'
+import type { TimePosition } from '../../contract/cursor.ts'
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -124,7 +124,7 @@ export type UnknownRow = {
 }
 
 /** Unknown messages, those with the earliest deadline first; `after` is the last one of the previous page. */
-export async function listUnknown(db: Db, after: TimePlace | null, limit: number): Promise<UnknownRow[]> {
+export async function listUnknown(db: Db, after: TimePosition | null, limit: number): Promise<UnknownRow[]> {
   const { rows } = await db.query<
     Omit<UnknownRow, 'messageId' | 'accountId' | 'connectionId'> & {
       message: string

@@ -59,7 +59,7 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
       for (const [kind, key] of chances) take(kind, key)
     },
     release(...chances) {
-      for (const [kind, key] of chances) buckets[kind].back(hashBucketKey(key), RATES[kind].perSecond)
+      for (const [kind, key] of chances) buckets[kind].refund(hashBucketKey(key), RATES[kind].perSecond)
     },
   }
 }

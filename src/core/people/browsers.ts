@@ -1,5 +1,5 @@
 import type { Seal } from '../../infra/seal.ts'
-import { sameText } from '../../lib/constant-time-equal.ts'
+import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import type { Random } from '../../lib/random.ts'
 import { emailKey } from './email.ts'
 import { newToken } from './tokens.ts'
@@ -24,7 +24,7 @@ export function createBrowsers({ random, seal }: BrowsersDeps): Browsers {
 
   function recognize(email: string, given: string | null): string | null {
     const [name = '', proof = ''] = (given ?? '').split('.')
-    return sameText(proof, sign(email, name)) ? name : null
+    return constantTimeEqual(proof, sign(email, name)) ? name : null
   }
 
   return {

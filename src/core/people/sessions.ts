@@ -8,7 +8,7 @@ import { createFreshCache } from '../../infra/fresh-cache.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
-import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
+import { type AccountId, type Ids, isId, timeOf, withPrefix } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { permissionsOfRole } from '../accounts/rights.ts'
 import type { AccountSnapshots } from '../accounts/snapshots.ts'
@@ -106,7 +106,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   changes.subscribe({
     changed(table, id) {
       // For these tables, the id in the notification is the person's.
-      if (TABLES.has(table) && id) cache.forget(sameAs('usr', id))
+      if (TABLES.has(table) && id) cache.forget(withPrefix('usr', id))
     },
     reset: cache.clear,
   })
@@ -277,7 +277,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   function forget(userId: UserId): void {
-    changes.publish('console_sessions', sameAs('acc', userId))
+    changes.publish('console_sessions', withPrefix('acc', userId))
   }
 
   async function flushSeen(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { TimePlace } from '../../contract/cursor.ts'
+import type { TimePosition } from '../../contract/cursor.ts'
 import type { SandboxMessage } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -9,7 +9,7 @@ export type InboxQuery = {
   /** Exact recipient; null for all. */
   to: string | null
   /** The last row of the previous page; null for the first page. */
-  before: TimePlace | null
+  before: TimePosition | null
   limit: number
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { pageOf, readTimeCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
-import { asStored } from '../../contract/filters.ts'
+import { toStoredAddress } from '../../contract/filters.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import { DAY_MS } from '../../lib/durations.ts'
@@ -31,7 +31,7 @@ export function createSandboxMessages(options: { db: Db; phones: Phones }): Sand
       if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key can read the sandbox.')
       const { rows, truncated } = await readInbox(db, {
         accountId: caller.account.id,
-        to: query.to === undefined ? null : asStored(query.to, phones),
+        to: query.to === undefined ? null : toStoredAddress(query.to, phones),
         before: query.cursor === undefined ? null : readTimeCursor(query.cursor),
         limit: query.limit + 1,
       })

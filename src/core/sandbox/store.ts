@@ -2,9 +2,9 @@ import type {
   ClaimedReceipt,
   PlannedReceipt,
   ReceiptClaim,
-  RestWish,
+  ReceivedMessage,
   SandboxInbox,
-  TakenMessage,
+  ThrottleRequest,
 } from '../../contract/sandbox-inbox.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
@@ -16,15 +16,15 @@ import { createTemplateStore } from './templates-store.ts'
 /** The state of the sandbox provider, in the database. */
 export function createSandboxInbox(options: { db: Db }): SandboxInbox {
   const { db } = options
-  const inserts = createBatcher<TakenMessage, undefined>({
+  const inserts = createBatcher<ReceivedMessage, undefined>({
     flush: messages => insertMessages(db, messages),
     // One statement cannot upsert the same row twice.
-    conflict: message => message.messageId,
+    conflictKey: message => message.messageId,
   })
 
   return {
-    take: message => inserts.add(message),
-    restUntil: wish => restUntil(db, wish),
+    store: message => inserts.add(message),
+    throttledUntil: wish => restUntil(db, wish),
     nextReceiptAt: (connectionId, nowMs) => nextReceiptAt(db, connectionId, nowMs),
     claimReceipts: claim => claimReceipts(db, claim),
     finishReceipts: reported => finishReceipts(db, reported),
@@ -36,7 +36,7 @@ export function createSandboxInbox(options: { db: Db }): SandboxInbox {
  * Stores messages and their receipts in one statement, so all or none. Ordered, so
  * that two nodes that repeat the same messages cannot deadlock.
  */
-async function insertMessages(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
+async function insertMessages(db: Db, messages: readonly ReceivedMessage[]): Promise<undefined[]> {
   const receipts = messages.flatMap(({ connectionId, receipts }) =>
     receipts.map(receipt => ({ ...receipt, connectionId })),
   )
@@ -71,13 +71,13 @@ async function insertMessages(db: Db, messages: readonly TakenMessage[]): Promis
 }
 
 /** The fields without a column of their own. */
-function contentOf({ content }: TakenMessage): string {
+function contentOf({ content }: ReceivedMessage): string {
   const { sender, subject, text, html, media, template } = content
   return JSON.stringify({ sender, subject, text, html, media, template })
 }
 
 /** One conditional write, so that of many concurrent messages the first begins the pause. Returns its end. */
-async function restUntil(db: Db, wish: RestWish): Promise<number> {
+async function restUntil(db: Db, wish: ThrottleRequest): Promise<number> {
   const { rows } = await db.query<{ until: Date }>({
     name: 'sandbox_rest',
     text: `
@@ -88,7 +88,7 @@ async function restUntil(db: Db, wish: RestWish): Promise<number> {
     values: [
       toUuid(wish.accountId),
       wish.recipient,
-      toIso(wish.nowMs + wish.restMs),
+      toIso(wish.nowMs + wish.throttleMs),
       toIso(wish.acceptedAtMs),
     ],
   })

@@ -1,7 +1,7 @@
 import type {
-  PlantedTemplate,
   ReceiptClaim,
   SandboxTemplates,
+  SubmittedTemplate,
   TemplateKey,
 } from '../../contract/sandbox-inbox.ts'
 import type { Db } from '../../infra/db.ts'
@@ -12,18 +12,18 @@ import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 /** The sandbox's templates, in the database: shared by all nodes, and kept through a crash. */
 export function createTemplateStore(db: Db): SandboxTemplates {
   return {
-    plantTemplate: template => plantTemplate(db, template),
+    storeTemplate: template => plantTemplate(db, template),
     findTemplate: key => findTemplate(db, key),
     removeTemplate: key => removeTemplate(db, key),
-    nextVerdictAt: (connectionId, nowMs) => nextVerdictAt(db, connectionId, nowMs),
-    claimVerdicts: claim => claimVerdicts(db, claim),
-    finishVerdicts: ids => finishVerdicts(db, ids),
+    nextDecisionAt: (connectionId, nowMs) => nextVerdictAt(db, connectionId, nowMs),
+    claimDecisions: claim => claimVerdicts(db, claim),
+    finishDecisions: ids => finishVerdicts(db, ids),
   }
 }
 
 type Row = { id: number; name: string; language: string; decided_at: Date }
 
-function templateOf({ id, name, language, decided_at }: Row): PlantedTemplate {
+function templateOf({ id, name, language, decided_at }: Row): SubmittedTemplate {
   return { id, name, language, decidedAtMs: decided_at.getTime() }
 }
 
@@ -37,7 +37,7 @@ async function plantTemplate(db: Db, template: TemplateKey & { decidedAtMs: numb
   return rows[0]!.id
 }
 
-async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate | null> {
+async function findTemplate(db: Db, key: TemplateKey): Promise<SubmittedTemplate | null> {
   const { rows } = await db.query<Row>({
     name: 'sandbox_find_template',
     text: `select id, name, language, decided_at from sandbox_templates
@@ -70,7 +70,7 @@ async function nextVerdictAt(db: Db, connectionId: ConnectionId, nowMs: number):
 }
 
 /** Skips rows that another node has locked. */
-async function claimVerdicts(db: Db, claim: ReceiptClaim): Promise<PlantedTemplate[]> {
+async function claimVerdicts(db: Db, claim: ReceiptClaim): Promise<SubmittedTemplate[]> {
   const { rows } = await db.query<Row>({
     name: 'sandbox_claim_verdicts',
     text: `update sandbox_templates as template set claimed_until = $3

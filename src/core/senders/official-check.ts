@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { Log } from '../../lib/log.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { claimIdentityChecks, type SenderRef, storeIdentity } from './official-store.ts'
 
 /** A link that can ask the provider for its number, name and rating. */
@@ -55,10 +55,10 @@ export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps
 
 /** Removes characters that the database cannot store: with those, each check would fail and be repeated. */
 function storableIdentity(identity: OfficialIdentity): OfficialIdentity {
-  const orNull = (text: string | null) => text && storable(text)
+  const orNull = (text: string | null) => text && toStorableText(text)
   return {
     phoneNumber: orNull(identity.phoneNumber),
-    displayName: storable(identity.displayName),
+    displayName: toStorableText(identity.displayName),
     qualityRating: orNull(identity.qualityRating),
     messagingLimit: orNull(identity.messagingLimit),
     status: orNull(identity.status),

@@ -1,5 +1,5 @@
 import type { Database } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
@@ -32,7 +32,7 @@ export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, clai
   return {
     async read(kind, ids) {
       if (ids.length === 0) return new Map()
-      const rows = await patiently(clock, patience, () => selectKeys(db, claim, kind, ids))
+      const rows = await retryWhileUnavailable(clock, patience, () => selectKeys(db, claim, kind, ids))
       return new Map(
         rows.map(({ keyId, value }) => [keyId, seal.open(value, contextOf(kind, keyId)).toString()]),
       )
@@ -45,7 +45,7 @@ export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, clai
         if (value === null) deletions.push({ kind, keyId })
         else upserts.push({ kind, keyId, value: seal.seal(value, contextOf(kind, keyId)) })
       }
-      return patiently(clock, patience, () =>
+      return retryWhileUnavailable(clock, patience, () =>
         db.transaction(async tx => {
           if (!(await lockClaim(tx, claim))) return false
           await upsertKeys(tx, claim, upserts)

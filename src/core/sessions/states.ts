@@ -4,7 +4,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import { type ChatRow, deleteAllChats, pruneChats, upsertChats } from './chat-store.ts'
 import { deleteAllKeys } from './key-store.ts'
@@ -53,7 +53,7 @@ export function createSessionStates(deps: {
     const { state } = reported
     return {
       state,
-      detail: 'detail' in reported ? storable(reported.detail, MAX_DETAIL_LENGTH) : null,
+      detail: 'detail' in reported ? toStorableText(reported.detail, MAX_DETAIL_LENGTH) : null,
       pairing:
         'pairing' in reported
           ? deps.seal.seal(JSON.stringify(reported.pairing), pairingContext(claim.id))
@@ -114,5 +114,5 @@ export function createSessionStates(deps: {
 
 /** The name of a person or group, which may contain anything, in a form that can be stored; null for none. */
 function nameOf(text: string | null): string | null {
-  return (text && storable(text, MAX_NAME_LENGTH)) || null
+  return (text && toStorableText(text, MAX_NAME_LENGTH)) || null
 }

@@ -1,5 +1,5 @@
 import type { TemplateChange } from '../../channels/provider.ts'
-import { storable } from '../../lib/storable.ts'
+import { toStorableText } from '../../lib/storable.ts'
 
 /** Longer than any provider's template id; longer reasons are cut. */
 const LONGEST_ID = 200
@@ -10,9 +10,9 @@ export function storableReport<Report extends TemplateChange>(report: Report): R
   const { providerTemplateId, name, language, reason } = report
   return {
     ...report,
-    providerTemplateId: storable(providerTemplateId, LONGEST_ID),
-    name: storable(name),
-    language: storable(language),
-    reason: reason === null ? null : storable(reason, LONGEST_REASON),
+    providerTemplateId: toStorableText(providerTemplateId, LONGEST_ID),
+    name: toStorableText(name),
+    language: toStorableText(language),
+    reason: reason === null ? null : toStorableText(reason, LONGEST_REASON),
   }
 }

@@ -3,10 +3,10 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { VerificationCheck, Verified } from '../../contract/verification.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { DatabaseUnavailable, type Db } from '../../infra/db.ts'
-import { patiently } from '../../infra/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import type { RequestId } from '../../lib/ids.ts'
-import { readCode } from '../../lib/one-time-code.ts'
+import { normalizeCode } from '../../lib/one-time-code.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { Guard } from '../fraud/guard.ts'
 import type { Codes } from './codes.ts'
@@ -46,7 +46,7 @@ type Entry = { row: CheckRow; key: string }
 /** Checks codes, many in one transaction; those about the same verification never share one. */
 export function createChecks(deps: CheckDeps): Checks {
   const { db, clock, codes } = deps
-  const batcher = createBatcher<Entry, CheckVerdict>({ flush, conflict: ({ key }) => key })
+  const batcher = createBatcher<Entry, CheckVerdict>({ flush, conflictKey: ({ key }) => key })
 
   async function check({ requestId, caller, body }: CheckRequest): Promise<Verified> {
     const row = readCheck(requestId, caller, body)
@@ -62,7 +62,7 @@ export function createChecks(deps: CheckDeps): Checks {
 
   function readCheck(checkId: RequestId, { account, mode }: Caller, body: VerificationCheck): CheckRow {
     const which = readVerificationRef(body, deps.phones)
-    const code = readCode(body.code)
+    const code = normalizeCode(body.code)
     if (code === null || code.length < LENGTHS.least || code.length > LENGTHS.most) {
       throw invalid('code', `must be ${LENGTHS.least} to ${LENGTHS.most} digits`)
     }
@@ -75,7 +75,7 @@ export function createChecks(deps: CheckDeps): Checks {
     deps.observe?.(entries.length)
     const rows = entries.map(({ row }) => row)
     const untilMs = clock.monotonic() + PATIENCE_MS
-    return patiently(
+    return retryWhileUnavailable(
       clock,
       () => clock.monotonic() < untilMs,
       () => checkCodes(db, clock.now(), rows),

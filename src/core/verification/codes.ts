@@ -1,7 +1,7 @@
 import type { KeyMode } from '../../contract/enums.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
-import { drawCode } from '../../lib/one-time-code.ts'
+import { generateCode } from '../../lib/one-time-code.ts'
 import type { Random } from '../../lib/random.ts'
 
 export type VerificationId = Id<'ver'>
@@ -23,7 +23,7 @@ export type Codes = {
 
 export function createCodes({ random, seal }: { random: Random; seal: Pick<Seal, 'hashSecret'> }): Codes {
   return {
-    draw: length => drawCode(random, length),
+    draw: length => generateCode(random, length),
     digest: ({ accountId, mode }, code) => seal.hashSecret(`verification:${accountId}:${mode}:${code}`),
   }
 }

@@ -2,7 +2,7 @@ import type { AccountSnapshot } from '../../contract/caller.ts'
 import type { VerificationView } from '../../contract/verification.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
-import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
+import { type AccountId, isId, type MessageId, withPrefix } from '../../lib/ids.ts'
 import { confirmMessages } from '../messages/confirm-store.ts'
 import { type FirstAnswer, fixFirstAnswer } from '../messages/first-answer.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
@@ -63,7 +63,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   }
 
   async function now(account: AccountSnapshot, id: MessageId) {
-    const row = await readVerification(db, account.id, sameAs('ver', id), clock.now())
+    const row = await readVerification(db, account.id, withPrefix('ver', id), clock.now())
     if (!row) return null
     const answers = await answersOf(row, account)
     const attempt = {
@@ -84,7 +84,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   return {
     fixFirst: now,
     async isPending(accountId, id) {
-      const row = await readVerification(db, accountId, sameAs('ver', id), clock.now())
+      const row = await readVerification(db, accountId, withPrefix('ver', id), clock.now())
       return row !== null && startIsPending(db, accountId, row.id, row.startedAt)
     },
   }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { VerificationResend, VerificationSend } from '../../contract/verification.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
-import { type RequestId, sameAs } from '../../lib/ids.ts'
+import { type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Guard, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer } from '../messages/answers.ts'
@@ -63,7 +63,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const verdict = await guard.judge(guarded)
     if (verdict.verdict === 'block') throw await refuseBlocked(guard, guarded, verdict)
 
-    const id = sameAs('msg', request.requestId)
+    const id = withPrefix('msg', request.requestId)
     const renewed: CodeFacts = {
       id: row.id,
       resends: row.resends + 1,

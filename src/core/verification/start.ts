@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { VerificationSend } from '../../contract/verification.ts'
-import { type RequestId, sameAs } from '../../lib/ids.ts'
+import { type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
@@ -85,7 +85,7 @@ export function createStart(deps: StartDeps): StartVerification {
     request: StartRequest,
     refusedBy: string | null = null,
   ): Promise<Answer> {
-    const id = sameAs('msg', request.requestId)
+    const id = withPrefix('msg', request.requestId)
     const refused = { problem, id, accountId: request.caller.account.id, claim, refusedBy }
     return refuseOnce(refused, idempotency, (existing, claim) => replay(existing, claim, request))
   }
@@ -135,7 +135,7 @@ export function createStart(deps: StartDeps): StartVerification {
 
   function describeAttempt({ requestId, caller }: StartRequest, { nowMs }: GuardedSend): CodeFacts {
     const { validityMinutes } = caller.account.verification
-    return { id: sameAs('ver', requestId), resends: 0, sentAt: nowMs, validityMinutes }
+    return { id: withPrefix('ver', requestId), resends: 0, sentAt: nowMs, validityMinutes }
   }
 
   /** Stored together with its verification; then the next request of the key goes on. */
@@ -147,7 +147,7 @@ export function createStart(deps: StartDeps): StartVerification {
     end: () => void,
   ): PassedCode<StartVerdict> {
     const { account, mode } = request.caller
-    const id = sameAs('msg', request.requestId)
+    const id = withPrefix('msg', request.requestId)
     return {
       id,
       claim,
@@ -184,7 +184,7 @@ export function createStart(deps: StartDeps): StartVerification {
       case 'faulty':
         throw refusal.cause
       default:
-        return insufficientAnswer(sameAs('msg', asked.request.requestId), false)
+        return insufficientAnswer(withPrefix('msg', asked.request.requestId), false)
     }
   }
 
@@ -196,7 +196,7 @@ export function createStart(deps: StartDeps): StartVerification {
   ): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
     if (existing) return replay(existing, claim, request)
-    return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))
+    return problemAnswer(await refuseBlocked(guard, send, breach), withPrefix('msg', request.requestId))
   }
 
   /** Ends a verification that every channel refused; the recipient's earlier code is valid again. */
@@ -213,7 +213,7 @@ export function createStart(deps: StartDeps): StartVerification {
     const { account } = request.caller
     const answer = await idempotency.replay(account, claim, existing)
     if (answer === 'free') return start(request)
-    return answer instanceof Problem ? problemAnswer(answer, sameAs('msg', request.requestId)) : answer
+    return answer instanceof Problem ? problemAnswer(answer, withPrefix('msg', request.requestId)) : answer
   }
 
   return start

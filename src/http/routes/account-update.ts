@@ -10,7 +10,7 @@ export const accountUpdate = (deps: { ownAccount: OwnAccount; account: AccountRe
     method: 'PATCH',
     url: '/api/v2/account',
     auth: { ownersOnly: true },
-    audit: { action: 'account.update', keeps: ['quietHours', 'verification'] },
+    audit: { action: 'account.update', bodyFields: ['quietHours', 'verification'] },
     schema: {
       summary: 'Change the account',
       description:

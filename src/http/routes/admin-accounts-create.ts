@@ -13,7 +13,7 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
     auth: { operator: true },
     audit: {
       action: 'account.create',
-      keeps: ['name', 'homeCountry', 'currency', 'phone', 'plan', 'balance'],
+      bodyFields: ['name', 'homeCountry', 'currency', 'phone', 'plan', 'balance'],
     },
     schema: {
       summary: 'Create an account',

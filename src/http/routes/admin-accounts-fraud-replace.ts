@@ -10,7 +10,7 @@ export const adminAccountsFraudReplace = (deps: { fraudRules: RuleBook }) =>
     method: 'PUT',
     url: '/api/admin/accounts/:id/fraud',
     auth: { operator: true },
-    audit: { action: 'fraud.replace', keeps: Object.keys(FraudSettings.properties) },
+    audit: { action: 'fraud.replace', bodyFields: Object.keys(FraudSettings.properties) },
     schema: {
       summary: 'Replace the fraud rules of an account',
       description:

@@ -12,7 +12,16 @@ export const adminAccountsUpdate = (deps: { accountAdmin: AccountAdmin }) =>
     auth: { operator: true },
     audit: {
       action: 'account.update',
-      keeps: ['name', 'status', 'homeCountry', 'currency', 'phone', 'plan', 'quietHours', 'verification'],
+      bodyFields: [
+        'name',
+        'status',
+        'homeCountry',
+        'currency',
+        'phone',
+        'plan',
+        'quietHours',
+        'verification',
+      ],
     },
     schema: {
       summary: 'Change an account',

@@ -12,7 +12,7 @@ export const adminConnectionsCreate = (deps: { connectionAdmin: ConnectionAdmin 
     auth: { operator: true },
     audit: {
       action: 'connection.create',
-      keeps: [
+      bodyFields: [
         'provider',
         'name',
         'channels',

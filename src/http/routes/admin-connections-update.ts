@@ -12,7 +12,7 @@ export const adminConnectionsUpdate = (deps: { connectionAdmin: ConnectionAdmin 
     auth: { operator: true },
     audit: {
       action: 'connection.update',
-      keeps: [
+      bodyFields: [
         'name',
         'channels',
         'priorityOrder',

@@ -12,7 +12,7 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/credits',
     auth: { operator: true },
-    audit: { action: 'wallet.credit', keeps: ['amount', 'note'] },
+    audit: { action: 'wallet.credit', bodyFields: ['amount', 'note'] },
     schema: {
       summary: 'Credit a wallet',
       description:

@@ -9,7 +9,7 @@ export const adminFraudReplace = (deps: { fraudRules: RuleBook }) =>
     method: 'PUT',
     url: '/api/admin/fraud',
     auth: { operator: true },
-    audit: { action: 'fraud.replace', keeps: Object.keys(FraudSettings.properties) },
+    audit: { action: 'fraud.replace', bodyFields: Object.keys(FraudSettings.properties) },
     schema: {
       summary: 'Replace the fraud rules of the platform',
       description:

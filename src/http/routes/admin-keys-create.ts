@@ -11,7 +11,7 @@ export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/keys',
     auth: { operator: true },
-    audit: { action: 'api_key.create', keeps: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
+    audit: { action: 'api_key.create', bodyFields: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
     schema: {
       summary: 'Create an API key',
       description: 'Only this response contains `apiKey`.',

@@ -11,7 +11,7 @@ export const adminKeysRotate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/keys/:keyId/rotate',
     auth: { operator: true },
-    audit: { action: 'api_key.rotate', keeps: ['overlapSeconds'] },
+    audit: { action: 'api_key.rotate', bodyFields: ['overlapSeconds'] },
     bodyOptional: true,
     schema: {
       summary: 'Rotate an API key of an account',

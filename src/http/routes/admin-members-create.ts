@@ -10,7 +10,7 @@ export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
     method: 'POST',
     url: '/api/admin/members',
     auth: { operator: true },
-    audit: { action: 'member.create', keeps: ['userId', 'accountId', 'role', 'permissions'] },
+    audit: { action: 'member.create', bodyFields: ['userId', 'accountId', 'role', 'permissions'] },
     schema: {
       summary: 'Make a person a member of an account',
       description: 'The person must have a login; invite others.',

@@ -10,7 +10,7 @@ export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
     method: 'DELETE',
     url: '/api/admin/members/:id',
     auth: { operator: true },
-    audit: { action: 'person.delete', tells: ['apiKeys'] },
+    audit: { action: 'person.delete', responseFields: ['apiKeys'] },
     schema: {
       summary: 'Remove a login',
       description:

@@ -10,7 +10,7 @@ export const adminMembersInvitationsCreate = (deps: { peopleAdmin: PeopleAdmin }
     method: 'POST',
     url: '/api/admin/members/invitations',
     auth: { operator: true },
-    audit: { action: 'invitation.create', keeps: ['email', 'role', 'accountId', 'permissions'] },
+    audit: { action: 'invitation.create', bodyFields: ['email', 'role', 'accountId', 'permissions'] },
     schema: {
       summary: 'Invite a person to an account, or as an operator',
       description:

@@ -10,7 +10,7 @@ export const adminMembersUpdate = (deps: { peopleAdmin: PeopleAdmin }) =>
     method: 'PATCH',
     url: '/api/admin/members/:id',
     auth: { operator: true },
-    audit: { action: 'person.update', keeps: ['operator'] },
+    audit: { action: 'person.update', bodyFields: ['operator'] },
     schema: {
       summary: 'Make a person an operator, or end it',
       description: 'The last operator must stay one: 409.',

@@ -10,7 +10,7 @@ export const adminSendersCreate = (deps: { senderReview: SenderReview }) =>
     method: 'POST',
     url: '/api/admin/sms-senders',
     auth: { operator: true },
-    audit: { action: 'sms_sender.create', keeps: ['name', 'isDefault'] },
+    audit: { action: 'sms_sender.create', bodyFields: ['name', 'isDefault'] },
     schema: {
       summary: 'Create an SMS sender name for the platform',
       description: 'Approved at once. Accounts without a default of their own may use it.',

@@ -10,7 +10,7 @@ export const adminSendersReject = (deps: { senderReview: SenderReview }) =>
     method: 'POST',
     url: '/api/admin/sms-senders/:id/reject',
     auth: { operator: true },
-    audit: { action: 'sms_sender.reject', keeps: ['reason'] },
+    audit: { action: 'sms_sender.reject', bodyFields: ['reason'] },
     schema: {
       summary: 'Reject an SMS sender name',
       tags: ['Operator'],

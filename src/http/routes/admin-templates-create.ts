@@ -13,7 +13,7 @@ export const adminTemplatesCreate = (deps: { templates: Templates }) =>
     auth: { operator: true },
     audit: {
       action: 'template.create',
-      keeps: ['name', 'category', 'subType', 'language', 'provider', 'isDefault'],
+      bodyFields: ['name', 'category', 'subType', 'language', 'provider', 'isDefault'],
     },
     schema: {
       summary: 'Create a template for every account',

@@ -10,7 +10,7 @@ export const adminTemplatesMediaCreate = (deps: { media: Media }) =>
     method: 'POST',
     url: '/api/admin/templates/media',
     auth: { operator: true },
-    form: { files: ['file'], only: true, keeps: true },
+    form: { files: ['file'], isFormRequired: true, keepsFile: true },
     schema: {
       summary: 'Upload a file for the platform',
       description:

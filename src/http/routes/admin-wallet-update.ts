@@ -10,7 +10,7 @@ export const adminWalletUpdate = (deps: { wallets: Wallets }) =>
     method: 'PATCH',
     url: '/api/admin/accounts/:id/wallet',
     auth: { operator: true },
-    audit: { action: 'wallet.update', keeps: ['lowBalance'] },
+    audit: { action: 'wallet.update', bodyFields: ['lowBalance'] },
     schema: {
       summary: 'Set the low-balance threshold of an account',
       description: "The threshold that the account's owner may set by `PATCH /api/v2/wallet`.",

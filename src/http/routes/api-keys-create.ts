@@ -9,7 +9,7 @@ export const apiKeysCreate = (deps: { ownKeys: OwnKeys }) =>
     method: 'POST',
     url: '/api/v2/api-keys',
     auth: { permission: 'api_keys:write' },
-    audit: { action: 'api_key.create', keeps: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
+    audit: { action: 'api_key.create', bodyFields: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
     schema: {
       summary: 'Create an API key',
       description:

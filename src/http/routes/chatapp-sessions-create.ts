@@ -10,7 +10,7 @@ export const chatappSessionsCreate = (deps: { webSessions: WebSessions }) =>
     method: 'POST',
     url: '/api/v2/chatapp-sessions',
     auth: { permission: 'messages:create' },
-    audit: { action: 'web_session.create', keeps: ['name'], target: 'name' },
+    audit: { action: 'web_session.create', bodyFields: ['name'], target: 'name' },
     schema: {
       summary: 'Create a web session',
       description:

@@ -11,7 +11,7 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
     method: 'POST',
     url: '/api/console/invitations/accept',
     auth: { public: true, sameSite: true },
-    audit: { action: 'invitation.accept', keeps: ['name'] },
+    audit: { action: 'invitation.accept', bodyFields: ['name'] },
     schema: {
       summary: 'Accept an invitation',
       description:
@@ -24,9 +24,9 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
     },
     handler: async (request, reply) => {
       const entered = await deps.invitations.accept(request.body, visitOf(request))
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       request.signedIn = entered.signedIn
-      request.joined = entered.joined
+      request.joinedAccountId = entered.joined
       return { success: true, data: { ...entered.view, joined: entered.joined } }
     },
   })

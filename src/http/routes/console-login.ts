@@ -24,7 +24,7 @@ export const consoleLogin = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
     },
     handler: async (request, reply) => {
       const entered = await deps.wayIn.logIn(request.body, visitOf(request))
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       request.signedIn = entered.signedIn
       return { success: true, data: entered.view }
     },

@@ -17,7 +17,7 @@ export const consoleLogout = (deps: { sessions: Sessions; cookies: SessionCookie
     },
     handler: async (request, reply) => {
       await deps.sessions.end(request.signedIn, request.signedIn.sessionId)
-      deps.cookies.take(reply)
+      deps.cookies.clear(reply)
       return { success: true, data: { signedOut: true } }
     },
   })

@@ -22,7 +22,7 @@ export const consolePassword = (deps: { ownLogin: OwnLogin; cookies: SessionCook
     },
     handler: async (request, reply) => {
       const entered = await deps.ownLogin.changePassword(request.signedIn, request.body, visitOf(request))
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       request.signedIn = entered.signedIn
       return { success: true, data: entered.view }
     },

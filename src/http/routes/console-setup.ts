@@ -11,7 +11,7 @@ export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
     method: 'POST',
     url: '/api/console/setup',
     auth: { public: true, sameSite: true },
-    audit: { action: 'login.setup', keeps: ['email', 'name'] },
+    audit: { action: 'login.setup', bodyFields: ['email', 'name'] },
     schema: {
       summary: 'Create the first login',
       description:
@@ -24,7 +24,7 @@ export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
     },
     handler: async (request, reply) => {
       const entered = await deps.wayIn.setUp(request.body, visitOf(request))
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       request.signedIn = entered.signedIn
       reply.code(201)
       return { success: true, data: entered.view }

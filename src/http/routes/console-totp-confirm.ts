@@ -26,7 +26,7 @@ export const consoleTotpConfirm = (deps: { ownLogin: OwnLogin; cookies: SessionC
         request.body.code,
         visitOf(request),
       )
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       return { success: true, data: { recoveryCodes, session: entered.view } }
     },
   })

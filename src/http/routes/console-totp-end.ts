@@ -25,7 +25,7 @@ export const consoleTotpEnd = (deps: { ownLogin: OwnLogin; cookies: SessionCooki
         request.body.password,
         visitOf(request),
       )
-      deps.cookies.give(reply, entered)
+      deps.cookies.set(reply, entered)
       request.signedIn = entered.signedIn
       return { success: true, data: entered.view }
     },

@@ -9,7 +9,7 @@ export const consoleUserUpdate = (deps: { ownLogin: OwnLogin }) =>
     method: 'PATCH',
     url: '/api/console/user',
     auth: { session: true },
-    audit: { action: 'login.update', keeps: ['name'] },
+    audit: { action: 'login.update', bodyFields: ['name'] },
     schema: {
       summary: 'Change your name',
       tags: ['Console'],

@@ -16,7 +16,7 @@ export const healthReady = (deps: { readiness: Readiness }) =>
       errors: ['SERVICE_UNAVAILABLE'],
     },
     async handler() {
-      const obstacle = await deps.readiness.obstacle()
+      const obstacle = await deps.readiness.notReadyReason()
       if (obstacle !== null) throw new Problem('SERVICE_UNAVAILABLE', obstacle)
       return { status: 'ready' }
     },

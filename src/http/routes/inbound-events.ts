@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { InboundMessageFilters } from '../../contract/inbound-message.ts'
 import type { InboundMessages } from '../../core/inbound/read.ts'
 import type { InboundWatch } from '../../core/inbound/watch.ts'
-import { type EventStreams, sayListNews } from '../event-streams.ts'
+import { type EventStreams, formatListEvent } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/inbound/events`: what people write to the account, as server-sent events. */
@@ -39,7 +39,7 @@ export const inboundEvents = (deps: {
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
         follow: gone => deps.inboundWatch.follow({ account, filter, cursor: mark }, gone),
-        say: sayListNews,
+        format: formatListEvent,
       })
     },
   })

@@ -10,7 +10,7 @@ export const membersDelete = (deps: { members: Members }) =>
     method: 'DELETE',
     url: '/api/v2/members/:id',
     auth: { ownersOnly: true },
-    audit: { action: 'member.delete', tells: ['apiKeys'] },
+    audit: { action: 'member.delete', responseFields: ['apiKeys'] },
     schema: {
       summary: 'Remove a member',
       description:

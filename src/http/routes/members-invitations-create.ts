@@ -10,7 +10,7 @@ export const membersInvitationsCreate = (deps: { members: Members }) =>
     method: 'POST',
     url: '/api/v2/members/invitations',
     auth: { ownersOnly: true },
-    audit: { action: 'invitation.create', keeps: ['email', 'role', 'permissions'] },
+    audit: { action: 'invitation.create', bodyFields: ['email', 'role', 'permissions'] },
     schema: {
       summary: 'Invite a person',
       description: 'The link works once, for seven days. An earlier invitation of the same address ends.',

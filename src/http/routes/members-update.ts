@@ -10,7 +10,7 @@ export const membersUpdate = (deps: { members: Members }) =>
     method: 'PATCH',
     url: '/api/v2/members/:id',
     auth: { ownersOnly: true },
-    audit: { action: 'member.update', keeps: ['role', 'permissions'] },
+    audit: { action: 'member.update', bodyFields: ['role', 'permissions'] },
     schema: {
       summary: 'Change the role and permissions of a member',
       description: 'Every node applies it within a second. The last owner must stay one: 409.',

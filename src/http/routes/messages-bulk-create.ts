@@ -5,8 +5,8 @@ import { type BulkIntake, requireSubscription } from '../../core/bulk/intake.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type BulkBodyLimits, readBulkBody } from '../bulk-body.ts'
+import { discardRest } from '../discard-rest.ts'
 import { requireJson } from '../json-body.ts'
-import { discardRest } from '../rest-of-body.ts'
 import { defineRoute } from '../route.ts'
 
 /** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */

@@ -3,7 +3,7 @@ import { JobPath } from '../../contract/bulk.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { BulkWatch } from '../../core/bulk/watch.ts'
-import { type EventStreams, STILL_HERE } from '../event-streams.ts'
+import { type EventStreams, HEARTBEAT } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/messages/bulk/{jobId}/events`: the job at each change, as server-sent events. */
@@ -32,7 +32,7 @@ export const messagesBulkEvents = (deps: {
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
         follow: gone => deps.bulkWatch.follow(job, gone),
-        say: event => (event ? `event: job\ndata: ${JSON.stringify(viewJob(event))}\n\n` : STILL_HERE),
+        format: event => (event ? `event: job\ndata: ${JSON.stringify(viewJob(event))}\n\n` : HEARTBEAT),
       })
     },
   })

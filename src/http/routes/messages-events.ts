@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { MessageFilters } from '../../contract/message.ts'
 import type { Messages } from '../../core/messages/read.ts'
 import type { MessageWatch } from '../../core/messages/watch.ts'
-import { type EventStreams, sayListNews } from '../event-streams.ts'
+import { type EventStreams, formatListEvent } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/messages/events`: the account's messages at each change, as server-sent events. */
@@ -40,7 +40,7 @@ export const messagesEvents = (deps: {
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
         follow: gone => deps.messageWatch.follow({ account, filter, cursor: mark }, gone),
-        say: sayListNews,
+        format: formatListEvent,
       })
     },
   })

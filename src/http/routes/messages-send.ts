@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import { BatchResult, SendBody, SendResult, type SingleSendBody } from '../../contract/send.ts'
 import type { Send } from '../../core/messages/send.ts'
 import type { SendBatch } from '../../core/messages/send-batch.ts'
-import { giveAnswer } from '../give-answer.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
+import { sendAnswer } from '../send-answer.ts'
 import { SEND_FORM, withHeaderMedia } from '../send-form.ts'
 
 /** Base64 of 16 MB of media, and the rest of a body. */
@@ -63,6 +63,6 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
         fault === null && Array.isArray(body.to)
           ? await deps.sendBatch({ ...common, body: { ...body, to: body.to } })
           : await deps.send({ ...common, body: body as SingleSendBody, fault })
-      return giveAnswer(answer, reply)
+      return sendAnswer(answer, reply)
     },
   })

@@ -9,7 +9,7 @@ export const smsSendersCreate = (deps: { ownSenders: OwnSenders }) =>
     method: 'POST',
     url: '/api/v2/sms-senders',
     auth: { permission: 'messages:create', ownersOnly: true },
-    audit: { action: 'sms_sender.create', keeps: ['name', 'webhookUrl'] },
+    audit: { action: 'sms_sender.create', bodyFields: ['name', 'webhookUrl'] },
     schema: {
       summary: 'Request an SMS sender name',
       description: 'For owners only. The name is pending until the operator has reviewed it.',

@@ -10,7 +10,7 @@ export const suppressionsCreate = (deps: { suppressions: Suppressions }) =>
     method: 'POST',
     url: '/api/v2/suppressions',
     auth: { permission: 'messages:create' },
-    audit: { action: 'suppression.create', keeps: ['to', 'channel', 'reason'] },
+    audit: { action: 'suppression.create', bodyFields: ['to', 'channel', 'reason'] },
     schema: {
       summary: 'Suppress a recipient',
       description:

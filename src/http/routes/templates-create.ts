@@ -11,7 +11,7 @@ export const templatesCreate = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates',
     auth: { permission: 'messages:create' },
-    audit: { action: 'template.create', keeps: ['name', 'category', 'subType', 'language', 'provider'] },
+    audit: { action: 'template.create', bodyFields: ['name', 'category', 'subType', 'language', 'provider'] },
     form: TEMPLATE_FORM,
     schema: {
       summary: 'Create a template',

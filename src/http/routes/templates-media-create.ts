@@ -10,7 +10,7 @@ export const templatesMediaCreate = (deps: { media: Media }) =>
     method: 'POST',
     url: '/api/v2/templates/media',
     auth: { permission: 'messages:create' },
-    form: { files: ['file'], only: true, keeps: true },
+    form: { files: ['file'], isFormRequired: true, keepsFile: true },
     schema: {
       summary: 'Upload a file',
       description:

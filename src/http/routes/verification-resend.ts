@@ -1,7 +1,7 @@
 import { VerificationAttempt, VerificationResend } from '../../contract/verification.ts'
 import type { ResendVerification } from '../../core/verification/resend.ts'
-import { giveAnswer } from '../give-answer.ts'
 import { defineRoute } from '../route.ts'
+import { sendAnswer } from '../send-answer.ts'
 
 /** `POST /api/v2/verification/resend`: a new code for the same verification. */
 export const verificationResend = (deps: { resendVerification: ResendVerification }) =>
@@ -35,6 +35,6 @@ export const verificationResend = (deps: { resendVerification: ResendVerificatio
     },
     async handler(request, reply) {
       const { id: requestId, caller, body } = request
-      return giveAnswer(await deps.resendVerification({ requestId, caller, body }), reply)
+      return sendAnswer(await deps.resendVerification({ requestId, caller, body }), reply)
     },
   })

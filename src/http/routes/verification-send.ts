@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { VerificationAttempt, VerificationSend } from '../../contract/verification.ts'
 import type { StartVerification } from '../../core/verification/start.ts'
-import { giveAnswer } from '../give-answer.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
+import { sendAnswer } from '../send-answer.ts'
 
 /** `POST /api/v2/verification/send`: a new code. */
 export const verificationSend = (deps: { startVerification: StartVerification }) =>
@@ -45,6 +45,6 @@ export const verificationSend = (deps: { startVerification: StartVerification })
         fault: request.fault,
         headerKey: idempotencyKeyOf(request),
       })
-      return giveAnswer(answer, reply)
+      return sendAnswer(answer, reply)
     },
   })

@@ -9,7 +9,7 @@ export const walletUpdate = (deps: { wallets: Wallets }) =>
     method: 'PATCH',
     url: '/api/v2/wallet',
     auth: { permission: 'messages:create', ownersOnly: true },
-    audit: { action: 'wallet.update', keeps: ['lowBalance'] },
+    audit: { action: 'wallet.update', bodyFields: ['lowBalance'] },
     schema: {
       summary: 'Set the low-balance threshold',
       description:

@@ -10,7 +10,7 @@ export const webhooksCreate = (deps: { webhooks: Webhooks }) =>
     method: 'POST',
     url: '/api/v2/webhooks',
     auth: { permission: 'messages:create' },
-    audit: { action: 'webhook.create', keeps: ['url', 'description', 'eventTypes'] },
+    audit: { action: 'webhook.create', bodyFields: ['url', 'description', 'eventTypes'] },
     schema: {
       summary: 'Create a webhook endpoint',
       description:

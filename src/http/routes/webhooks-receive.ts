@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../contract/errors.ts'
-import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
+import type { InboundReceiver, InboundRequest } from '../../contract/inbound.ts'
 import { defineRoute } from '../route.ts'
 
 type Deps = {
-  inbound: InboundDoor
+  inbound: InboundReceiver
   /** Where we are reached, which signatures are of; null when nobody said. */
   publicUrl: string | null
 }
@@ -24,7 +24,7 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
     method,
     url: '/webhooks/:provider/:connectionId',
     auth: { public: true },
-    rawBody: { isAwaited: ({ provider, connectionId }) => inbound.awaits(provider!, connectionId!) },
+    rawBody: { isExpected: ({ provider, connectionId }) => inbound.accepts(provider!, connectionId!) },
     bodyLimit: MOST_BYTES,
     schema: {
       summary: 'Receive a call from a provider',

@@ -21,7 +21,7 @@ export function lockFile(clusterDir: string): string {
 }
 
 /** Tests the lock without keeping it. */
-export function lookAtLock(path: string): Lock {
+export function checkLock(path: string): Lock {
   const args = ['--shared', '--nonblock', '--no-fork', `--conflict-exit-code=${CONFLICT}`]
   const { status } = spawnSync('flock', [...args, path, 'true'], {
     stdio: 'ignore',
@@ -36,6 +36,6 @@ export function lookAtLock(path: string): Lock {
  * processes inherit the lock, so that it is free once the last of them has ended in any way. Exits at once if
  * the lock is held.
  */
-export function holdingLock(path: string, program: string, args: readonly string[]) {
+export function lockedCommand(path: string, program: string, args: readonly string[]) {
   return { program: 'flock', args: ['--nonblock', '--no-fork', path, program, ...args] }
 }

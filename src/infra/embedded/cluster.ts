@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
 import { makeDirectory } from '../make-directory.ts'
 import type { Binaries } from './binaries.ts'
-import { holdingLock, lookAtLock } from './cluster-lock.ts'
+import { checkLock, lockedCommand } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 import { existsProcess } from './postmaster.ts'
 
@@ -70,7 +70,7 @@ export function prepareDataDir(dataDir: string): void {
 }
 
 /** Lets other users pass through the data directory; its files stay protected by their own modes. */
-export function openPassage(dataDir: string): void {
+export function allowTraversal(dataDir: string): void {
   chmodSync(dataDir, statSync(dataDir).mode | 0o111)
 }
 
@@ -120,7 +120,7 @@ function removeAbandoned(clusterDir: string): void {
   for (const name of readdirSync(parent)) {
     const pid = /^postgres\.new-(\d+)/.exec(name)?.[1]
     const path = join(parent, name)
-    if (pid && !existsProcess(Number(pid)) && lookAtLock(path) !== 'held')
+    if (pid && !existsProcess(Number(pid)) && checkLock(path) !== 'held')
       rmSync(path, { recursive: true, force: true })
   }
 }
@@ -143,8 +143,8 @@ function initdb(directory: string, binaries: Binaries, identity: Identity): Prom
     '--auth-host=reject',
     '--no-instructions',
   ]
-  const locks = lookAtLock(directory) === 'free'
-  const held = locks ? holdingLock(directory, program, given) : { program, args: given }
+  const locks = checkLock(directory) === 'free'
+  const held = locks ? lockedCommand(directory, program, given) : { program, args: given }
   const { command, args, options } = runAs(identity, held.program, held.args)
   return new Promise((resolve, reject) => {
     let errors = ''
@@ -196,7 +196,7 @@ function changeOwner(identity: Identity, path: string): void {
 }
 
 /** Changes the owner of a whole cluster if another identity created it. */
-export function takeOver(clusterDir: string, identity: Identity): void {
+export function changeClusterOwner(clusterDir: string, identity: Identity): void {
   const { uid, gid } = ownerOf(identity)
   if (statSync(clusterDir).uid === uid) return
   if (process.getuid!() !== 0) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Clock, pause } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Binaries } from './binaries.ts'
-import { holdingLock, lockFile } from './cluster-lock.ts'
+import { lockedCommand, lockFile } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 
 /** A server that runs on a cluster; possibly started by a process that no longer exists. */
@@ -91,7 +91,7 @@ function commandLine(pid: number): string {
  * Starts the server in a session of its own, so that it survives Ctrl-C in the terminal and the end of this
  * process. Resolves with its pid, before it accepts connections.
  */
-export async function launch(options: LaunchOptions): Promise<Postmaster> {
+export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   neutralizeLockFile(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
   neutralizeLockFile(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
   const log = openSync(options.logFile, 'a', 0o600)
@@ -116,7 +116,7 @@ function serverCommand({ clusterDir, socketDir, binaries, identity, locks }: Lau
   // Not in the settings file: a container that starts at the same time writes that too, with another directory.
   const args = ['-D', clusterDir, '-c', `unix_socket_directories=${socketDir}`]
   if (!locks) return runAs(identity, program, args)
-  const holding = holdingLock(lockFile(clusterDir), program, args)
+  const holding = lockedCommand(lockFile(clusterDir), program, args)
   return runAs(identity, holding.program, holding.args)
 }
 
@@ -146,11 +146,11 @@ export async function stopPostmaster(
   patienceMs: number,
 ): Promise<void> {
   signal(postmaster.pid, 'SIGINT')
-  if (await ended(postmaster, clusterDir, clock, patienceMs)) return
+  if (await waitUntilStopped(postmaster, clusterDir, clock, patienceMs)) return
   signal(postmaster.pid, 'SIGQUIT')
-  if (await ended(postmaster, clusterDir, clock, patienceMs)) return
+  if (await waitUntilStopped(postmaster, clusterDir, clock, patienceMs)) return
   signal(postmaster.pid, 'SIGKILL')
-  await ended(postmaster, clusterDir, clock, patienceMs)
+  await waitUntilStopped(postmaster, clusterDir, clock, patienceMs)
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -161,7 +161,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function ended(
+async function waitUntilStopped(
   postmaster: Postmaster,
   clusterDir: string,
   clock: Clock,
@@ -196,7 +196,7 @@ export function sizeOf(file: string): number {
 const TURNED_AWAY = /\bFATAL:\s+the database system is /
 
 /** Why a server ended whose log begins at byte `from`: its last fatal line. */
-export function reasonOfDeath(logFile: string, from: number): string | undefined {
+export function exitReason(logFile: string, from: number): string | undefined {
   const lines = readFileSync(logFile).subarray(from).toString().split('\n')
   const line = lines.findLast(
     text => /\b(FATAL|PANIC):|error while loading/.test(text) && !TURNED_AWAY.test(text),

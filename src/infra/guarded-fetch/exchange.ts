@@ -21,7 +21,7 @@ export type Exchange = {
   /** Time limit from the resolved addresses to the connection. */
   connectMs: number
   /** The agent with the kept connections; null for a new connection of this request's own. */
-  kept: Agent | null
+  keepAlive: Agent | null
   clock: Clock
   signal: AbortSignal
   /** `sent` is set once the server may have received something. */
@@ -73,7 +73,7 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
     // `on`, not `once`: an error after the response's head is the reader's of the body.
     outgoing.on('error', error => {
       const stale = outgoing.reusedSocket && !answered && isClosed(error)
-      if (stale) resolve(exchangeOnce({ ...exchange, kept: null }))
+      if (stale) resolve(exchangeOnce({ ...exchange, keepAlive: null }))
       else reject(asFetchError(error, progress.sent))
     })
     outgoing.end(exchange.body ?? undefined)
@@ -94,7 +94,7 @@ function start(exchange: Exchange, onResolved: () => void): ClientRequest {
     lookup: pinned(exchange.addresses, onResolved),
     ...(secure && isIP(host) === 0 && { servername: host }),
     // Without kept connections, a fresh agent: no connection is shared, and no proxy setting applies.
-    agent: exchange.kept ?? false,
+    agent: exchange.keepAlive ?? false,
   })
 }
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 
 /** Returns the agent that keeps connections for a protocol (`http:` or `https:`). */
-export type KeptConnections = (protocol: string) => HttpAgent
+export type KeepAliveAgents = (protocol: string) => HttpAgent
 
 /**
  * Shorter than servers usually wait (5 s and more), so that they seldom close a connection that we are about
@@ -22,13 +22,13 @@ const MOST_IDLE = 512
  * µs here, and a millisecond with TLS. Each one goes to an address that was checked when it was opened, so
  * the next request need not resolve the name. No data of one request is used in the next.
  */
-export function createKeptConnections(clock: Clock): KeptConnections {
+export function createKeepAliveAgents(clock: Clock): KeepAliveAgents {
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MOST_IDLE_PER_HOST }
   const plain = new HttpAgent(options)
   const secure = new HttpsAgent(options)
   const openedMs = new WeakMap<Duplex, number>()
 
-  function idle(): number {
+  function countIdle(): number {
     return [plain, secure]
       .flatMap(agent => Object.values(agent.freeSockets))
       .reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0)
@@ -39,7 +39,7 @@ export function createKeptConnections(clock: Clock): KeptConnections {
     const nowMs = clock.monotonic()
     const sinceMs = openedMs.get(socket) ?? nowMs
     openedMs.set(socket, sinceMs)
-    return nowMs - sinceMs < MAX_AGE_MS && idle() < MOST_IDLE
+    return nowMs - sinceMs < MAX_AGE_MS && countIdle() < MOST_IDLE
   }
 
   for (const agent of [plain, secure]) {

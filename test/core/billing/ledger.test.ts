@@ -4,7 +4,7 @@ import type { LedgerEntry, LedgerQuery } from '../../../src/contract/wallet.ts'
 import { createLedger } from '../../../src/core/billing/ledger.ts'
 import type { Db, Query } from '../../../src/infra/db.ts'
 import { toIso } from '../../../src/lib/clock.ts'
-import { type AccountId, type MessageId, sameAs, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, type MessageId, toUuid, withPrefix } from '../../../src/lib/ids.ts'
 import { fromMicros } from '../../../src/lib/money.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -102,7 +102,7 @@ describe('the ledger', () => {
     const [capture, hold, credit, ...none] = await readAll(account, 50)
     expect(none).toEqual([])
     expect(capture).toEqual({
-      id: sameAs('usg', messageId),
+      id: withPrefix('usg', messageId),
       type: 'capture',
       amount: 0.0125,
       currency: 'USD',

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { BotChat, BotHappening, BotUpdate } from '../../../src/contract/bot-platform.ts'
+import type { BotChat, BotChatEvent, BotUpdate } from '../../../src/contract/bot-platform.ts'
 import { applyUpdate, moveSubscriber, type Subscriber } from '../../../src/core/bots/subscriber.ts'
 
 const NOW = 1_795_000_000_500
 const chat: BotChat = { chatId: '1', userId: '1', username: 'ada', firstName: 'Ada', lastName: null }
 const none = { button: null, buttonTitle: null, replyTo: null, media: [], location: null, contacts: [] }
 const message = { text: 'Hi', name: 'Ada', ...none }
-const said: BotHappening = { kind: 'message', start: null, message }
-const start = (payload: string | null): BotHappening => ({ kind: 'message', start: { payload }, message })
+const said: BotChatEvent = { kind: 'message', start: null, message }
+const start = (payload: string | null): BotChatEvent => ({ kind: 'message', start: { payload }, message })
 
 const update = (id: number, what: BotUpdate['what'], atMs: number | null = NOW) => ({
   id,

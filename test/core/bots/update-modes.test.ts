@@ -39,7 +39,7 @@ const platform = {
     kind: 'answer',
     value: { platformId: token.split(':')[0]!, username: 'a_bot', name: 'A bot' },
   }),
-  async listen(token, webhook) {
+  async setWebhook(token, webhook) {
     webhooks.set(token, webhook === null ? null : webhook.url)
     await onListen(webhook)
     return { kind: 'answer', value: true }

@@ -174,13 +174,13 @@ test('a page of deliveries reads no more than a stretch of them, however rare wh
   expect(found).toBe(1)
 
   const filter = { eventType: 'wallet.low' } as const
-  let downTo: number | null = null
+  let stoppedAt: number | null = null
   const listRare = async (tx: Db) => {
-    downTo = await endOfDeliveryScan(tx, accountId, webhookId, filter, null)
-    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51, downTo)).length
+    stoppedAt = await endOfDeliveryScan(tx, accountId, webhookId, filter, null)
+    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51, stoppedAt)).length
   }
   expect(await rowsRead(listRare)).toBeLessThan(45_000)
-  expect([found, downTo]).toEqual([0, expect.any(Number)])
+  expect([found, stoppedAt]).toEqual([0, expect.any(Number)])
 }, 60_000)
 
 test('what a target takes no more is ended each in its month, however many months there are', async () => {

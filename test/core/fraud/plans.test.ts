@@ -105,13 +105,13 @@ test('a page of blocks reads no more than a stretch of them, however rare what i
       from generate_series(1, 50000) n`
   await database.db.query({ name: 'fill_blocks', text: fill })
   const filter = { recipient: '+49' }
-  let downTo: BlockId | null = null
+  let stoppedAt: BlockId | null = null
   const look = async (tx: Db) => {
-    downTo = await endOfBlockScan(tx, ACCOUNT, filter, null)
-    expect(await listBlocks(tx, ACCOUNT, filter, null, 51, downTo)).toEqual([])
+    stoppedAt = await endOfBlockScan(tx, ACCOUNT, filter, null)
+    expect(await listBlocks(tx, ACCOUNT, filter, null, 51, stoppedAt)).toEqual([])
   }
   expect(await rowsRead(look)).toBeLessThan(45_000)
-  expect(downTo).not.toBeNull()
+  expect(stoppedAt).not.toBeNull()
   await database.db.query({ name: 'count_blocks', text: 'analyze verification_blocks' })
   expect(await rowsRead(look)).toBeLessThan(45_000)
 

@@ -157,17 +157,17 @@ test('a stream goes on where it broke off, on another node; one that is a minute
   const heard = await here.follow()
   const [before] = await write()
   await here.look()
-  const { mark } = heard.at(-1)!
+  const { cursor } = heard.at(-1)!
   clock.skip(20_000)
   const [between] = await write()
-  const again = await there.follow({ cursor: mark })
+  const again = await there.follow({ cursor })
   expect([told(heard), told(again)]).toEqual([[before], [before, between]])
   expect(kinds(again)).not.toContain('reset')
   const [after] = await write()
   await there.look()
   expect(told(again).at(-1)).toBe(after)
   clock.skip(60_000)
-  for (const old of [mark, '', 'x', '9'.repeat(15), '1'.repeat(400)]) {
+  for (const old of [cursor, '', 'x', '9'.repeat(15), '1'.repeat(400)]) {
     expect(kinds(await there.follow({ cursor: old }))).toEqual(['reset'])
   }
 })

@@ -107,9 +107,9 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
 test('what is rare among what waits is looked for in small steps', async () => {
   const filter = { status: 'scheduled', to: '+4915500000000' } as const
   const look = async (tx: Db) => {
-    const downTo = await findSearchEnd(tx, accountId, filter, null)
-    expect(downTo).not.toBeNull()
-    expect((await listMessages(tx, accountId, filter, null, 50, downTo)).rows).toEqual([])
+    const stoppedAt = await findSearchEnd(tx, accountId, filter, null)
+    expect(stoppedAt).not.toBeNull()
+    expect((await listMessages(tx, accountId, filter, null, 50, stoppedAt)).rows).toEqual([])
   }
   expect(await rowsRead(look)).toBeLessThan(20_000)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TakenMessage } from '../../../src/contract/sandbox-inbox.ts'
+import type { ReceivedMessage } from '../../../src/contract/sandbox-inbox.ts'
 import { readInbox } from '../../../src/core/sandbox/messages-store.ts'
 import { createSandboxInbox } from '../../../src/core/sandbox/store.ts'
 import { createIds } from '../../../src/lib/ids.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function taken(over: Partial<TakenMessage> = {}, attempts = 1): TakenMessage {
+function taken(over: Partial<ReceivedMessage> = {}, attempts = 1): ReceivedMessage {
   return {
     connectionId: ids.next('cnn'),
     accountId: ids.next('acc'),
@@ -48,7 +48,7 @@ async function planned(count: number) {
     status: 'delivered' as const,
     dueAtMs: nowMs + at,
   }))
-  await inbox.take(taken({ connectionId, receipts }))
+  await inbox.store(taken({ connectionId, receipts }))
   return { inbox, connectionId }
 }
 
@@ -64,7 +64,7 @@ test('concurrent takes are one statement, and each of them durable when it resol
   })
   const accountId = ids.next('acc')
   const messages = Array.from({ length: 200 }, () => taken({ accountId }))
-  await Promise.all(messages.map(message => inbox.take(message)))
+  await Promise.all(messages.map(message => inbox.store(message)))
   expect(queries).toEqual(['sandbox_take'])
   expect((await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })).rows).toHaveLength(
     200,
@@ -75,7 +75,7 @@ test('the same message again, even at the same moment, raises its attempts alone
   const inbox = createSandboxInbox({ db: database.db })
   const message = taken({}, 1)
   const again = { ...message, receivedAtMs: nowMs + 60_000, content: { ...message.content, attempts: 3 } }
-  await Promise.all([inbox.take(again), inbox.take(message)])
+  await Promise.all([inbox.store(again), inbox.store(message)])
   const { accountId } = message
   const { rows } = await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })
   expect(rows.map(row => row.attempts)).toEqual([3])
@@ -89,7 +89,7 @@ test.each([
 ])('a text with %s comes back as it was', async (_what, text) => {
   const inbox = createSandboxInbox({ db: database.db })
   const message = taken()
-  await inbox.take({ ...message, content: { ...message.content, text, to: 'o"\'\\{,}@example.com' } })
+  await inbox.store({ ...message, content: { ...message.content, text, to: 'o"\'\\{,}@example.com' } })
   const { accountId } = message
   const [row] = (await readInbox(database.db, { accountId, to: null, before: null, limit: 1 })).rows
   expect(row).toMatchObject({ text, to: 'o"\'\\{,}@example.com' })
@@ -130,12 +130,12 @@ test('of racing messages to a resting recipient one begins the rest', async () =
   const accountId = ids.next('acc')
   const ends = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
-      inbox.restUntil({
+      inbox.throttledUntil({
         accountId,
         recipient: '+15550100006',
         acceptedAtMs: nowMs,
         nowMs: nowMs + at,
-        restMs: 5_000,
+        throttleMs: 5_000,
       }),
     ),
   )

@@ -18,7 +18,7 @@ import {
 import type { Db } from '../../../src/infra/db.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock, toIso } from '../../../src/lib/clock.ts'
-import { type AccountId, createIds, sameAs, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, toUuid, withPrefix } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { acceptRow } from '../../support/message-rows.ts'
@@ -67,7 +67,7 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
     { accountId: account, id, connectionId, dueAt: NOW },
     { recipient, messageType: 'otp', ...more },
   )
-  const verificationId = sameAs('ver', id)
+  const verificationId = withPrefix('ver', id)
   return {
     ...row,
     start: {
@@ -298,7 +298,7 @@ describe('a check', () => {
         byId(spent.id, CODE),
         byNumber(spent.to, CODE),
         byId(superseded.id, CODE),
-        byId(sameAs('ver', ids.next('msg')), CODE),
+        byId(withPrefix('ver', ids.next('msg')), CODE),
         { ...byId(live.id, CODE), live: false },
         { ...byId(other.id, CODE), recipientKey: used.to },
         byNumber('+12025550000', CODE),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, DatabaseUnavailable } from '../../../src/infra/db.ts'
-import { createNewerLook } from '../../../src/infra/newer-schema.ts'
+import { createNewerSchemaCheck } from '../../../src/infra/newer-schema.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 
@@ -17,7 +17,7 @@ test('a function is asked by its name, not by a look at which functions there ar
   const lost = proxy.loseAt('begin_attempts', 'after').then(() => {
     wasLost = true
   })
-  expect(await createNewerLook(db)()).toBeNull()
+  expect(await createNewerSchemaCheck(db)()).toBeNull()
   expect(wasLost).toBe(false)
 
   const asked = db.query({ name: 'begin_attempts', text: 'select 1' }).catch(error => error)

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
 import { createAttempts } from '../../../src/core/people/attempts.ts'
-import type { AuditTrail } from '../../../src/http/audited.ts'
-import { type Keys, knowOperatorToken, type PeopleAccess } from '../../../src/http/auth.ts'
+import type { AuditTrail } from '../../../src/http/audit-hook.ts'
+import { type Keys, type PeopleAccess, readOperatorToken } from '../../../src/http/auth.ts'
 import type { FormMedia } from '../../../src/http/forms.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { createServer } from '../../../src/http/server.ts'
@@ -76,7 +76,7 @@ export async function startFrame(
     keys: options.keys ?? keysOf({ [KEY]: caller() }),
     people: options.people ?? NOBODY,
     audit: options.audit ?? { note: async () => {} },
-    operatorToken: knowOperatorToken(options.operatorToken ?? OPERATOR_TOKEN),
+    operatorToken: readOperatorToken(options.operatorToken ?? OPERATOR_TOKEN),
     attempts: createAttempts({ clock: options.clock ?? systemClock }),
     metrics: {
       httpRequest: (method, route, status, seconds) => void requests.push({ method, route, status, seconds }),

@@ -47,7 +47,7 @@ const upload = defineRoute({
   method: 'POST',
   url: '/demo/file',
   auth: {},
-  form: { files: ['file'], only: true },
+  form: { files: ['file'], isFormRequired: true },
   schema: { summary: 'Upload', tags: ['Demo'], response: { 200: Type.Object({}) } },
   handler: () => ({}),
 })

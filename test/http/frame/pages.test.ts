@@ -74,9 +74,9 @@ describe('/healthz and /readyz', () => {
 
   it('is not ready while it shuts down', async () => {
     const leaving = createReadiness({ clock, checks: {} })
-    expect(await leaving.obstacle()).toBeNull()
+    expect(await leaving.notReadyReason()).toBeNull()
     leaving.drain()
-    expect(await leaving.obstacle()).toBe('The service is shutting down.')
+    expect(await leaving.notReadyReason()).toBe('The service is shutting down.')
   })
 })
 

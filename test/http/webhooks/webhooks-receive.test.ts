@@ -4,7 +4,7 @@ import { connect as connectTo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Links } from '../../../src/channels/links.ts'
 import { createInboundDoor } from '../../../src/compose/link-io.ts'
-import type { InboundDoor, InboundRequest } from '../../../src/contract/inbound.ts'
+import type { InboundReceiver, InboundRequest } from '../../../src/contract/inbound.ts'
 import { webhooksReceive, webhooksReceiveByGet } from '../../../src/http/routes/webhooks-receive.ts'
 import { DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { exampleGateway } from '../../channels/http-sms.exchange.ts'
@@ -205,8 +205,8 @@ describe('who is let in', () => {
     const isWanted = async (provider: string) => provider === 'twilio'
     const door = createInboundDoor(links, {} as never, {} as never, isWanted)
     const receive = (provider: string) => door.receive(provider, connectionId, {} as InboundRequest)
-    await expect(door.awaits('twilio', connectionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    expect(await door.awaits('vonage', connectionId)).toBe(false)
+    await expect(door.accepts('twilio', connectionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await door.accepts('vonage', connectionId)).toBe(false)
     await expect(receive('twilio')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await receive('vonage')).toEqual({ kind: 'unknown' })
   })
@@ -238,10 +238,10 @@ describe('who is let in', () => {
 })
 
 describe('what the link is handed', () => {
-  async function through(receive: (request: InboundRequest) => ReturnType<InboundDoor['receive']>) {
+  async function through(receive: (request: InboundRequest) => ReturnType<InboundReceiver['receive']>) {
     const deps = {
       inbound: {
-        awaits: async () => true,
+        accepts: async () => true,
         receive: (_: string, __: string, request: InboundRequest) => receive(request),
       },
       publicUrl: PUBLIC_URL,

@@ -5,6 +5,6 @@ export const PATTERN_FAULT = 'x-pattern-fault'
  * A pattern with a readable error text. The text is part of the schema, so that it is available wherever the
  * schema is used.
  */
-export function inForm(pattern: string, fault: string) {
+export function withPattern(pattern: string, fault: string) {
   return { pattern, [PATTERN_FAULT]: fault }
 }

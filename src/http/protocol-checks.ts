@@ -6,7 +6,7 @@ import { invalid } from '../contract/errors.ts'
  * Makes the checks of the Host and Expect headers that Node would do itself, with responses that have no body
  * and no request id. Node's own check of the Host must be off (`requireHostHeader`).
  */
-export function takeBareAnswers(app: FastifyInstance): void {
+export function addProtocolChecks(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const fault = faultOfHost(raw)
     done(fault === null ? undefined : invalid('Host', fault))

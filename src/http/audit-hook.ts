@@ -13,15 +13,20 @@ const PLATFORM_NAME = 'platform'
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** Wraps a handler: a success is recorded in the audit log before its response. Nothing else writes audit entries. */
-export function audited(route: Route, handler: Handler, trail: AuditTrail): Handler {
+export function withAudit(route: Route, handler: Handler, trail: AuditTrail): Handler {
   return async (request, reply) => {
     const answer = await handler(request, reply)
-    if (reply.statusCode < 400) await trail.note(noteOf(route, request, reply, answer))
+    if (reply.statusCode < 400) await trail.note(auditNoteOf(route, request, reply, answer))
     return answer
   }
 }
 
-function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): NewAuditEntry {
+function auditNoteOf(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: unknown,
+): NewAuditEntry {
   const target = targetOf(route, request, reply, answer)
   return {
     accountId: accountOf(route, request, answer) ?? (isId('acc', target) ? target : null),
@@ -29,8 +34,8 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
     action: route.audit!.action,
     target,
     changes: {
-      ...fieldsOf(request.body, route.audit!.keeps ?? []),
-      ...fieldsOf((answer as { data?: unknown } | null)?.data, route.audit!.tells ?? []),
+      ...pickFields(request.body, route.audit!.bodyFields ?? []),
+      ...pickFields((answer as { data?: unknown } | null)?.data, route.audit!.responseFields ?? []),
     },
     ip: request.ip,
     requestId: request.id as RequestId,
@@ -40,14 +45,14 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
 /** Null for a change of the platform. */
 function accountOf(route: Route, request: FastifyRequest, answer: unknown): AccountId | null {
   if (request.caller) return request.caller.account.id
-  if (request.joined) return request.joined
+  if (request.joinedAccountId) return request.joinedAccountId
   // Only the operator may name an account: people who log in, or change their own login, could otherwise
   // write into the log of any.
   if (!('operator' in route.auth)) return null
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
-  const told = fieldsOf(request.body, route.audit!.keeps ?? [])
-  const named = [...namesOf(answer), told, request.query]
+  const told = pickFields(request.body, route.audit!.bodyFields ?? [])
+  const named = [...recordsIn(answer), told, request.query]
     .map(each => (isRecord(each) ? each['accountId'] : undefined))
     .find(each => typeof each === 'string')
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null
@@ -57,13 +62,13 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
 function targetOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): string {
   const params = request.params as Record<string, string>
   const { target } = route.audit!
-  if (target !== undefined) return params[target] ?? wordIn(answer, target) ?? ownerOf(request)
-  const made = reply.statusCode === 201 ? wordIn(answer, 'id') : null
-  return made ?? Object.values(params).at(-1) ?? wordIn(answer, 'id') ?? ownerOf(request)
+  if (target !== undefined) return params[target] ?? findText(answer, target) ?? ownerOf(request)
+  const made = reply.statusCode === 201 ? findText(answer, 'id') : null
+  return made ?? Object.values(params).at(-1) ?? findText(answer, 'id') ?? ownerOf(request)
 }
 
-function wordIn(answer: unknown, field: string): string | null {
-  const word = namesOf(answer)
+function findText(answer: unknown, field: string): string | null {
+  const word = recordsIn(answer)
     .map(name => name[field])
     .find(each => typeof each === 'string')
   return (word as string | undefined) ?? null
@@ -76,13 +81,13 @@ function ownerOf({ caller, signedIn, url }: FastifyRequest): string {
 }
 
 /** `data` of a response, and the objects in it, such as `key` in `{key: {id}, apiKey}`. */
-function namesOf(answer: unknown): Record<string, unknown>[] {
+function recordsIn(answer: unknown): Record<string, unknown>[] {
   const { data } = (answer ?? {}) as { data?: unknown }
   if (!isRecord(data)) return []
   return [data, ...Object.values(data).filter(isRecord)]
 }
 
-function fieldsOf(of: unknown, names: readonly string[]): Record<string, unknown> {
+function pickFields(of: unknown, names: readonly string[]): Record<string, unknown> {
   if (!isRecord(of)) return {}
   return Object.fromEntries(names.filter(name => of[name] !== undefined).map(name => [name, of[name]]))
 }
