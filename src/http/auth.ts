@@ -6,30 +6,30 @@ import { invalid, Problem } from '../contract/errors.ts'
 import { type Attempts, operatorBucket } from '../core/people/attempts.ts'
 import type { SessionCookies } from './session-cookies.ts'
 
-/** Who holds a key. Answers at once where it knows; null for keys that are not, or no longer, valid. */
+/** Finds the holder of a key: synchronously if it is cached; null if the key is not valid. */
 export type Keys = {
   lookup(rawKey: string): Caller | null | Promise<Caller | null>
 }
 
-/** Who is signed in to the console. Answers at once where it knows. */
+/** Finds the person who is signed in to the console: synchronously if the session is cached. */
 export type PeopleAccess = {
   cookies: Pick<SessionCookies, 'read'>
-  /** Where browsers reach us, when it is configured: `https://posthorn.example.com`. */
+  /** The origin of the console, such as `https://posthorn.example.com`; null if not configured. */
   publicOrigin: string | null
-  /** Null for a session that is none, or has ended. */
+  /** Null if there is no such session, or it has ended. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
-  /** The same without counting as use: it keeps no session alive. */
+  /** Like `lookup`, but does not count as use of the session, so it does not prolong it. */
   glance(token: string): SignedIn | null | Promise<SignedIn | null>
-  /** The caller that they are for an account; null for one that they do not act for. */
+  /** The person as a caller of an account; null if they may not act for it. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
 }
 
-/** No key of ours is longer; more is not worth hashing. */
+/** Longer than any key; a longer value is not hashed. */
 const MAX_KEY_LENGTH = 200
 
 /**
- * The caller behind the request's key, or behind the cookie where there is no key; throws
- * UNAUTHORIZED. What their account may still do is `requireActive`'s to say.
+ * Identifies the caller by the request's key, or by the session cookie if there is no key; throws
+ * UNAUTHORIZED. `requireActive` checks whether the account is suspended.
  */
 export function authenticate(
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function authenticate(
   return found instanceof Promise ? found.then(requireKnown) : requireKnown(found)
 }
 
-/** Whose key the request shows; null for none, and for one that is not valid. */
+/** The holder of the request's key; null if the key is absent or not valid. */
 export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | null | Promise<Caller | null> {
   const rawKey = headers['x-api-key']
   if (typeof rawKey !== 'string' || rawKey === '' || rawKey.length > MAX_KEY_LENGTH) return null
@@ -52,8 +52,8 @@ export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | n
 }
 
 /**
- * Whether the caller of a stream still has access: a stream outlives the check at its start. False, too,
- * where that cannot be found out.
+ * Whether the caller of an open stream still has access, which was last checked at its start. False also if
+ * the check fails.
  */
 export async function isStillAllowed(
   request: FastifyRequest,
@@ -76,12 +76,12 @@ function requireKnown(caller: Caller | null): Caller {
   return caller
 }
 
-/** An account that is not suspended; throws FORBIDDEN. */
+/** Throws FORBIDDEN if the account is suspended. */
 export function requireActive({ account }: Caller): void {
   if (account.status === 'suspended') throw new Problem('FORBIDDEN', 'This account is suspended.')
 }
 
-/** Whoever is signed in and names an account that they act for. */
+/** The signed-in person, as a caller of the account that the request names. */
 async function authenticateMember(request: FastifyRequest, people: PeopleAccess): Promise<Caller> {
   const who = await authenticatePerson(request, people)
   const accountId = request.headers['x-posthorn-account']
@@ -101,7 +101,7 @@ function readMode(text: string | string[] | undefined): KeyMode {
   throw invalid(MODE_HEADER, 'must be live or test')
 }
 
-/** Whoever is signed in; throws UNAUTHORIZED, or FORBIDDEN for a change that another site's page may have asked for. */
+/** The signed-in person. Throws UNAUTHORIZED, or FORBIDDEN for a change that may come from another site's page. */
 export async function authenticatePerson(request: FastifyRequest, people: PeopleAccess): Promise<SignedIn> {
   const token = people.cookies.read(request.headers.cookie)
   const who = token === null ? null : await people.lookup(token)
@@ -116,7 +116,7 @@ export async function authenticatePerson(request: FastifyRequest, people: People
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The page that asks is one of ours, as far as its browser says; throws FORBIDDEN. */
+/** Throws FORBIDDEN if the browser says that the request comes from another site's page. */
 export function requireSameSite({ headers }: FastifyRequest, { publicOrigin }: PeopleAccess): void {
   const { origin } = headers
   const site = headers['sec-fetch-site']
@@ -132,7 +132,7 @@ function requireToken(given: string | string[] | undefined, who: SignedIn): void
   throw new Problem('FORBIDDEN', 'X-CSRF-Token is missing, or does not belong to this session.')
 }
 
-/** A key with this permission, of an account with a verified phone; throws FORBIDDEN. */
+/** Throws FORBIDDEN if the caller lacks the permission, or the account's phone is not verified. */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (!caller.permissions.has(permission)) {
     const who = caller.keyPrefix === '' ? 'You lack' : 'This key lacks'
@@ -143,20 +143,20 @@ export function requirePermission(caller: Caller, permission: Permission): void 
   }
 }
 
-/** An owner's key; throws FORBIDDEN. */
+/** Throws FORBIDDEN if the caller is not an owner of the account. */
 export function requireOwner(caller: Caller): void {
   if (caller.role !== 'owner') throw new Problem('FORBIDDEN', 'Only an owner of the account may do this.')
 }
 
-/** What the server knows of the operator's token. */
+/** The server stores only the hash of the operator token. */
 export type OperatorToken = {
   /** SHA-256. */
   hash: Buffer
-  /** So short that it can be guessed. */
+  /** Whether it is short enough to be guessed. */
   isWeak: boolean
 }
 
-/** A shorter one can be guessed by whoever tries for long enough. */
+/** A shorter token can be guessed with enough attempts. */
 export const LEAST_TOKEN_CHARACTERS = 16
 
 export function readOperatorToken(token: string): OperatorToken {
@@ -166,14 +166,14 @@ export function readOperatorToken(token: string): OperatorToken {
 type OperatorAccess = { operatorToken: OperatorToken; people: PeopleAccess; attempts: Attempts }
 
 /**
- * The operator's token, or an operator who is signed in; throws UNAUTHORIZED or FORBIDDEN, and RATE_LIMITED
- * after too many wrong tokens from one place.
+ * Requires the operator token, or a signed-in operator; throws UNAUTHORIZED or FORBIDDEN, and RATE_LIMITED
+ * after too many wrong tokens from one IP address.
  */
 export function authenticateOperator(
   request: FastifyRequest,
   { operatorToken, people, attempts }: OperatorAccess,
 ): void | Promise<void> {
-  // Bearer alone: a proxy in front may use the same header for a password of its own.
+  // Only `Bearer`: a proxy in front may use the same header for its own password.
   const hasToken = /^Bearer\b/i.test(request.headers.authorization ?? '')
   if (hasToken || people.cookies.read(request.headers.cookie) === null) {
     return requireOperatorToken(request, operatorToken, attempts)
@@ -183,12 +183,12 @@ export function authenticateOperator(
   })
 }
 
-/** `Authorization: Bearer <operator token>`, compared by hash in constant time. */
+/** Requires `Authorization: Bearer <operator token>`; the hashes are compared in constant time. */
 function requireOperatorToken(request: FastifyRequest, known: OperatorToken, attempts: Attempts): void {
   const token = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (token === undefined) throw operatorUnauthorized()
   const isRight = timingSafeEqual(hashToken(token), known.hash)
-  // A long token is not counted: others' wrong tries from the same address must not shut its holder out.
+  // A correct long token is not counted: wrong attempts of others from the same address must not lock its holder out.
   if (isRight && !known.isWeak) return
   const chance = operatorBucket(request.ip)
   attempts.take(chance)

@@ -9,24 +9,24 @@ import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
 
 export type BulkBodyLimits = {
-  /** Of the whole body. */
+  /** The size limit of the whole body. */
   mostBytes: number
-  /** Of one message: as much as a send may have. */
+  /** The size limit of one message: the same as for a send. */
   mostMessageBytes: number
-  /** For the whole body to arrive. */
+  /** The time limit for the whole body to arrive. */
   timeoutMs: number
 }
 
-/** Longest value of a member that is none of ours. */
+/** The longest value of a member other than `messages`. */
 const MOST_MEMBER_BYTES = 1_048_576
-/** A sender who is waited for so long, and brings less than this meanwhile, is not waited for any more. */
+/** A body is cut off if fewer than LEAST_BYTES_IN_TIME arrive in STALL_MS of waiting for it. */
 const STALL_MS = 30_000
 const LEAST_BYTES_IN_TIME = 16 * 1024
 
 /**
- * The body of a bulk job as it comes in, as fast as it is read: at most one
- * message and what came with it is held. Throws the Problem that it is, or an
- * IntakeCut where it ends too soon, stalls, or is no JSON.
+ * Reads the body of a bulk job as a stream, as fast as the caller consumes it. At most one chunk and one
+ * incomplete message are in memory. Throws a Problem if the body is too large, and an IntakeCut if it ends too
+ * soon, stalls, or is not JSON.
  */
 export async function* readBulkBody(
   request: IncomingMessage,
@@ -44,13 +44,13 @@ export async function* readBulkBody(
   asIntakeCut(reader.end)
 }
 
-/** The chunks of a request; an IntakeCut where it breaks off, comes too slowly, or takes too long. */
+/** The chunks of a request. Throws an IntakeCut if the body breaks off, stalls, or takes too long. */
 async function* readInTime(
   request: IncomingMessage,
   timeoutMs: number,
   clock: Clock,
 ): AsyncGenerator<Buffer> {
-  // Left early, the request goes on: its answer must still reach the sender.
+  // If the loop ends early, the request is not destroyed: its response must still reach the client.
   const chunks = request.iterator({ destroyOnReturn: false })
   const watch = createReadTimer(timeoutMs, clock)
   try {
@@ -64,19 +64,19 @@ async function* readInTime(
     }
   } finally {
     watch.stop()
-    // Not awaited: it waits for a chunk that may never come. Until then nobody else can read.
+    // Not awaited: it settles after the pending chunk, which may never arrive. Until then nothing else can read.
     chunks.return?.().catch(() => {})
   }
 }
 
 /**
- * Ends when the body took too long in all, or when hardly anything came in a long time of waiting
- * for it: what we take to store a piece is not the sender's.
+ * Times out if the whole body takes longer than `timeoutMs`, or if hardly anything arrives in STALL_MS of waiting.
+ * The time in which this server processes a chunk does not count as waiting.
  */
 function createReadTimer(timeoutMs: number, clock: Clock) {
   let over = false
   let endWait = () => {}
-  /** Of the wait, and in it, since the last look. */
+  /** The time waited and the bytes received since the last check for progress. */
   let waitedMs = 0
   let receivedBytes = 0
   let sinceMs = 0
@@ -104,7 +104,7 @@ function createReadTimer(timeoutMs: number, clock: Clock) {
   }
 
   return {
-    /** What comes first. Not by Promise.race, which would keep every chunk for as long as nothing is over. */
+    /** `next`, or 'over' if the time is up first. Not by Promise.race, which would retain every chunk until the end. */
     orTimeout<T>(next: Promise<T>): Promise<T | 'over'> {
       wait()
       return new Promise((resolve, reject) => {
@@ -139,7 +139,7 @@ function asIntakeCut<T>(work: () => T): T {
   }
 }
 
-/** Cuts the body into messages, and reads each of them as strictly as a send. */
+/** Splits the body into messages, and parses each as strictly as the body of a send. */
 function createReader(mostMessageBytes: number) {
   const members = createJsonMembers({
     array: 'messages',
@@ -155,7 +155,7 @@ function createReader(mostMessageBytes: number) {
       read += rows.length
       return { kind: 'rows', rows }
     }
-    // Read even where nobody asks for it: the body is JSON or it is not.
+    // Unknown members are parsed too, since the whole body must be valid JSON.
     const value = readValue(part.value, part.key)
     switch (part.key) {
       case 'name':
@@ -179,12 +179,12 @@ function createReader(mostMessageBytes: number) {
   }
 }
 
-/** A message may be nested as deeply as the body of a send. */
+/** The deepest nesting of a message: the same as for the body of a send. */
 const DEEPEST = 32
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 
-/** `from` is the index of the first of them. */
+/** Parses whole items of `messages`; `from` is the index of the first one. */
 function readItems(items: Buffer, from: number): unknown[] {
   const result = parseJson(Buffer.concat([OPEN, items, CLOSE]), { maxDepth: DEEPEST + 1 })
   if (!result.ok) throw new IntakeCut(invalidBody(`messages${shiftIndex(result.path, from)}`, result.message))
@@ -192,7 +192,7 @@ function readItems(items: Buffer, from: number): unknown[] {
   return result.value as unknown[]
 }
 
-/** A path into these items as one into all of them. */
+/** Converts a path within these items to a path within all of `messages`. */
 function shiftIndex(path: string, from: number): string {
   return path.replace(/^\[(\d+)\]/, (_, at: string) => `[${from + Number(at)}]`)
 }

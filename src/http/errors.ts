@@ -11,8 +11,8 @@ import type { HttpLog } from './request-context.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * The one place where an error becomes an answer. What nobody expected is
- * logged here, once, under the request's id; the answer says nothing of it.
+ * Converts an error to a response, for all routes. An unexpected error is logged here, once, with the request's
+ * id; the response contains no details of it.
  */
 export function createErrorHandler(log: HttpLog) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -23,7 +23,7 @@ export function createErrorHandler(log: HttpLog) {
   }
 }
 
-/** How much of a body that was refused before its end is still read, and thrown away. */
+/** Most bytes of a refused body that are still read and discarded. */
 export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
 
 /**
@@ -36,7 +36,7 @@ function discardBody(problem: Problem, request: FastifyRequest, reply: FastifyRe
   discardRest(request.raw, MOST_DISCARDED_BYTES)
 }
 
-/** Answers with `problem` from where no error may be thrown. */
+/** Sends `problem`, from code that cannot throw it. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   if (problem.retryAfterSeconds !== undefined) reply.header('Retry-After', String(problem.retryAfterSeconds))
   if (problem.status === 401) challenge(request, reply)
@@ -46,7 +46,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .send(JSON.stringify(errorBody(problem, request.id)))
 }
 
-/** Whatever was thrown, as what may be said of it. */
+/** Converts any thrown value to a Problem without internal details. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (isDatabaseUnavailable(error)) {
@@ -55,12 +55,12 @@ export function toProblem(error: unknown): Problem {
   return fromFastify(error as FastifyError) ?? new Problem('INTERNAL_ERROR', undefined, { cause: error })
 }
 
-/** By name: http may import no more than types of infra, where the class is. */
+/** Checked by name: src/http may import only types from src/infra, which declares the class. */
 function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && error.name === 'DatabaseUnavailable'
 }
 
-/** Fastify's own refusals; anything else that carries a status is not meant for the wire. */
+/** Converts Fastify's own errors; undefined for other errors, whose status is not meant for the client. */
 function fromFastify(error: FastifyError): Problem | undefined {
   switch (error?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -74,7 +74,7 @@ function fromFastify(error: FastifyError): Problem | undefined {
       return invalid('', 'The path must be percent-encoded UTF-8.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('NOT_FOUND')
-    // The client went away, or sent less than it announced.
+    // The client disconnected, or sent less than it declared.
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return invalid('', 'The body ended too soon.')
@@ -86,9 +86,9 @@ function fromFastify(error: FastifyError): Problem | undefined {
 function logFailure(log: HttpLog, problem: Problem, error: unknown, request: FastifyRequest): void {
   const fields = { requestId: request.id, code: problem.code, method: request.method }
   const route = request.routeOptions.url ?? 'unmatched'
-  // A refusal of our own making was foreseen; its cause, if any, is what to look at.
+  // A Problem that was thrown deliberately, without a cause, is not a failure.
   if (problem === error && problem.cause === undefined) log.info({ ...fields, route }, 'refused')
-  // All requests of an outage fail for the same reason: the stack of each would bury the log.
+  // All requests of an outage fail for the same reason: a stack trace for each would flood the log.
   else if (isDatabaseUnavailable(error))
     log.warn(
       { ...fields, route, reason: String(error.cause ?? error) },
@@ -98,13 +98,13 @@ function logFailure(log: HttpLog, problem: Problem, error: unknown, request: Fas
 }
 
 /**
- * Answers what never became a request: broken HTTP, headers that are too large,
- * a request that did not arrive in time. Then the connection is over.
+ * Responds to connection errors before a request exists: malformed HTTP, headers that are too large, a request
+ * that does not arrive in time. Then it closes the connection.
  */
 export function createClientErrorHandler(ids: Ids) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return
-    // Mid-answer, another status line would land inside that answer's body.
+    // During a response, a second status line would end up in that response's body.
     if (socket.writable && !isAnswering(socket)) socket.end(rawAnswer(toClientProblem(error), ids))
     else socket.destroy()
   }

@@ -108,7 +108,7 @@ function isCompressed(headers: FastifyRequest['headers']): boolean {
 
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   if (isCompressed(request.headers)) return new UnreadableBody(compressedBody(), bytes)
-  // No body at all: the schema of the route decides whether it needs one.
+  // The body is absent: the route's schema determines whether that is allowed.
   if (bytes.length === 0) return undefined
   const result = parseJson(bytes)
   if (!result.ok) return new UnreadableBody(refusal(result), bytes)

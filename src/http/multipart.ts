@@ -2,51 +2,50 @@ import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
 import { invalid, Problem, unreadable } from '../contract/errors.ts'
 
-/** What a form may hold. */
+/** What a form may contain. */
 export type FormLimits = {
-  /** Fields that carry a file. A form has one file at most. */
+  /** The fields that may contain a file. A form has at most one file. */
   fileFields: readonly string[]
-  /** Of the whole body, in bytes. */
+  /** The size limit of the whole body. */
   mostBytes: number
 }
 
-/** A file of a form, while it comes in. */
+/** A file of a form while it is received. */
 export type FormFile = {
   field: string
   fileName: string | undefined
-  /** As the form declares it. */
+  /** The content type that the form declares. */
   mimetype: string
   bytes: AsyncIterable<Buffer>
 }
 
-/** Where the file of a form goes. */
+/** Stores the file of a form. */
 export type FileSink<F> = {
   store(file: FormFile): Promise<F>
-  /** Takes back what was taken, for a form that turned out to be broken behind it; never rejects. */
+  /** Deletes a stored file whose form turned out to be invalid; never rejects. */
   discard(taken: F): Promise<void>
 }
 
 export type Form<F> = {
   fields: ReadonlyMap<string, string>
-  /** What became of the file, and the field it was in; null where the form has none. */
+  /** The result of the sink, and the field of the file; null if the form has no file. */
   file: { field: string; stored: F } | null
 }
 
-/** All the text of a form together: as much as a JSON body. */
+/** All text fields of a form together: the same limit as for a JSON body. */
 export const MOST_TEXT_BYTES = 1_048_576
 const MOST_PARTS = 100
 const MOST_NAME_CHARACTERS = 200
 const HEADER_BYTES = 8_192
 const HEADER_PAIRS = 20
-/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
+/** The rest of a refused body is read and discarded, up to this multiple of its limit; then the connection is cut. */
 const OVERRUN = 2
 
 /**
- * Reads a multipart/form-data body (RFC 7578) as it comes. Its file goes to the
- * sink while it streams, as fast as the sink reads. Throws a 400 or 413 that
- * names the field, or what the sink threw; the sink has let go of the file by
- * then, and what is left of the body is read and thrown away, so that whoever
- * sends it hears the answer.
+ * Reads a multipart/form-data body (RFC 7578) as a stream. The file is passed to the sink while it is
+ * received, as fast as the sink reads it. Throws a 400 or 413 that names the field, or the error of the sink.
+ * By then the sink has discarded the file. The rest of the body is discarded, so that the client reads the
+ * response.
  */
 export async function readForm<F>(
   request: IncomingMessage,
@@ -73,12 +72,12 @@ export async function readForm<F>(
 
 type Parts = {
   field(name: string | undefined, value: string, truncated: boolean): void
-  /** `failed` is called when nobody can take the file. */
+  /** Calls `failed` if the file cannot be stored. */
   file(part: FilePart, failed: (error: unknown) => void): void
 }
 type FilePart = Omit<FormFile, 'field' | 'bytes'> & { field: string; stream: BusboyFileStream }
 
-/** Runs the parser to the end of the form, or to the first fault; then no part is told any more. */
+/** Runs the parser to the end of the form or the first error; after an error `parts` is not called again. */
 function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Promise<void> {
   return new Promise((resolve, reject) => {
     const { mostBytes } = limits
@@ -103,7 +102,7 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
 
     parser.on('field', (name, value, _, truncated) => guard(() => parts.field(name, value, truncated)))
     parser.on('file', (field, stream, fileName, _, mimetype) => {
-      // An error that nobody hears would end the process; a file that nobody reads stops the rest.
+      // Without a listener an error would end the process. A file that is not read would block the rest of the form.
       stream.on('error', () => {})
       guard(() => parts.file({ field, stream, fileName, mimetype }, fail))
       if (over) stream.resume()
@@ -145,13 +144,13 @@ function createParser(request: IncomingMessage, fileFields: readonly string[]) {
   }
 }
 
-/** What a part without a Content-Type counts as. */
+/** The type of a part without a Content-Type. */
 const UNTYPED = 'text/plain'
 
-/** What the parser puts in the place of bytes that it cannot read. */
+/** The parser's replacement for bytes that are not valid UTF-8. */
 const REPLACEMENT_CHARACTER = '\ufffd'
 
-/** JSON and other text may come as a file of its own, as browsers send a Blob. */
+/** A text field may be sent as a file of JSON or other text, as browsers send a Blob. */
 function isText(type: string | undefined): boolean {
   return type !== undefined && /^(application\/json|text\/)/.test(type)
 }

@@ -5,15 +5,15 @@ import type { FormSpec, Route } from './route.ts'
 
 export type OpenApiInfo = {
   version: string
-  /** Where the API is reached from outside, when known. */
+  /** The URL under which clients reach the API, if it is configured. */
   publicUrl?: string
 }
 
 type Json = Record<string, unknown>
 
 /**
- * The OpenAPI 3.1 document of `routes`. TypeBox schemas are JSON Schema 2020-12,
- * which is what 3.1 speaks: they are taken over as they stand.
+ * The OpenAPI 3.1 document of `routes`. TypeBox schemas are JSON Schema 2020-12, which OpenAPI 3.1 uses, so they
+ * are included unchanged.
  */
 export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json {
   const shown = routes.filter(route => !route.page)
@@ -49,7 +49,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
   }
 }
 
-/** What answers say beside their body, by the header's name. */
+/** The response headers, by name. */
 const HEADERS = {
   'X-Request-Id': {
     description: "Identifies this response in the server's log.",
@@ -122,7 +122,7 @@ function toRequestBody({ schema, form, streamed, bodyOptional = false }: Route):
   return { requestBody: { required: !bodyOptional, content } }
 }
 
-/** The body's fields, each a part of its own, and the file; objects and arrays go as JSON. */
+/** Each field of the body is a part of the form, as is the file; objects and arrays are sent as JSON. */
 function formSchema(body: TSchema | undefined, form: FormSpec): Json {
   const { properties = {}, required = [] } = (body ?? {}) as { properties?: Json; required?: string[] }
   const files = form.files.map(name => [
@@ -136,7 +136,7 @@ function formSchema(body: TSchema | undefined, form: FormSpec): Json {
   }
 }
 
-/** `GET /api/v2/messages/:messageId` is `getMessagesByMessageId`. */
+/** For `GET /api/v2/messages/:messageId` it is `getMessagesByMessageId`. */
 function operationId(route: Route): string {
   const steps = route.url.replace(/^\/api\/(v\d+\/)?/, '').split(/[/.]/)
   const words = steps.flatMap(step => (step.startsWith(':') ? ['by', step.slice(1)] : step.split('-')))
@@ -161,7 +161,7 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
   return Object.entries(schema.properties as Record<string, ParameterSchema>).map(([name, value]) => ({
     name,
     in: place,
-    // What has a default may be left out, though the handler always finds it.
+    // A parameter with a default may be absent, although its schema requires it for the handler.
     required: required.has(name) && value.default === undefined,
     ...(value.description === undefined ? {} : { description: value.description }),
     schema: value,
@@ -172,13 +172,13 @@ function toSuccesses(route: Route): Json {
   const headers = headersOf(route)
   const answers = Object.entries(route.schema.response).map(([status, schema]) => [
     status,
-    // Nothing comes with a 304: whoever asks has it.
+    // A 304 has no body: the client has the content.
     { description: describe(schema), headers, ...(status !== '304' && { content: toContent(schema) }) },
   ])
   return Object.fromEntries(answers)
 }
 
-/** Of every answer that the route gives to whoever may come in, and those in `besides`. */
+/** The headers of every response to an authenticated caller, and those in `besides`. */
 function headersOf({ auth, schema }: Route, besides: readonly (keyof typeof HEADERS)[] = []): Json {
   const names = [
     'X-Request-Id',
@@ -201,7 +201,7 @@ function describe(schema: TSchema): string {
   return (schema as { description?: string }).description ?? 'Success.'
 }
 
-/** Beside the type of a whole answer, what its schema says of it would be the same again. */
+/** The content type becomes the key, so it is removed from the schema. */
 function toContent(schema: TSchema): Json {
   const { contentMediaType: type, ...rest } = schema as { contentMediaType?: string }
   return type === undefined ? asJson(schema) : { [type]: { schema: rest } }
@@ -211,7 +211,7 @@ function asJson(schema: unknown): Json {
   return { 'application/json': { schema } }
 }
 
-/** What may become of any request, whatever it asks for: one that is no HTTP is a VALIDATION_ERROR. */
+/** The errors that any request can get. A request that is not valid HTTP gets a VALIDATION_ERROR. */
 export const OTHER_CODES = [
   'VALIDATION_ERROR',
   'REQUEST_TIMEOUT',
@@ -226,7 +226,7 @@ const OTHER_ANSWER: Json = {
   content: asJson({ $ref: '#/components/schemas/Error' }),
 }
 
-/** One answer per status, listing its codes. */
+/** One response per status, listing its error codes. */
 function toErrors(route: Route): Json {
   const byStatus = Map.groupBy(errorCodes(route), code => CATALOGUE[code].status)
   const answers = [...byStatus].map(([status, codes]) => [
@@ -240,7 +240,7 @@ function toErrorAnswer(route: Route, status: number, codes: readonly ErrorCode[]
   const waits = status === 429 || status === 503 || codes.includes('IDEMPOTENCY_KEY_CONFLICT')
   return {
     description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
-    // Whoever is not let in has no rate of their own.
+    // An unauthenticated request has no account, so no rate limit headers.
     headers:
       status === 401
         ? { 'X-Request-Id': headerRef('X-Request-Id'), 'WWW-Authenticate': headerRef('WWW-Authenticate') }
@@ -249,12 +249,12 @@ function toErrorAnswer(route: Route, status: number, codes: readonly ErrorCode[]
   }
 }
 
-/** What access, validation and limits bring, and what the route itself names. */
+/** The error codes of access checks, validation and limits, and those that the route declares. */
 export function errorCodes({ method, auth, schema, rawBody }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
-  // Where no body is asked for, one that comes must be one all the same.
+  // A body that the route does not need must still be valid.
   const mayHaveBody = method !== 'GET'
-  // Whoever comes by a cookie says by a header for which account.
+  // With a session cookie, the header that names the account may be invalid.
   if (takesKey(auth)) codes.add('VALIDATION_ERROR')
   if (mayHaveBody || schema.params || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
   if (mayHaveBody) codes.add('PAYLOAD_TOO_LARGE')

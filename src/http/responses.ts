@@ -4,11 +4,9 @@ import { errorCodes, OTHER_CODES } from './openapi.ts'
 import type { Route } from './route.ts'
 
 /**
- * Answers are written as they are: a serializer built from the schema would
- * drop what the schema forgot and turn null into "" without a word. Instead,
- * with `check`, every answer that its schema does not describe to the last
- * field throws; tests and development run so. Compiled at first use, as the
- * validators are.
+ * Serializes responses with JSON.stringify: a serializer built from the schema would silently drop fields that
+ * the schema lacks and turn null into "". With `check`, as in tests and development, a response that does not
+ * match its schema, or has a field that the schema lacks, throws. Compiled at first use, like the validators.
  */
 export function responseCompiler(check: boolean): FastifySerializerCompiler<unknown> {
   if (!check) return () => JSON.stringify
@@ -28,7 +26,7 @@ export function responseCompiler(check: boolean): FastifySerializerCompiler<unkn
   }
 }
 
-/** Likewise for refusals: one whose code is not among those that the description of its route lists fails loudly. */
+/** The same for error responses: throws if the OpenAPI description of the route does not list the error code. */
 export function checkErrorCodes(app: FastifyInstance, routes: readonly Route[]): void {
   const listed = new Map(
     routes.map(route => [
@@ -43,16 +41,16 @@ export function checkErrorCodes(app: FastifyInstance, routes: readonly Route[]):
       reply.statusCode >= 400 && String(reply.getHeader('Content-Type')).startsWith('application/json')
     if (!codes || !isRefusal || typeof payload !== 'string') return done(null, payload)
     const { code } = JSON.parse(payload) as { code?: string }
-    // Without a code it is Fastify's own, which says what was thrown here.
+    // Without a code it is Fastify's own response, which reports the error thrown here.
     if (code === undefined || codes.has(code)) done(null, payload)
     else done(new Error(`${route} responds with ${code}, which its schema does not list`))
   })
 }
 
-/** A path of its own is not described by the one with parameters that the router gave it to. */
+/** METHOD_NOT_ALLOWED: the router may match a fixed path to a route with parameters, which does not list it. */
 const COMMON_CODES = [...OTHER_CODES, 'METHOD_NOT_ALLOWED']
 
-/** The same schema, in which every object has no members but those it names. */
+/** The schema with additional properties forbidden in every object. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema

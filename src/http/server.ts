@@ -54,44 +54,44 @@ export type ServerDeps = {
   keys: Keys
   /** Who is signed in to the console. */
   people: PeopleAccess
-  /** Where changes are noted. */
+  /** Records changes in the audit log. */
   audit: AuditTrail
   operatorToken: OperatorToken
-  /** Bounds guesses at it. */
+  /** Limits the attempts to guess the operator token. */
   attempts: Attempts
   metrics: HttpMeter
-  /** Live nodes, this one included: each deals out its share of the rates. */
+  /** The number of live nodes, including this one: each node grants its share of the rate limits. */
   nodeCount(): number
   routes: readonly Route[]
-  /** Takes the files of forms. */
+  /** Stores the files of forms. */
   media: FormMedia
-  /** How much of a file it has in memory at most; 0 by default. */
+  /** Most bytes of a form's file in memory while it is streamed to its store; 0 by default. */
   fileBytes?: number
-  /** Addresses and networks of proxies that say truly where a request comes from; none by default. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-For` is trusted; none by default. */
   trustedProxies?: readonly string[]
-  /** For the largest bodies to arrive, in ms. */
+  /** The time limit for the largest bodies to arrive, in ms. */
   longestRequestMs?: number
-  /** Checks every answer against its schema, and refusals against the codes that are listed; fails loudly: for tests. */
+  /** For tests: throws if a response does not match its schema, or if the route does not list its error code. */
   checkResponses?: boolean
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
-/** For routes without a key: nothing else bounds how much strangers send at once. */
+/** For routes without a key: nothing else limits how much anonymous clients send at once. */
 const PUBLIC_BODY_LIMIT_BYTES = 16_384
 const MAX_HEADER_BYTES = 16_384
-/** No limit of its own: an id that is too long is answered as an unknown one is, after the key was checked. */
+/** As long as all headers: an id that is too long is answered like an unknown one, after the key is checked. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES
-/** Longer than a load balancer keeps an idle connection, so that it is never the server that cuts first. */
+/** Longer than a load balancer keeps an idle connection, so that the server is not the one that closes it. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const HEADERS_TIMEOUT_MS = 15_000
-/** For a whole request to arrive; the largest bodies come over slow lines. */
+/** The time limit for a whole request to arrive, long enough for a large body over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000
-/** A connection on which nothing moves. */
+/** After this time a connection without traffic is closed. */
 const IDLE_TIMEOUT_MS = 120_000
 
 /**
- * The HTTP server with all its routes, not listening yet. `close()` takes no
- * more connections, closes idle ones, and lets requests under way finish.
+ * The HTTP server with all its routes, not listening yet. `close()` accepts no more connections, closes idle
+ * ones, and waits for the requests in progress.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const limiter = createRateLimiter(deps)
@@ -104,7 +104,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addProtocolChecks(app)
   if (deps.checkResponses) checkErrorCodes(app, deps.routes)
   acceptJsonBodies(app)
-  // An unknown path is a 404, also where its body is too large or cannot be read.
+  // An unknown path is a 404, even if its body is too large or cannot be read.
   app.setErrorHandler((error, request, reply) =>
     request.is404
       ? unmatched(request, reply).then(problem => onError(problem, request, reply))
@@ -135,13 +135,12 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** Kinds of routes that read bodies, or send answers, in another way than the rest: each has a scope of its own. */
+/** Kinds of routes that read request bodies or send responses differently: each is registered in its own scope. */
 const SCOPED_KINDS = ['form', 'rawBody', 'streamed', 'page'] as const
 
 /**
- * For pages alone: the API's answers need none of it, and setting it up costs
- * every request some microseconds. Everything comes from here; styles are set
- * inline by the documentation page and the console.
+ * Only for pages: responses of the API do not need these headers, which cost some microseconds per request.
+ * Everything is loaded from this server; the documentation page and the console use inline styles.
  */
 const PAGE_HEADERS: FastifyHelmetOptions = {
   contentSecurityPolicy: {
@@ -149,7 +148,7 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
       defaultSrc: ["'self'"],
       scriptSrc: ["'self'"],
       styleSrc: ["'self'", "'unsafe-inline'"],
-      // Previews: of files that are on their way up, and of codes that were drawn here.
+      // Previews of files that are being uploaded, and QR codes that the page draws.
       imgSrc: ["'self'", 'data:', 'blob:'],
       mediaSrc: ["'self'", 'blob:'],
       fontSrc: ["'self'", 'data:'],
@@ -158,11 +157,11 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
       baseUri: ["'none'"],
       formAction: ["'self'"],
       frameAncestors: ["'none'"],
-      // On plain http it would break every link.
+      // Over plain HTTP it would break every link.
       upgradeInsecureRequests: null,
     },
   },
-  // Whether all of a domain speaks TLS is for the proxy in front of us to promise.
+  // The header applies to the whole domain, so it is set by the proxy in front, if at all.
   strictTransportSecurity: false,
 }
 
@@ -173,17 +172,17 @@ function createFastify(
   const onError = createErrorHandler(log)
   return Fastify({
     schemaController: { compilersFactory: createCompilers(checkResponses) },
-    // One line of our own per request instead of two.
+    // `addRequestContext` logs one line per request; Fastify would log two.
     logger: false,
     genReqId: () => ids.next('req'),
-    // An id from outside would let a client choose what our log says.
+    // An id from a request header would let a client write into the log.
     requestIdHeader: false,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: Math.max(REQUEST_TIMEOUT_MS, longestRequestMs),
     connectionTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
-    // Whoever is connected while we drain still gets a real answer.
+    // Requests that arrive over open connections during the drain still get a real response.
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
@@ -198,10 +197,10 @@ function createFastify(
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>
 
-/** Given at construction, and not set later: then Fastify does not load its own. */
+/** Passed at construction, so that Fastify does not load its own compilers. */
 function createCompilers(checkResponses: boolean): Compilers {
   const serializerCompiler = responseCompiler(checkResponses)
-  // Fastify's types know no other compilers than its own.
+  // Fastify's types accept only its own compilers.
   return {
     buildValidator: () => validatorCompiler,
     buildSerializer: () => serializerCompiler,
@@ -267,7 +266,7 @@ function passFaults(handler: Route['handler']): Handler {
 
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** A hook that lets a request in unless `pass` throws or rejects; it waits only for a promise. */
+/** A hook that admits a request unless `pass` throws or rejects; synchronous unless `pass` returns a promise. */
 function createGateHook(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
   return (request, reply, done) => {
     forbidCaching(reply)
@@ -278,14 +277,14 @@ function createGateHook(pass: (request: FastifyRequest, reply: FastifyReply) => 
 }
 
 /**
- * No answer to a caller may be cached: a proxy does not know that `X-API-Key` tells callers apart, and
- * the next person at a browser may be another one.
+ * No response to a caller may be cached: a proxy does not know that `X-API-Key` identifies the caller, and
+ * different people may use one browser.
  */
 function forbidCaching(reply: FastifyReply): void {
   reply.header('Cache-Control', 'no-store')
 }
 
-/** Throws NOT_FOUND for a body that nobody would read. */
+/** Throws NOT_FOUND for a call that is not expected, before its body is read. */
 async function requireExpected(
   { params }: FastifyRequest,
   { isExpected }: NonNullable<Route['rawBody']>,
@@ -293,7 +292,7 @@ async function requireExpected(
   if (!(await isExpected(params as Record<string, string>))) throw new Problem('NOT_FOUND')
 }
 
-/** Key, then rate limit, then permission: all of it before a byte of the body is read. */
+/** Checks the key, then the rate limit, then the permission, all before the body is read. */
 function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
   if ('public' in auth) {
@@ -317,7 +316,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
 
   function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
     request.caller = caller
-    // People in the console have a bucket of their own: what they look at does not slow programs down.
+    // People in the console have their own bucket, so that they do not use up the rate of the account's programs.
     limiter.take(caller.account, request.signedIn && group === 'api' ? 'console' : group, reply)
     requireActive(caller)
     if (permission !== undefined) requirePermission(caller, permission)

@@ -1,24 +1,24 @@
 import type { FastifyReply } from 'fastify'
 import type { SignInResult } from '../core/people/sessions.ts'
 
-/** The cookie that says who is signed in; scripts never see it, and no other site's page sends it. */
+/** The session cookie. Scripts cannot read it, and browsers do not send it with requests from other sites. */
 export type SessionCookies = {
-  /** The session's token, where the request brought one. */
+  /** The session token of a request; null if it has none. */
   read(cookieHeader: string | undefined): string | null
-  /** Beside it stays a mark by which the browser is known again. */
+  /** Also sets the device cookie, by which the browser is recognized at the next sign-in. */
   set(reply: FastifyReply, entered: Pick<SignInResult, 'token' | 'browser'>): void
-  /** Forgets it in the browser, which stays a known one. */
+  /** Clears the session cookie; the device cookie stays. */
   clear(reply: FastifyReply): void
 }
 
-/** As long as a session lives at most, in seconds. */
+/** The longest lifetime of a session. */
 const SESSION_SECONDS = 30 * 86_400
 /** Browsers keep no cookie for longer than 400 days. */
 const BROWSER_SECONDS = 365 * 86_400
-/** No token of ours is longer; more is not worth looking up. */
+/** Longer than any token; a longer value is not looked up. */
 const MAX_TOKEN_LENGTH = 100
 
-/** `secure`: the console is reached over https, so that the browser may hold the cookie to it and to this host alone. */
+/** `secure`: the console is served over HTTPS, so the browser can restrict the cookie to HTTPS and to this host. */
 export function createSessionCookies({ secure }: { secure: boolean }): SessionCookies {
   const prefix = secure ? '__Host-' : ''
   const name = `${prefix}posthorn_session`
@@ -47,10 +47,10 @@ export function createSessionCookies({ secure }: { secure: boolean }): SessionCo
   }
 }
 
-/** By either name: it opens nothing, and proves by itself whose it is. */
+/** The device cookie, with or without the prefix: the token is signed, and does not authenticate anyone. */
 const BROWSER = /(?:^|;) *(?:__Host-)?posthorn_browser=([\w.-]{1,100}) *(?:;|$)/
 
-/** The mark that the request's browser was given, as it says. */
+/** The device token that the request contains, not verified; null if it has none. */
 export function readBrowser(cookieHeader: string | undefined): string | null {
   return BROWSER.exec(cookieHeader ?? '')?.[1] ?? null
 }

@@ -9,9 +9,9 @@ import { explainFaults, type SchemaFault } from './schema-faults.ts'
 
 /** Most faults in one response. */
 const MAX_DETAILS = 20
-/** Explaining a fault reads the whole value, up to this many items and characters. */
+/** Faults are explained from the whole value, up to this many items and characters. */
 const MAX_EXPLAINED_ITEMS = 20_001
-/** More than the longest text of any schema, so that a text that is too long is still found to be so. */
+/** Longer than the longest text in any schema, so that a text that is too long is still reported. */
 const MAX_EXPLAINED_LENGTH = 600_000
 
 // Each alternative of a union counts, before they are merged into one detail.
@@ -74,7 +74,7 @@ function queryPath([name, ...steps]: readonly (string | number)[]): string {
   return `${name ?? ''}${steps.map(pathStep).join('')}`
 }
 
-/** A text that does not match the declared type stays a text, and fails the check. */
+/** A text that does not match the declared type remains a string, and fails validation. */
 function fromText(text: string | string[], type: string | undefined): unknown {
   if (typeof text !== 'string') return text
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
@@ -83,7 +83,7 @@ function fromText(text: string | string[], type: string | undefined): unknown {
   return text
 }
 
-/** An invalid parameter is an id that does not exist. */
+/** An invalid path parameter gets the same response as an id that does not exist. */
 function checkParams(params: unknown, { notFound = 'NOT_FOUND' }: JsonSchema, check: Check): Checked {
   const texts = Object.values(params as Record<string, string>)
   const storable = texts.every(text => text.isWellFormed() && !text.includes('\0'))

@@ -4,7 +4,7 @@ import type { OwnAccount } from '../../core/accounts/own-account.ts'
 import type { AccountReader } from '../../core/accounts/reader.ts'
 import { defineRoute } from '../route.ts'
 
-/** `PATCH /api/v2/account`: what an owner may change of the account. */
+/** `PATCH /api/v2/account`: changes the settings that an owner may change. */
 export const accountUpdate = (deps: { ownAccount: OwnAccount; account: AccountReader }) =>
   defineRoute({
     method: 'PATCH',

@@ -3,7 +3,7 @@ import { InboundMessageQuery, InboundMessageView } from '../../contract/inbound-
 import type { InboundMessages } from '../../core/inbound/read.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/admin/inbound`: what was written to numbers that are no account's own. */
+/** `GET /api/admin/inbound`: messages to numbers that do not belong to one account. */
 export const adminInboundList = (deps: { inboundMessages: InboundMessages }) =>
   defineRoute({
     method: 'GET',

@@ -4,7 +4,7 @@ import { success } from '../../contract/envelope.ts'
 import type { Prices } from '../../core/billing/prices.ts'
 import { defineRoute } from '../route.ts'
 
-/** As many rows as a list may have, with room for how they are written. */
+/** Enough for the largest price list, with its formatting. */
 const MOST_BYTES = 4 * 1_048_576
 
 /** `PUT /api/admin/prices` */

@@ -3,7 +3,7 @@ import { SharedSuppressionView, SuppressionQuery } from '../../contract/suppress
 import type { Suppressions } from '../../core/consent/suppressions.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/admin/suppressions`: what recipients said to numbers that accounts share. */
+/** `GET /api/admin/suppressions`: opt-outs that were sent to numbers that accounts share. */
 export const adminSuppressionsList = (deps: { suppressions: Suppressions }) =>
   defineRoute({
     method: 'GET',

@@ -4,7 +4,7 @@ import { MediaAsset } from '../../contract/media.ts'
 import type { Media } from '../../core/media/media.ts'
 import { defineRoute } from '../route.ts'
 
-/** `POST /api/admin/templates/media`: a file for the header of a template of the platform. */
+/** `POST /api/admin/templates/media`: uploads a file for the header of a platform template. */
 export const adminTemplatesMediaCreate = (deps: { media: Media }) =>
   defineRoute({
     method: 'POST',

@@ -4,7 +4,7 @@ import type { Invitations } from '../../core/people/invitations.ts'
 import { defineRoute } from '../route.ts'
 import { visitOf } from '../visit.ts'
 
-/** `POST /api/console/invitations/read`: what a link is for */
+/** `POST /api/console/invitations/read`: what the link of an invitation is for */
 export const consoleInvitationsRead = (deps: { invitations: Invitations }) =>
   defineRoute({
     method: 'POST',

@@ -26,7 +26,7 @@ export const consolePage = ({ consoleFiles }: Deps) =>
     handler: (request, reply) => sendIndex(consoleFiles, request as never, reply),
   })
 
-/** `GET /assets/*`: what its page loads. */
+/** `GET /assets/*`: the files that the console's page loads. */
 export const consoleAssets = ({ consoleFiles }: Deps) =>
   defineRoute({
     method: 'GET',
@@ -42,8 +42,8 @@ export const consoleAssets = ({ consoleFiles }: Deps) =>
   })
 
 /**
- * `GET` of any other path: the console too, which has pages at paths of its own,
- * as far as it is a person who asks and nothing of ours is there.
+ * `GET` of any other path: also the console, whose pages have their own paths. Only for requests that accept
+ * HTML, and not below the first path segment of any other route.
  */
 export const consoleAnyPage = ({ consoleFiles, routes }: Deps & { routes: () => readonly Route[] }) => {
   let taken: ReadonlySet<string> | undefined
@@ -98,7 +98,7 @@ function sendFile(
   return reply.send(files.open(file, encoding))
 }
 
-/** The page itself is asked for each time, so that a new version is seen at once. */
+/** The page itself is revalidated each time, so that a new version is loaded at once. */
 function cacheControl({ path, immutable }: ConsoleFile): string {
   if (path === INDEX) return 'no-cache'
   return immutable ? 'public, max-age=31536000, immutable' : `public, max-age=${WEEK_SECONDS}`
@@ -121,7 +121,7 @@ const NOT_BUILT = plainPage(
   10,
 )
 
-/** Needs no script, and loads itself again. */
+/** A page without scripts that reloads itself after `againSeconds`. */
 function plainPage(title: string, text: string, againSeconds: number): string {
   return `<!doctype html>
 <html lang="en">

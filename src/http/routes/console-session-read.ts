@@ -3,7 +3,7 @@ import { success } from '../../contract/envelope.ts'
 import type { Sessions } from '../../core/people/sessions.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/console/session`: who is signed in */
+/** `GET /api/console/session`: the person who is signed in */
 export const consoleSessionRead = (deps: { sessions: Sessions }) =>
   defineRoute({
     method: 'GET',

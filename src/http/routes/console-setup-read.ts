@@ -4,7 +4,7 @@ import type { SignIn } from '../../core/people/sign-in.ts'
 import { defineRoute } from '../route.ts'
 import { visitOf } from '../visit.ts'
 
-/** `GET /api/console/setup`: whether anybody has a login yet */
+/** `GET /api/console/setup`: whether any login exists */
 export const consoleSetupRead = (deps: { wayIn: SignIn }) =>
   defineRoute({
     method: 'GET',

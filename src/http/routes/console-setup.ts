@@ -5,7 +5,7 @@ import { defineRoute } from '../route.ts'
 import type { SessionCookies } from '../session-cookies.ts'
 import { visitOf } from '../visit.ts'
 
-/** `POST /api/console/setup`: the operator’s login, on a store that has none */
+/** `POST /api/console/setup`: creates the operator’s login, if no login exists */
 export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =>
   defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import { defineRoute, type Route } from '../route.ts'
 
 const TAGS = ['Operations']
 
-/** `GET /openapi.json`: built from the routes themselves, at the first request. */
+/** `GET /openapi.json`: built from the routes at the first request. */
 export const openApiRead = (deps: { routes: () => readonly Route[]; info: OpenApiInfo }) => {
   let text: string | undefined
   return defineRoute({
@@ -25,7 +25,7 @@ export const openApiRead = (deps: { routes: () => readonly Route[]; info: OpenAp
   })
 }
 
-/** Scripts of their own, because the page's policy allows none inline. */
+/** The scripts are separate files, because the page's content security policy allows no inline scripts. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +42,7 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-/** Nothing is fetched from elsewhere: no fonts, no proxy, no telemetry, no assistant. */
+/** Nothing is loaded from other servers: fonts, proxy, telemetry and assistant are off. */
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,
@@ -55,7 +55,7 @@ const START = `Scalar.createApiReference('#reference', {
 })
 `
 
-/** `GET /docs`: the reference, for people. */
+/** `GET /docs`: the page of the API reference. */
 export const docsPage = () =>
   defineRoute({
     method: 'GET',
@@ -69,7 +69,7 @@ export const docsPage = () =>
     },
   })
 
-/** `GET /docs/start.js`: what the page runs. */
+/** `GET /docs/start.js`: the script that starts the viewer. */
 export const docsStart = () =>
   defineRoute({
     method: 'GET',
@@ -83,7 +83,7 @@ export const docsStart = () =>
     },
   })
 
-/** `GET /docs/scalar.js`: the viewer, from the package that we install; read from disk as it is sent. */
+/** `GET /docs/scalar.js`: the viewer, streamed from the installed package. */
 export const docsScript = () =>
   defineRoute({
     method: 'GET',

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { defineRoute } from '../route.ts'
 
-/** `GET /healthz`: the process lives; says nothing of what it depends on, so that nobody restarts it for that. */
+/** `GET /healthz`: the process is running. Does not check dependencies, whose outage a restart would not mend. */
 export const healthLive = () =>
   defineRoute({
     method: 'GET',

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Readiness } from '../readiness.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /readyz`: whether this node should be sent requests; 503 with the reason when not. */
+/** `GET /readyz`: whether this node can serve requests; 503 with the reason if not. */
 export const healthReady = (deps: { readiness: Readiness }) =>
   defineRoute({
     method: 'GET',

@@ -5,7 +5,7 @@ import type { InboundWatch } from '../../core/inbound/watch.ts'
 import { type EventStreams, formatListEvent } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/inbound/events`: what people write to the account, as server-sent events. */
+/** `GET /api/v2/inbound/events`: the account's inbound messages, as server-sent events. */
 export const inboundEvents = (deps: {
   inboundMessages: InboundMessages
   inboundWatch: InboundWatch

@@ -3,7 +3,7 @@ import { InboundMessageQuery, InboundMessageView } from '../../contract/inbound-
 import type { InboundMessages } from '../../core/inbound/read.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/inbound`: what people wrote to the account's numbers. */
+/** `GET /api/v2/inbound`: the account's inbound messages. */
 export const inboundList = (deps: { inboundMessages: InboundMessages }) =>
   defineRoute({
     method: 'GET',

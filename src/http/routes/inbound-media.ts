@@ -4,7 +4,7 @@ import type { InboundFile, InboundFiles } from '../../core/inbound/media.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/inbound/{inboundId}/media/{index}`: a file that came with a message. */
+/** `GET /api/v2/inbound/{inboundId}/media/{index}`: a file of an inbound message. */
 export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
   defineRoute({
     method: 'GET',
@@ -27,7 +27,7 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     },
     async handler(request, reply) {
       const { inboundId, index } = request.params
-      // Whoever hangs up while the provider is asked waits for nothing more, and takes up no place.
+      // If the client disconnects, the request to the provider is aborted, which frees its place.
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index), gone.signal)
@@ -36,7 +36,7 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     },
   })
 
-/** A stranger's file: whoever opens it in a browser saves it, and nothing of it runs here. */
+/** The file is not trusted: a browser saves it instead of showing it, and runs none of it. */
 function describe(reply: FastifyReply, { mimetype, fileName }: InboundFile): void {
   reply.headers({
     'Content-Type': mimetype !== null && MIMETYPE.test(mimetype) ? mimetype : 'application/octet-stream',
@@ -46,5 +46,5 @@ function describe(reply: FastifyReply, { mimetype, fileName }: InboundFile): voi
   })
 }
 
-/** As RFC 9110 writes it, with simple parameters such as a codec. */
+/** A media type of RFC 9110, with simple parameters such as a codec. */
 const MIMETYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/

@@ -9,10 +9,10 @@ import { discardRest } from '../discard-rest.ts'
 import { requireJson } from '../json-body.ts'
 import { defineRoute } from '../route.ts'
 
-/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
+/** The rest of a refused body is read and discarded, up to this multiple of its limit; then the connection is cut. */
 const OVERRUN = 2
 
-/** `POST /api/v2/messages/bulk`: many different messages, sent at a pace of their own. */
+/** `POST /api/v2/messages/bulk`: queues many different messages, sent at their own rate. */
 export const messagesBulkCreate = (deps: {
   bulkIntake: BulkIntake
   bulkLimits: BulkBodyLimits
@@ -32,7 +32,7 @@ export const messagesBulkCreate = (deps: {
         'true`.',
       tags: ['Bulk'],
       headers: Type.Object({
-        // Optional to the schema: its absence has a code of its own.
+        // Optional in the schema, because its absence has its own error code.
         'Idempotency-Key': Type.Optional(
           Type.String({ description: `Required; 1 to ${MOST_KEY_CHARACTERS} characters` }),
         ),

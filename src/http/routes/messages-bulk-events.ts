@@ -6,7 +6,7 @@ import type { BulkWatch } from '../../core/bulk/watch.ts'
 import { type EventStreams, HEARTBEAT } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/messages/bulk/{jobId}/events`: the job at each change, as server-sent events. */
+/** `GET /api/v2/messages/bulk/{jobId}/events`: the job after each change, as server-sent events. */
 export const messagesBulkEvents = (deps: {
   bulkJobs: BulkJobs
   bulkWatch: BulkWatch

@@ -3,7 +3,7 @@ import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/messages/bulk/{jobId}`: how far a job is. */
+/** `GET /api/v2/messages/bulk/{jobId}`: a job and its progress. */
 export const messagesBulkRead = (deps: { bulkJobs: BulkJobs }) =>
   defineRoute({
     method: 'GET',

@@ -3,7 +3,7 @@ import { page } from '../../contract/envelope.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/messages/bulk/{jobId}/rows`: what became of each message. */
+/** `GET /api/v2/messages/bulk/{jobId}/rows`: the result of each row. */
 export const messagesBulkRows = (deps: { bulkJobs: BulkJobs }) =>
   defineRoute({
     method: 'GET',

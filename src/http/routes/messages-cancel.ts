@@ -4,7 +4,7 @@ import { MessageWithTimeline } from '../../contract/message.ts'
 import type { Messages } from '../../core/messages/read.ts'
 import { defineRoute } from '../route.ts'
 
-/** `POST /api/v2/messages/{messageId}/cancel`: takes back what has not begun to leave. */
+/** `POST /api/v2/messages/{messageId}/cancel`: cancels a scheduled or queued message. */
 export const messagesCancel = (deps: { messages: Messages }) =>
   defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import type { EstimateSend } from '../../core/messages/estimate.ts'
 import { defineRoute } from '../route.ts'
 import { SEND_BODY_LIMIT_BYTES } from './messages-send.ts'
 
-/** `POST /api/v2/messages/estimate`: what a send of this body would do and cost. */
+/** `POST /api/v2/messages/estimate`: the route and the cost of a send with this body. */
 export const messagesEstimate = (deps: { estimate: EstimateSend }) =>
   defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import type { MessageWatch } from '../../core/messages/watch.ts'
 import { type EventStreams, formatListEvent } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/messages/events`: the account's messages at each change, as server-sent events. */
+/** `GET /api/v2/messages/events`: the account's messages after each change, as server-sent events. */
 export const messagesEvents = (deps: {
   messages: Messages
   messageWatch: MessageWatch

@@ -4,7 +4,7 @@ import { ProviderMessagePolicy } from '../../contract/message.ts'
 import type { Policies } from '../../core/routing/policies.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/messages/policies`: how messages over each connection behave. */
+/** `GET /api/v2/messages/policies`: the policy of each connection. */
 export const messagesPolicies = (deps: { policies: Policies }) =>
   defineRoute({
     method: 'GET',

@@ -7,10 +7,10 @@ import { defineRoute } from '../route.ts'
 import { sendAnswer } from '../send-answer.ts'
 import { SEND_FORM, withHeaderMedia } from '../send-form.ts'
 
-/** Base64 of 16 MB of media, and the rest of a body. */
+/** Enough for 16 MB of media in Base64 and the other fields. */
 export const SEND_BODY_LIMIT_BYTES = 24 * 1024 * 1024
 
-/** `POST /api/v2/messages/send`: one message over any channel. */
+/** `POST /api/v2/messages/send`: sends one message over any channel. */
 export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
   defineRoute({
     method: 'POST',

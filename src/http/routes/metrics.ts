@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { defineRoute } from '../route.ts'
 
-/** `GET /metrics`: for Prometheus. */
+/** `GET /metrics`: the metrics, in the format of Prometheus. */
 export const metricsRead = (deps: {
   metrics: { render(): Promise<{ contentType: string; body: string }> }
 }) =>

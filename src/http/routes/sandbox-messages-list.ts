@@ -2,7 +2,7 @@ import { SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { SandboxMessages } from '../../core/sandbox/messages.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/sandbox/messages`: what the sandbox took from the account. */
+/** `GET /api/v2/sandbox/messages`: the account's messages that the sandbox accepted. */
 export const sandboxMessagesList = (deps: { sandboxMessages: SandboxMessages }) =>
   defineRoute({
     method: 'GET',

@@ -3,7 +3,7 @@ import { SmsSenderRequest, SmsSenderView } from '../../contract/sender.ts'
 import type { OwnSenders } from '../../core/senders/own.ts'
 import { defineRoute } from '../route.ts'
 
-/** `POST /api/v2/sms-senders`: asks for a name, which stays pending until the operator decides. */
+/** `POST /api/v2/sms-senders`: requests a sender name, which is pending until the operator decides. */
 export const smsSendersCreate = (deps: { ownSenders: OwnSenders }) =>
   defineRoute({
     method: 'POST',

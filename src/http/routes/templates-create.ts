@@ -5,7 +5,7 @@ import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 import { TEMPLATE_FORM, withHeaderFile } from '../template-form.ts'
 
-/** `POST /api/v2/templates`: local ones are active at once, official ones wait for the provider's word. */
+/** `POST /api/v2/templates`: a local template is active at once, an official one after the provider approves it. */
 export const templatesCreate = (deps: { templates: Templates }) =>
   defineRoute({
     method: 'POST',
@@ -38,7 +38,7 @@ export const templatesCreate = (deps: { templates: Templates }) =>
     },
   })
 
-/** For people. */
+/** The response's `message`, for people to read. */
 export function messageOf(status: TemplateView['status']): string {
   return status === 'pending'
     ? 'The template waits for the approval of its provider.'

@@ -2,7 +2,7 @@ import { TemplateList, TemplateQuery } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/templates`: what the account may use, its own and the platform's. */
+/** `GET /api/v2/templates`: the templates that the account may use: its own and the platform's. */
 export const templatesList = (deps: { templates: Templates }) =>
   defineRoute({
     method: 'GET',

@@ -9,12 +9,12 @@ import { readRange } from '../byte-range.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /media/{assetId}`: the bytes, for whoever has their address. */
+/** `GET /media/{assetId}`: the file, for anyone who has its URL. */
 export const templatesMediaContent = (deps: { media: Media }) =>
   defineRoute({
     method: 'GET',
     url: '/media/:assetId',
-    // An image in a page sends no key: the address itself is the proof. Hence not below /api, where all need one.
+    // An image in a page is requested without a key: the URL contains a token. Not below /api, which needs keys.
     auth: { public: true },
     schema: {
       summary: 'Preview an uploaded file',
@@ -48,21 +48,21 @@ export const templatesMediaContent = (deps: { media: Media }) =>
     },
   })
 
-/** Where the file is none of ours to run: a browser shows it, and neither guesses at it nor lets it do anything. */
+/** The file is not trusted: a browser may show it, but must not guess its type or run any of it. */
 function describe(reply: FastifyReply, asset: Asset, etag: string): void {
   reply.headers({
     'Content-Type': asset.mimetype === 'text/plain' ? 'text/plain; charset=utf-8' : asset.mimetype,
     'Content-Disposition': disposition(asset),
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cross-Origin-Resource-Policy': 'cross-origin',
-    // The address stays the same for an hour, and the bytes for ever.
+    // The URL is stable for an hour, and its content never changes.
     'Cache-Control': 'private, max-age=3600, immutable',
     'Accept-Ranges': 'bytes',
     ETag: etag,
   })
 }
 
-/** Documents are saved, since a viewer runs what is in them. */
+/** Documents are downloaded, because a viewer may run their scripts. */
 function disposition({ mediaType, fileName }: Asset): string {
   return contentDisposition(mediaType === 'document' ? 'attachment' : 'inline', fileName)
 }
@@ -71,7 +71,7 @@ function isFresh(condition: string | string[] | undefined, etag: string): boolea
   return condition === undefined || condition === etag
 }
 
-/** A row without its file is a store that is away, or another node's disk. */
+/** If the file is missing, its store is unavailable, or it is on another node's disk. */
 async function open(media: Media, asset: Asset, range: ByteRange | null): Promise<Readable> {
   try {
     return await media.open(asset, range ?? undefined)

@@ -4,7 +4,7 @@ import { MediaAsset } from '../../contract/media.ts'
 import type { Media } from '../../core/media/media.ts'
 import { defineRoute } from '../route.ts'
 
-/** `POST /api/v2/templates/media`: a file for template headers and attachments. */
+/** `POST /api/v2/templates/media`: uploads a file for template headers and attachments. */
 export const templatesMediaCreate = (deps: { media: Media }) =>
   defineRoute({
     method: 'POST',

@@ -3,7 +3,7 @@ import { success } from '../../contract/envelope.ts'
 import type { Media } from '../../core/media/media.ts'
 import { defineRoute } from '../route.ts'
 
-/** `DELETE /api/v2/templates/media/{assetId}`: takes an uploaded file away. */
+/** `DELETE /api/v2/templates/media/{assetId}`: deletes an uploaded file. */
 export const templatesMediaDelete = (deps: { media: Media }) =>
   defineRoute({
     method: 'DELETE',

@@ -4,7 +4,7 @@ import { MediaAsset } from '../../contract/media.ts'
 import type { Media } from '../../core/media/media.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/templates/media/{assetId}`: what an uploaded file is. */
+/** `GET /api/v2/templates/media/{assetId}`: describes an uploaded file. */
 export const templatesMediaRead = (deps: { media: Media }) =>
   defineRoute({
     method: 'GET',

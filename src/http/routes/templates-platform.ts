@@ -2,7 +2,7 @@ import { PlatformTemplateQuery, TemplateList } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/templates/platform`: those on the platform's own official number. */
+/** `GET /api/v2/templates/platform`: the templates of the platform's own official number. */
 export const templatesPlatform = (deps: { templates: Templates }) =>
   defineRoute({
     method: 'GET',

@@ -4,7 +4,7 @@ import { VerificationView } from '../../contract/verification.ts'
 import type { Verifications } from '../../core/verification/read.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/verification/{verificationId}`: how an attempt stands. */
+/** `GET /api/v2/verification/{verificationId}`: a verification and its status. */
 export const verificationRead = (deps: { verifications: Verifications }) =>
   defineRoute({
     method: 'GET',

@@ -3,7 +3,7 @@ import type { ResendVerification } from '../../core/verification/resend.ts'
 import { defineRoute } from '../route.ts'
 import { sendAnswer } from '../send-answer.ts'
 
-/** `POST /api/v2/verification/resend`: a new code for the same verification. */
+/** `POST /api/v2/verification/resend`: sends another code for the same verification. */
 export const verificationResend = (deps: { resendVerification: ResendVerification }) =>
   defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
 import { sendAnswer } from '../send-answer.ts'
 
-/** `POST /api/v2/verification/send`: a new code. */
+/** `POST /api/v2/verification/send`: starts a verification and sends its code. */
 export const verificationSend = (deps: { startVerification: StartVerification }) =>
   defineRoute({
     method: 'POST',

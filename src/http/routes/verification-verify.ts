@@ -2,7 +2,7 @@ import { VerificationCheck, Verified } from '../../contract/verification.ts'
 import type { Checks } from '../../core/verification/check.ts'
 import { defineRoute } from '../route.ts'
 
-/** `POST /api/v2/verification/verify`: the code that somebody gave. */
+/** `POST /api/v2/verification/verify`: checks a code. */
 export const verificationVerify = (deps: { checks: Checks }) =>
   defineRoute({
     method: 'POST',

@@ -6,17 +6,17 @@ import { defineRoute } from '../route.ts'
 
 type Deps = {
   inbound: InboundReceiver
-  /** Where we are reached, which signatures are of; null when nobody said. */
+  /** The URL under which providers reach this server, which signatures cover; null if not configured. */
   publicUrl: string | null
 }
 
-/** What WhatsApp sends at most in one call. */
+/** The size limit of WhatsApp's webhook calls. */
 const MOST_BYTES = 3 * 1_048_576
 
 /** `POST /webhooks/{provider}/{connectionId}` */
 export const webhooksReceive = (deps: Deps) => receiveBy('POST', deps)
 
-/** `GET /webhooks/{provider}/{connectionId}`: some gateways tell of deliveries in a query. */
+/** `GET /webhooks/{provider}/{connectionId}`: some gateways report deliveries by GET, in the query. */
 export const webhooksReceiveByGet = (deps: Deps) => receiveBy('GET', deps)
 
 function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
