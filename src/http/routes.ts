@@ -284,7 +284,7 @@ const ROUTES = [
   adminConnectionsTest, //          POST   /api/admin/connections/{id}/test
   adminConnectionsWebhook, //       GET    /api/admin/connections/{id}/webhook
 
-  // The console: coming in, and one’s own login
+  // The console: signing in, and the login of the signed-in person
   consoleSetupRead, //              GET    /api/console/setup
   consoleSetup, //                  POST   /api/console/setup
   consoleLogin, //                  POST   /api/console/login

@@ -68,7 +68,7 @@ describe('keys', { timeout: 60_000 }, () => {
     const key = (await shown.textContent())!
     expect(key).toMatch(/^ph_test_\w+$/)
     expect(await findBarriers(page)).toEqual([])
-    // What is shown this once is not left by letters that lead to another page.
+    // The keyboard shortcuts of the navigation must not leave a page that shows a key only once.
     await page.getByRole('button', { name: 'I have saved it' }).focus()
     await page.keyboard.press('g')
     await page.keyboard.press('o')

@@ -150,7 +150,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
     const codes = (await dialog.getByRole('region', { name: 'Recovery codes' }).textContent())!.split('\n')
     await dialog.locator('button:focus', { hasText: 'Copy' }).waitFor()
-    // They are shown this once.
+    // The codes are shown only once.
     await page.keyboard.press('Escape')
     await dialog.getByRole('button', { name: 'I have saved them' }).click()
 

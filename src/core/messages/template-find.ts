@@ -36,7 +36,10 @@ export function findTemplate(
   const template = id === undefined ? findByKey(body, recipient, templates) : findById(body, templates)
   const path = id === undefined ? 'template.key' : 'template.id'
   if (!isUsable(template.status)) {
-    throw invalid(path, `the template "${template.name}" is ${template.status}: neither approved nor active`)
+    throw invalid(
+      path,
+      `the template "${template.name}" is ${template.status}: it must be approved or active`,
+    )
   }
   return { template, path }
 }

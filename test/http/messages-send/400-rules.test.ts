@@ -356,7 +356,7 @@ describe('attachment', () => {
     )
   })
 
-  test('is not carried by SMS', async () => {
+  test('is refused over SMS', async () => {
     await invalidAt(
       account,
       { to: PHONE, text: 'Hello', attachment: { type: 'image', base64: 'QUJD' } },

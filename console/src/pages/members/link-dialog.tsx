@@ -5,7 +5,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 
 export type CreatedLink = { link: string; mail: string; email: string }
 
-/** The link of an invitation, or one to a new password, which is shown this once. */
+/** The link of an invitation or of a password reset, which is shown only once. */
 export function LinkDialog({
   made,
   onClose,
