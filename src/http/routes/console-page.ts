@@ -112,12 +112,12 @@ function chooseEncoding(accepted: string | undefined, { encoded }: ConsoleFile):
 
 const BUILDING = plainPage(
   'The console is being built',
-  'This happens once, at the first start of a checkout, and takes some seconds. The page comes by itself. The API serves already.',
+  'This happens once, at the first start of a checkout, and takes some seconds. This page then reloads itself. The API is already available.',
   2,
 )
 const NOT_BUILT = plainPage(
   'The console is not built',
-  'Building it failed; the log of the server says why. <code>npm run console</code> builds it. The API serves all the same.',
+  'The build failed; the server’s log says why. <code>npm run console</code> repeats it. The API is available nevertheless.',
   10,
 )
 
