@@ -162,7 +162,7 @@ describe('a template in the sandbox', () => {
     await expect(link.readTemplate!('order_update', 'en', never)).rejects.toThrow()
     await link.close()
     await gone.close()
-    expect(createSandboxInbox({ db: database.db })).toHaveProperty('plantTemplate')
+    expect(createSandboxInbox({ db: database.db })).toHaveProperty('storeTemplate')
   })
 })
 
