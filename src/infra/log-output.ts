@@ -8,23 +8,47 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024
 /** How long a process that exits waits for a slow reader. */
 const FINAL_FLUSH_MS = 1_000
 const LOOK_MS = 10
+/** A write wakes another thread, which costs as much as several lines: lines are written together. */
+const BATCH_MS = 10
+const BATCH_LENGTH = 16_384
 
-/** The library's buffer of lines that are not written yet. */
+/** The library's buffer of what is not written yet. */
 type Waiting = { _bufs: string[] }
 
 /**
- * Standard output, written without blocking. At the exit of the process, it is flushed only as far as it is
- * read: the library's own flush would retry for ever, and block signals. Lost lines are counted, and reported
- * by a log line.
+ * Standard output, written without blocking, at most 10 ms later. At the exit of the process, it is flushed
+ * only as far as it is read: the library's own flush would retry for ever, and block signals. Lost lines are
+ * counted, and reported by a log line.
  */
 export function createOutput(): ReturnType<typeof destination> {
   const output = destination({ dest: STDOUT, sync: false, maxLength: MOST_WAITING_BYTES })
+  const write = output.write.bind(output)
+  let batch: string[] = []
+  let batchLength = 0
+  let timer: NodeJS.Timeout | null = null
   let lost = 0
+
+  function takeBatch(): string {
+    if (timer) clearTimeout(timer)
+    timer = null
+    const text = batch.join('')
+    batch = []
+    batchLength = 0
+    return text
+  }
+
+  output.write = line => {
+    batch.push(line)
+    batchLength += line.length
+    if (batchLength >= BATCH_LENGTH) return write(takeBatch())
+    timer ??= setTimeout(() => write(takeBatch()), BATCH_MS)
+    return true
+  }
   // Standard output may be a file on a full disk, or a closed pipe: the next line retries. The log must not
   // end the process.
   output.on('error', () => {})
-  output.on('drop', () => {
-    lost++
+  output.on('drop', (text: string) => {
+    lost += text.split('\n').length - 1
   })
   output.on('drain', () => {
     if (lost === 0) return
@@ -33,8 +57,9 @@ export function createOutput(): ReturnType<typeof destination> {
     output.write(line)
   })
   output.flushSync = () => {
-    const { _bufs: lines } = output as unknown as Waiting
-    writeWhile(Buffer.from(lines.splice(0).join('')), FINAL_FLUSH_MS)
+    const { _bufs: waiting } = output as unknown as Waiting
+    const text = waiting.splice(0).join('') + takeBatch()
+    writeWhile(Buffer.from(text), FINAL_FLUSH_MS)
   }
   return output
 }
