@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../config.ts'
 import { LEAST_TOKEN_CHARACTERS } from '../http/auth.ts'
 import { CONSOLE_DIR } from '../infra/console-build.ts'
 import { createConsoleFiles } from '../infra/console-files.ts'
+import { giveBackMemory } from '../infra/give-back-memory.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
@@ -141,6 +142,7 @@ async function start(
     })
     // Now, since a kill would skip the flush at the exit.
     flushCompileCache()
+    giveBackMemory()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
     const build = buildStaleConsole({ files: consoleFiles, log, progress })

@@ -57,10 +57,9 @@ const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url))
 const START_TIMEOUT_MS = 30_000
 const BALANCE = 1_000_000
 /**
- * The Node flags of `npm start`. Without the limit, the young generation would grow to 128 MB, and with 16 MB
- * the idle program uses more than 150 MB. And without the flag against pretenuring, V8 would allocate lists
- * in the old generation once earlier ones lived long, and keep their rows there: validating a million rows
- * took 310 MB instead of 190 MB.
+ * The Node flags of `npm start`. Without the limit, the young generation would grow to 128 MB (decision 31).
+ * And without the flag against pretenuring, V8 would allocate lists in the old generation once earlier ones
+ * lived long, and keep their rows there: validating a million rows took 310 MB instead of 190 MB.
  */
 const AS_NPM_START = readStartFlags()
 
