@@ -1,3 +1,5 @@
+import { createGenerations } from './generations.ts'
+
 /** The result of taking a token. */
 export type Verdict = {
   allowed: boolean
@@ -22,11 +24,11 @@ export type TokenBuckets = {
 
 /**
  * Token buckets by the generic cell rate algorithm: a bucket is one number, the time at which it will be full
- * again. At most `maxBuckets` are held; the least recently used one is evicted first, and is most likely full
- * then, so that nothing is lost.
+ * again. At most `maxBuckets` are held. Those that were not used for longest are evicted first, and are most
+ * likely full then, so that nothing is lost.
  */
 export function createTokenBuckets(maxBuckets: number): TokenBuckets {
-  const fullAtMs = new Map<string, number>()
+  const fullAtMs = createGenerations<string, number>(maxBuckets)
 
   function take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict {
     const perTokenMs = 1000 / ratePerSecond
@@ -36,7 +38,7 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     const untilMs = fromMs + perTokenMs
     // Half a microsecond of tolerance for rounding errors.
     const allowed = untilMs - nowMs <= depthMs + 0.0005
-    if (allowed) keep(key, untilMs)
+    if (allowed) fullAtMs.set(key, untilMs)
     const debtMs = (allowed ? untilMs : fromMs) - nowMs
     return {
       allowed,
@@ -46,17 +48,10 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     }
   }
 
-  function keep(key: string, untilMs: number): void {
-    if (!fullAtMs.delete(key) && fullAtMs.size >= maxBuckets) {
-      fullAtMs.delete(fullAtMs.keys().next().value as string)
-    }
-    fullAtMs.set(key, untilMs)
-  }
-
   function refund(key: string, ratePerSecond: number): void {
     const untilMs = fullAtMs.get(key)
     if (untilMs !== undefined) fullAtMs.set(key, untilMs - 1000 / ratePerSecond)
   }
 
-  return { take, refund: refund, size: () => fullAtMs.size }
+  return { take, refund, size: () => fullAtMs.size() }
 }

@@ -66,8 +66,19 @@ describe('token buckets', () => {
   })
 
   it('holds a bounded number of buckets', () => {
-    const buckets = createTokenBuckets(3)
-    for (let key = 0; key < 100; key++) buckets.take(String(key), 1, 1, 0)
-    expect(buckets.size()).toBe(3)
+    const buckets = createTokenBuckets(4)
+    for (let key = 0; key < 100; key++) {
+      buckets.take(String(key), 1, 1, 0)
+      expect(buckets.size()).toBe(key < 2 ? key + 1 : key % 2 === 0 ? 3 : 4)
+    }
+  })
+
+  it('keeps those that are in use when others are evicted', () => {
+    const buckets = createTokenBuckets(4)
+    buckets.take('busy', 1, 1, 0)
+    for (let key = 0; key < 100; key++) {
+      buckets.take(String(key), 1, 1, 0)
+      expect(buckets.take('busy', 1, 1, 0).allowed).toBe(false)
+    }
   })
 })

@@ -2,6 +2,7 @@ import type { FraudRules } from '../../contract/fraud.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import { timeOf } from '../../lib/ids.ts'
+import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 import type { Blocks } from './blocks.ts'
 import type { Breach, Guard, GuardedCheck, GuardedSend, GuardVerdict, Turn } from './guard.ts'
 import {
@@ -39,7 +40,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
   const keyring = createKeyring()
   const maturing = createMaturing()
   /** Sends that passed, until the caller says what became of them: it passes the same object again. */
-  const counted = new Map<GuardedSend, Counted>()
+  const counted = createShortLivedMap<GuardedSend, Counted>()
 
   /** Synchronous where all counts are in memory: awaiting would cost as much as judging. */
   function judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict> {

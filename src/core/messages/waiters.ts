@@ -1,5 +1,6 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { ConnectionId, MessageId } from '../../lib/ids.ts'
+import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Settlement } from './transitions.ts'
 
@@ -21,13 +22,15 @@ export type Waiters = {
   remove(id: MessageId): void
 }
 
+type Waiter = { claim: KeyClaim | null; resolve(outcome: FirstOutcome | null): void }
+
 export function createWaiters(): Waiters {
-  const waiting = new Map<MessageId, { claim: KeyClaim | null; resolve(word: FirstOutcome | null): void }>()
+  const waiting = createShortLivedMap<MessageId, Waiter>()
   return {
     wait: (id, claim) => new Promise(resolve => waiting.set(id, { claim, resolve })),
     claimOf: id => waiting.get(id)?.claim ?? null,
-    notify(id, word) {
-      waiting.get(id)?.resolve(word)
+    notify(id, outcome) {
+      waiting.get(id)?.resolve(outcome)
       waiting.delete(id)
     },
     remove: id => {

@@ -1,4 +1,5 @@
 import type { AccountId } from '../../lib/ids.ts'
+import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 import type { KeyClaim } from '../messages/hot-store.ts'
 
 /** The idempotency keys of starts in progress on this node, until each is accepted or refused. */
@@ -21,7 +22,7 @@ type Work = { waiting: (() => void)[] | null }
  * other nodes are distinguished by the database.
  */
 export function createKeysInProgress(): KeysInProgress {
-  const inProgress = new Map<string, Work>()
+  const inProgress = createShortLivedMap<string, Work>()
 
   function start(name: string): () => void {
     const work: Work = { waiting: null }
