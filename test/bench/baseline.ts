@@ -9,11 +9,11 @@ import { urlOf } from '../../src/infra/embedded/owner.ts'
 import { startChild, watch } from './child.ts'
 import type { ClientsPlan } from './pg-clients.ts'
 
-/** The speed of the PostgreSQL server alone, to which all figures are compared. */
+/** The speed of the PostgreSQL server alone, with which sends and checks of codes are compared. */
 export type Baseline = {
   /** The load generator: pgbench or pg-clients.ts. */
   name: string
-  /** Transactions per second: each calls one function, from 32 clients. */
+  /** Transactions per second and their mean duration: 32 clients, each transaction one call of a function. */
   run(seconds: number): Promise<{ perSecond: number; meanMs: number }>
 }
 
@@ -21,7 +21,9 @@ const CLIENTS = 32
 const ACCOUNTS = 100
 const CLIENTS_FILE = fileURLToPath(new URL('./pg-clients.ts', import.meta.url))
 
-/** The least that one durable send needs with one call per send: claim the key, hold the money, store the message. */
+/**
+ * The least work of a durable send, with one call per send: claim the key, hold the money, store the message.
+ */
 const SCHEMA = `
 create table wallets (account_id integer primary key, balance bigint not null, held bigint not null)
   with (fillfactor = 50);
@@ -43,7 +45,7 @@ begin
   return v_id;
 end $$;`
 
-/** The least that one durable check of a code needs: count a try, use the code. */
+/** The least work of a durable check of a code: count a try, and mark the code as used. */
 const TWO_UPDATES = `
 create table codes (account_id integer not null, number bigint not null, tries integer not null, status text not null,
   primary key (account_id, number)) with (fillfactor = 60);
@@ -65,7 +67,7 @@ const KINDS = {
 }
 export type BaselineKind = keyof typeof KINDS
 
-/** A body of some 600 characters. */
+/** A body of 600 characters. */
 const BODY = 'Your parcel 4711-0815 arrives today between 14:00 and 16:00. '.repeat(10).slice(0, 600)
 
 /** Creates a database for the baseline on the server of `socketDir`. */

@@ -60,7 +60,7 @@ async function registerAll(system: System): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-/** Waits when the rate limit refuses. */
+/** Tries again after a second when the rate limit refuses. */
 async function register(system: System, token: string): Promise<void> {
   for (;;) {
     const answer = await system.call('POST', '/botapp-bots', { token })

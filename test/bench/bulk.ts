@@ -101,7 +101,7 @@ async function takeInOften(dir: string, rows: number, times: number): Promise<In
   return intakes.reduce((highest, each) => (each.peakMb > highest.peakMb ? each : highest))
 }
 
-/** In a process of its own, so that the garbage of one size does not count for the next. */
+/** Starts a program for each size, so that the garbage of one size does not count for the next. */
 async function takeInAlone(dir: string, rows: number): Promise<Intake> {
   const system = await startSystem({ accounts: 1 })
   try {
@@ -230,7 +230,7 @@ function post(system: System, file: string, key: string, apiKey: string): Promis
   })
 }
 
-/** Rows per second, from the end of the intake. */
+/** Waits until the job is validated; returns the rows validated per second since the end of the intake. */
 async function untilValidated(system: System, job: string, rows: number): Promise<number> {
   const startedMs = performance.now()
   for (;;) {
@@ -382,7 +382,7 @@ async function untilAllRun(system: System): Promise<void> {
   await pause(3_000)
 }
 
-/** Reads jobs for so long; returns how long each read took, in ms. */
+/** Reads jobs for `forMs`; returns how long each read took, in ms. */
 async function readFor(system: System, jobs: readonly Started[], forMs: number): Promise<number[]> {
   const times: number[] = []
   const startedMs = performance.now()

@@ -13,7 +13,7 @@ const EVENTS_A_SECOND = 10_000 / 60
 const FEED_EVERY_MS = 60
 /** More than can be in flight. */
 const MESSAGES = 1_000
-/** Time until as many are in flight as this rate gives with a receiver that takes a second. */
+/** Time until a steady number of events is in flight: the receiver takes a second for each. */
 const FILL_MS = 2_500
 const ROUNDS = 6
 
@@ -75,7 +75,10 @@ function noteSpread(rounds: readonly Round[]): void {
 }
 
 type Feed = {
-  /** The result of `work`, and the events per second delivered meanwhile, their delay, and their number. */
+  /**
+   * Runs `work` while events are written. Returns its result, the events delivered per second meanwhile,
+   * their delays, and the number of all events that were written, before and during `work`.
+   */
   during<T>(
     work: () => Promise<T>,
   ): Promise<{ result: T; told: number; lagsMs: readonly number[]; written: number }>
@@ -142,7 +145,9 @@ async function untilIdle({ db }: System): Promise<void> {
   throw new Error('the deliveries did not end')
 }
 
-/** The CPU cost of one event on an idle system, from its rows to the end of its delivery. */
+/**
+ * Notes the CPU cost of one event on an idle system, from the insert of its row to the end of its delivery.
+ */
 async function noteIdleCost(system: System, feed: Feed, seconds: number): Promise<void> {
   const quiet = await cpuDuring(system, () => pause(seconds * 1_000))
   const busy = await cpuDuring(system, () => feed.during(() => pause(seconds * 1_000)))
@@ -188,7 +193,7 @@ function toFigures(rounds: readonly Round[]): Figure[] {
       measured: `${Math.round(told).toLocaleString('en')}/min`,
       baseline: '',
       value: told / 10_000,
-      // A little below 1, since the clocks cut off a little at both ends.
+      // A little below 1, since the events are not counted at exactly the times that the clock is read.
       target: { least: 0.98 },
     },
   ]

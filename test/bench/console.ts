@@ -10,7 +10,7 @@ import { type System, startSystem } from './system.ts'
 const MOST_PAINT_MS = 1_000
 const MOST_INTERACTIVE_MS = 2_000
 const ROWS = 20_000
-/** Visible rows and those around them, some twenty nodes each, and the rest of the page. */
+/** The visible rows and those around them, with some twenty nodes each, and the rest of the page. */
 const MOST_NODES = 2_500
 const MOST_GROWTH_MB = 12
 
@@ -163,7 +163,7 @@ async function scrollTo(page: Page, rows: number): Promise<Size> {
   return { nodes, heapMb }
 }
 
-/** Scrolls back, which loads dropped rows again. */
+/** Scrolls back, which loads rows again that were dropped, and waits for them. */
 async function scrollBack(page: Page): Promise<void> {
   await page.evaluate(`${SCROLLER}.scrollTo(0, ${SCROLLER}.scrollHeight * 0.7)`)
   await page.waitForFunction(

@@ -12,8 +12,9 @@ export function cpuOf(pid: number): number {
 }
 
 /**
- * CPU time that a PostgreSQL server has used since the first reading, in ns, without its autovacuum, which
- * works for earlier writes. Processes that ended between two readings are not counted since the last one.
+ * A running total of the CPU time of a PostgreSQL server, in ns, to be compared between readings. It leaves
+ * out the autovacuum workers, which work for earlier writes, and what a process used between the last reading
+ * and its end.
  */
 export function createServerMeter(postmaster: number): () => number {
   let last = new Map<number, number>()
@@ -59,7 +60,7 @@ function childrenOf(pid: number): number[] {
     .map(Number)
 }
 
-/** The fourth field of /proc/<pid>/stat; the name before it may hold anything. */
+/** The fourth field of /proc/<pid>/stat; the second one, a name, may contain spaces and parentheses. */
 function parentOf(pid: string): number {
   const text = read(`/proc/${pid}/stat`)
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])

@@ -3,15 +3,16 @@ import type { System } from './system.ts'
 
 /** Messages of the account that is measured; another account has a fifth as many in between. */
 export const MESSAGES = 1_000_000
-/** Messages with a rare value. */
+/** The number of messages with each rare value. */
 export const RARE = 3
 const DAYS = 60
 const DAY_MS = 86_400_000
 const SLICE = 100_000
 
 /**
- * Messages like those of sixty days of traffic: in order of time, more by day than by night, most of them
- * delivered, to some 200,000 recipients; rare values have three each, far apart.
+ * Stores messages like those of sixty days of traffic: in order of time, at a rate that varies over the day,
+ * most of them delivered, to some 200,000 recipients. Each rare value has three messages, far apart; those of
+ * the rare bulk job follow each other.
  */
 export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messages: number) {
   const account = toUuid(ids.accounts[0] as `acc_${string}`)
@@ -87,7 +88,7 @@ const FILL = `
                   when n % 3 = 0 then 'RECIPIENT_REJECTED' when n % 3 = 1 then 'MESSAGE_REJECTED' else 'PROVIDER_UNAVAILABLE' end as code
         from (
           select *, case when copy = 0 then $1::uuid else $2::uuid end as owner,
-                 -- By night a quarter of what there is by day.
+                 -- The rate varies over 24 hours: at its lowest it is about a third of its highest.
                  $3::float8 + $4::float8 * n + 2 * 3600000 * sin(2 * pi() * $4::float8 * n / 86400000) as at,
                  case when rare and n % 7 = 6 then 'botapp_bot' when n % 100 < 70 then 'local_sms' when n % 100 < 90 then 'int_sms'
                       when n % 100 < 96 then 'official_chatapp' else 'email_user' end as channel,
@@ -96,7 +97,7 @@ const FILL = `
                       when n % 1000 < 34 then 'undelivered' when n % 1000 < 59 then 'read' when n % 1000 < 119 then 'sent'
                       else 'delivered' end as status
             from (
-              -- Seven in a row, of which each has something of its own; their statuses are nothing rare.
+              -- Three groups of seven consecutive messages: n % 7 says which rare values a message has; 5 has none.
               select n, copy, copy = 0 and n / 7 in ($7::integer / 70 + 70, $7::integer / 14 + 70, $7::integer / 8 + 70) as rare
                 from generate_series($5::integer, $6::integer) as n, generate_series(0, (n % 5 = 0)::integer) as copy
             ) numbered

@@ -4,7 +4,7 @@ import { fillHistory, MESSAGES, RARE } from './explorer-history.ts'
 import { type Figure, fixed, note } from './report.ts'
 import { type System, startSystem } from './system.ts'
 
-/** Every filter of the explorer, and what people combine. */
+/** Every filter of the explorer, and some common combinations. */
 const QUERIES: readonly Query[] = [
   { name: 'no filter', query: {} },
   { name: 'mode=live', query: { mode: 'live' } },
@@ -56,14 +56,14 @@ type Query = {
   rows?: number
 }
 
-/** Starts of pages: at the top, and below so many messages. */
+/** Where a page starts: below so many messages. */
 const DEPTHS = [0, 500_000, 950_000]
 const MOST_MS = 200
 
 /**
  * The time for a page of the explorer over 1,000,000 messages of one account, for every filter, common and
- * rare values, from the top and from far below. If a page does not find all in time, the next one goes on: so
- * the time to find all of a rare value is also reported.
+ * rare values, from the top and from far below. A page may end before it has found all matches, and the next
+ * one continues: so the time to find all messages with a rare value is also reported.
  */
 export async function measureExplorer(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: 2 })
@@ -101,7 +101,10 @@ export async function measureExplorer(quick: boolean): Promise<Figure[]> {
   }
 }
 
-/** `cpuMs` is the CPU time of the program and its database: the time of a page on an otherwise idle machine. */
+/**
+ * `cpuMs` is the CPU time of the program and its database per page, which other load on the machine affects
+ * less.
+ */
 type Timed = { p50Ms: number; p99Ms: number; maxMs: number; cpuMs: number }
 
 async function time(system: System, query: URLSearchParams, times: number): Promise<Timed> {

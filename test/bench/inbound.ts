@@ -9,7 +9,7 @@ import { pause, type System, startSystem } from './system.ts'
 
 const A_SECOND = 200
 const PEOPLE = 500
-/** Nothing listens there: nothing is sent. */
+/** No server listens there, since nothing is sent. */
 const NO_GRAPH = 'http://127.0.0.1:9'
 const PATIENCE_MS = 10_000
 
@@ -37,7 +37,7 @@ export async function measureInbound(quick: boolean): Promise<Figure[]> {
   }
 }
 
-/** In ms, ascending; `answers` is how long the provider waited for its 200. */
+/** Times are in ms, ascending; `answersMs` is how long the provider waited for its 200. */
 type Told = {
   perSecond: number
   lagsMs: readonly number[]

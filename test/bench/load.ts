@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /**
- * Sends messages over HTTP as fast as they are answered: raw sockets, one
- * request at a time on each, kept alive. A program of its own, so that what it
- * costs is not counted. Takes a plan as a line of JSON on standard input and
- * prints what came of it:
+ * Sends messages over HTTP as fast as they are answered: raw sockets that are kept alive, one request at a
+ * time on each. A program of its own, so that its CPU time is not counted as that of the server. Prints `{}`
+ * when it is ready; then takes plans as lines of JSON on standard input, and prints the result of each as a
+ * line of JSON:
  *
  *     node test/bench/load.ts
  */
@@ -25,16 +25,16 @@ export type LoadPlan = {
   verification?: 'send' | { ids: readonly string[]; code: string }
   /** Number of different phones; 10,000 by default. */
   phones?: number
-  /** The first number of the run: no idempotency key is used twice. */
+  /** The number of the first request, from which phones and keys follow: no idempotency key is used twice. */
   offset: number
 }
 
 export type LoadResult = {
-  /** How many answers by status. */
+  /** The number of responses by status. */
   answers: Record<string, number>
-  /** The body of the first response that is not a 200. */
+  /** The first response that is not a 200, with its headers. */
   firstFailure: string | null
-  /** From the first request to the last answer. */
+  /** From opening the first connection to the end of the last one. */
   seconds: number
   p50Ms: number
   p99Ms: number

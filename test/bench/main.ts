@@ -17,14 +17,14 @@ import { measureThroughput, type ThroughputName } from './throughput.ts'
 import { measureVerification } from './verify.ts'
 
 /**
- * The figures that this program is held to, each against a baseline of the same
- * run on the same machine: durable sends a second, what a batch
- * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
+ * Measures the figures that have a target, many of them against a baseline of the same run on the same
+ * machine: durable sends per second, the cost of batches, memory, the cost of a send in a full database, and
+ * more. Everything is started here and removed again.
  *
  *     npm run bench -- [name …]
  *
- * Without names all of them run, in some half an hour; BENCH_QUICK=1 takes
- * samples in some minutes, which show that it works and little more.
+ * Without names all parts run, in some half an hour. With BENCH_QUICK=1 they take some minutes; their short
+ * samples only show that the bench works.
  */
 const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
 const PARTS: Readonly<Record<string, (quick: boolean) => Figure[] | Promise<Figure[]>>> = {
@@ -45,7 +45,7 @@ const PARTS: Readonly<Record<string, (quick: boolean) => Figure[] | Promise<Figu
   memory: measureMemory,
 }
 const NAMES: readonly string[] = [...THROUGHPUT, ...Object.keys(PARTS)]
-/** Time limit of each part. */
+/** Time limit of each part; the parts of `THROUGHPUT` share one. */
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {

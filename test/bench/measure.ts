@@ -91,8 +91,8 @@ async function describeUnsettled({ db }: System, sends: number): Promise<string>
 export const PRICE_MICROS = 10_000
 
 /**
- * All sends are settled when nothing is held and exactly their price was captured: the wallets show that
- * quickly, however many messages are stored.
+ * Sends are settled when no money is held and exactly their price was captured. The wallets are quick to
+ * read, however many messages are stored.
  */
 export async function watchMoney({ db }: System): Promise<Settled> {
   const read = async () => {
@@ -110,7 +110,7 @@ export async function watchMoney({ db }: System): Promise<Settled> {
   }
 }
 
-/** An event row for each send, and the message it speaks of delivered. */
+/** Sends are settled when each has an event; then as many messages must be delivered. */
 export async function watchDeliveries({ db }: System): Promise<Settled> {
   const count = async (sql: string) => ((await db.query(sql)).rows[0] as { count: number }).count
   const events = () => count(`select count(*)::integer as count from events where type = 'message.delivered'`)
@@ -126,7 +126,7 @@ export async function watchDeliveries({ db }: System): Promise<Settled> {
   }
 }
 
-/** The middle of some values. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -9,9 +9,9 @@ import { pause, type System, startSystem } from './system.ts'
 const GRAPH_SINK = fileURLToPath(new URL('./graph-sink.ts', import.meta.url))
 const MB = 1024 * 1024
 const FILE_BYTES = 100 * MB - 64 * 1024
-/** The first file and the first message load what they need. */
+/** The size of a first file, which is not measured: it makes the program load the code that it needs. */
 const WARM_UP_BYTES = MB
-/** Time after the first use for the garbage of the start to be collected. */
+/** Time for earlier garbage to be collected. */
 const SETTLE_MS = 5_000
 const MOST_GROWTH_MB = 32
 
@@ -43,7 +43,9 @@ export async function measureMedia(): Promise<Figure[]> {
 
 type Growth = { fromMb: number; toMb: number; seconds: number }
 
-/** By the kernel's high-water mark, which is reset first. */
+/**
+ * Resident memory before `work`, and its peak during it: the kernel's high-water mark, which is reset first.
+ */
 async function growth(pid: number, work: () => Promise<void>): Promise<Growth> {
   const startedMs = performance.now()
   const fromMb = residentMb(pid)
@@ -122,7 +124,7 @@ function blobOf(bytes: number): Blob {
   return new Blob([new Uint8Array(pdf(bytes))], { type: 'application/pdf' })
 }
 
-/** Resolves when the receiver has got the file and the message. */
+/** Sends the file; resolves when the sink has received it and the message. */
 async function sendFile(system: System, sink: Child, templateId: string, assetId: string): Promise<void> {
   const before = await readCounts(sink)
   const answer = await system.call('POST', '/messages/send', {

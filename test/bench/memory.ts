@@ -5,7 +5,7 @@ import { pause, type System, startSystem } from './system.ts'
 
 const CONNECTIONS = 64
 const ACCOUNTS = 100
-/** A slow machine makes fewer sends than it should; the report says how many. */
+/** Ends a run early on a slow machine; the report says how many sends it made. */
 const MOST_SECONDS = 110
 /** Time for the work after a send, and for garbage collection. */
 const IDLE_MS = 3_000
@@ -15,8 +15,8 @@ const MOST_GROWTH = 1.1
 const COLLECTOR = new URL('./collect-on-signal.ts', import.meta.url).href
 
 /**
- * Memory of the Node process: idle after the start; then after many sends, and after many more, each time
- * after garbage collection.
+ * Memory of the Node process: idle after its start; and of another one after many sends and after many more,
+ * both times after a garbage collection.
  */
 export async function measureMemory(quick: boolean): Promise<Figure[]> {
   note('Memory of the Node process')

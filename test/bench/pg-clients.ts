@@ -2,9 +2,9 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /**
- * What pgbench does, where it is not installed: clients that call one prepared
- * statement each, one transaction after the other, in the bare protocol. A
- * program of its own that takes a plan as a line of JSON:
+ * Replaces pgbench where it is not installed: clients that execute a prepared statement, one transaction
+ * after the other, over PostgreSQL's protocol. A program of its own: prints `{}` when it is ready; then takes
+ * plans as lines of JSON on standard input, and prints the result of each as a line of JSON:
  *
  *     node test/bench/pg-clients.ts
  */
@@ -32,14 +32,14 @@ async function run(plan: ClientsPlan): Promise<{ transactions: number; tookMs: n
   }
 }
 
-/** One client; resolves with how many transactions it made. */
+/** Runs one client; resolves with the number of its transactions. */
 function talk(plan: ClientsPlan, untilMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(plan.socket)
     let held: Buffer = Buffer.alloc(0)
     let transactions = -2
 
-    /** ReadyForQuery comes after the startup, after the Parse, and after each transaction. */
+    /** Called for each ReadyForQuery: after the startup, after the Parse, and after each transaction. */
     function ready(): void {
       transactions++
       if (transactions === -1) socket.write(Buffer.concat([parse(plan.statement), message('S')]))

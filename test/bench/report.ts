@@ -3,16 +3,16 @@ import type { Measured } from './measure.ts'
 /** One figure that has a target. */
 export type Figure = {
   name: string
-  /** In the figure's own words, such as `8,412/s`. */
+  /** The measured value as text, such as `8,412/s`. */
   measured: string
   baseline: string
-  /** What is held against the target. */
+  /** The number that is compared with the target. */
   value: number
   unit?: string
   target: { least: number } | { most: number }
 }
 
-/** A line of text as the bench goes on; the figures come at the end. */
+/** Prints a line while the bench runs; the figures are printed at the end. */
 export function note(text: string): void {
   console.log(text)
 }
@@ -27,7 +27,7 @@ export function noteMeasured(name: string, measured: Measured): void {
   )
 }
 
-/** The table at the end. */
+/** Prints the table of all figures. */
 export function printFigures(figures: readonly Figure[]): void {
   const rows = figures.map(figure => [
     figure.name,

@@ -4,7 +4,7 @@ import { type System, startSystem } from './system.ts'
 
 const ACCOUNTS = 100
 const MOST_RATIO = 1.1
-/** Rows of one statement of the fill. */
+/** Messages that one statement inserts. */
 const PAGE = 100_000
 
 /**
@@ -95,9 +95,9 @@ function ratioFigure(
 }
 
 /**
- * Fills the store with messages as a day of sends leaves them: settled, with
- * their keys, their provider's ids and the money that they cost. Statistics are
- * left as they are: a store that grew overnight has none either.
+ * Fills the database with messages as a day of sends leaves them: settled, with their idempotency keys, their
+ * provider's ids and their price in the wallets. It does not run ANALYZE, so that the planner's statistics
+ * may be missing, as in a database that has grown fast.
  */
 async function fill({ db }: System, count: number): Promise<void> {
   for (let from = 0; from < count; from += PAGE) await db.query(FILL, [from, Math.min(PAGE, count - from)])
@@ -114,7 +114,7 @@ with chosen as (
   select array_agg(id) as accounts from accounts where name like 'Bench %'
 ), rows as (
   select accounts[1 + n % cardinality(accounts)] as account_id,
-         -- Over the last twenty hours, but never before this month.
+         -- Ids of the last twenty hours, but not of earlier months.
          uuidv7(-least(interval '20 hours', now() - date_trunc('month', now())) * (1 - n / 1e6)) as id,
          '+49' || (15112000000 + n % 10000) as recipient, n,
          (select id from connections where name = 'plain') as connection_id

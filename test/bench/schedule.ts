@@ -19,7 +19,7 @@ const NOBODY = 0
 const LOOK_EVERY_MS = 20
 const PATIENCE_MS = 120_000
 
-/** The result for messages that were all due at one time; times in s after it. */
+/** The result for messages that were all due at the same time; the times are in s after it. */
 type Fired = {
   messages: number
   firstS: number
@@ -107,10 +107,10 @@ function rowsOf({ ids: { plain, accounts } }: System, ids: Ids, count: number): 
   )
 }
 
-/** Stores all of them for one time, which the pace of the first page puts far enough ahead; returns that time. */
+/** Stores all of them for the same time, far enough ahead to store them before it; returns that time. */
 async function fill(db: Database, rows: readonly AcceptRow[]): Promise<number> {
   const startedMs = performance.now()
-  // 100,000 take some four seconds.
+  // 5 s, and 0.1 ms for each: 100,000 take some four seconds.
   const dueAt = Math.ceil((Date.now() + 5_000 + rows.length * 0.1) / 1_000) * 1_000
   for (let from = 0; from < rows.length; from += PER_CALL) {
     const some = rows.slice(from, from + PER_CALL).map(row => ({ ...row, dueAt, scheduledAt: dueAt }))
@@ -122,7 +122,7 @@ async function fill(db: Database, rows: readonly AcceptRow[]): Promise<number> {
   return dueAt
 }
 
-/** Until no money is held: every message was captured or released. */
+/** Waits until no money is held: that of every message was captured or released. */
 async function untilSettled({ db }: System, rows: readonly AcceptRow[]): Promise<void> {
   const giveUpMs = performance.now() + PATIENCE_MS
   for (;;) {

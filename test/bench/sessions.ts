@@ -5,7 +5,7 @@ import { pause, type System, startSystem } from './system.ts'
 const PHONE = '+12025550123'
 const MOST_SECONDS = 3
 const PATIENCE_MS = 20_000
-/** A connection that drops sooner again is reconnected more slowly. */
+/** A connection that drops sooner counts as failed, and after some of those reconnects become slower. */
 const STEADY_MS = 2_000
 
 /**

@@ -3,11 +3,11 @@ import { startChild } from './child.ts'
 
 const FILE = fileURLToPath(new URL('../support/smpp-sink.ts', import.meta.url))
 
-/** A message centre that answers at once, in a process of its own. */
+/** An SMSC that answers at once, in a process of its own. */
 export type Sink = {
   pid: number
   port: number
-  /** Messages that it took so far. */
+  /** The number of messages that it has received so far. */
   submits(): Promise<number>
   stop(): Promise<void>
 }

@@ -11,7 +11,7 @@ import { cpuOf, createServerMeter } from './cpu.ts'
 import type { LoadPlan, LoadResult } from './load.ts'
 import { type Sink, startSink } from './sink.ts'
 
-/** A complete Posthorn with its embedded database, accounts with money, and SMSCs; the program as it ships. */
+/** The whole program as it ships, with its embedded database, accounts with money, and SMSCs. */
 export type System = {
   pid: number
   url: string
@@ -22,21 +22,21 @@ export type System = {
   /** Switches the SMSC of all further sends. */
   route(to: 'plain' | 'receipts'): Promise<void>
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
-  /** A request of the operator, below `/api/admin`; the data of its answer. */
+  /** A request of the operator, below `/api/admin`; resolves with the `data` of its response. */
   admin: Admin
   /** A request of the first account, below `/api/v2`. */
   call(method: string, path: string, body: unknown): Promise<Response>
-  /** The same with a form. */
+  /** A POST of a form by the first account, below `/api/v2`. */
   post(path: string, form: FormData): Promise<Response>
   /** Messages that the SMSC without receipts has received. */
   taken(): Promise<number>
-  /** The connection to it, and the accounts, by their ids. */
+  /** The ids of the connection to that SMSC, and of the accounts. */
   ids: { plain: string; accounts: readonly string[] }
   /** Starts one more node on the same database. */
   addNode(): Promise<void>
-  /** CPU used so far, in ns; `tools` are the load, the centres, and this process. */
+  /** CPU time so far, in ns; `tools` are the load generator, the SMSCs, and this process. */
   cpu(): { node: number; postgres: number; tools: number }
-  /** Items and calls of the coalesced flushes so far. */
+  /** Flushes so far, and the items in them. */
   batches(): Promise<Batches>
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export type SystemOptions = {
   accounts: number
   /** Flags for Node itself, such as --cpu-prof. */
   nodeFlags?: readonly string[]
-  /** Settings beside the usual ones. */
+  /** Additional environment variables. */
   env?: Record<string, string>
 }
 
@@ -160,7 +160,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 type Server = { pid: number; url: string; stop(): Promise<void> }
 
-/** The log goes to a file, as in production; the line "serving" has the address. */
+/** The log goes to a file, as in production; its line "serving" contains the URL. */
 async function startServer(dataDir: string, { nodeFlags = [], env: more }: SystemOptions): Promise<Server> {
   const logFile = join(dataDir, 'server.log')
   const log = openSync(logFile, 'a')

@@ -71,7 +71,7 @@ function renderFor(seconds: number, template: CompiledTemplate, values: readonly
   }
 }
 
-/** Sends by template against sends of the same words, in turns on the same system. */
+/** Sends by template compared with sends of the same text, alternating on the same system. */
 export async function measureTemplated(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: ACCOUNTS })
   try {
@@ -97,7 +97,7 @@ export async function measureTemplated(quick: boolean): Promise<Figure[]> {
         target: { least: 0.85 },
       },
       {
-        // Unlike the rate, it is not affected by other load on the machine.
+        // Other load on the machine affects it less than the rate.
         name: 'their CPU, Node and PostgreSQL',
         measured: `${fixed(median(rounds.map(({ templated }) => cpuOf(templated))), 0)} µs`,
         baseline: `${fixed(median(rounds.map(round => round.plainMicros)), 0)} µs plain`,

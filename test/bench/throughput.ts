@@ -10,7 +10,7 @@ const CONNECTIONS = 64
 const ACCOUNTS = 100
 const ENDLESS = 10_000_000
 const ALL: readonly ThroughputName[] = ['sends', 'hot', 'full']
-/** A share of the machine. */
+/** The share of the machine from which other programs are reported. */
 const MUCH_OTHER_WORK = 0.1
 
 /** A run of sends, and the baseline right before and after it. */
@@ -45,19 +45,19 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
 const SEGMENT_MB = 4
 
 /**
- * Fills the WAL once: a new server creates each WAL segment, which blocks all writes meanwhile, while an
- * older one recycles segments.
+ * Fills the WAL once: a new server must create each WAL segment, which blocks all writes meanwhile; later it
+ * recycles old ones.
  */
 export async function ripen({ db }: System, logMb: number): Promise<void> {
   for (let made = 0; made < logMb; made += SEGMENT_MB) {
-    // Only a WAL that was written to is switched.
+    // Without a write since the last switch, there would be no switch.
     await db.query('select pg_current_xact_id()')
     await db.query('select pg_switch_wal()')
   }
   await db.query('checkpoint')
 }
 
-/** Compiled code and filled caches, as after the first minute of a day. */
+/** Sends until code is compiled and caches are filled. */
 async function warmUp(system: System, seconds: number): Promise<void> {
   await measure(system, { ...everyone(system), seconds })
 }
@@ -97,7 +97,7 @@ function measureStretch(system: System, name: ThroughputName, seconds: number): 
   }
 }
 
-/** Receipts taken, and an event row written for each message. */
+/** Sends with a receipt for each message, and an event that is stored for it. */
 async function measureFull(system: System, seconds: number): Promise<Measured> {
   await system.route('receipts')
   await system.db.query(`update accounts set event_types = '{message.delivered}'`)

@@ -49,8 +49,8 @@ export async function measureVerification(quick: boolean): Promise<Figure[]> {
 }
 
 /**
- * The load is what the fraud guard blocks: one range of numbers, and no code is confirmed. Its rules stay on,
- * as by default, but with limits that are never reached.
+ * Limits that the load does not reach. The fraud guard would block the load otherwise: its numbers are of one
+ * range, and no code is confirmed.
  */
 const OUT_OF_REACH: FraudSettings = {
   prefix: { unverified: 10_000 },
@@ -106,7 +106,7 @@ function stretch(system: System, seconds: number, codes: boolean): Promise<Measu
     connections: CONNECTIONS,
     requests: ENDLESS,
     seconds,
-    // No recipient gets a second code within a minute, which the guard would refuse.
+    // So many that no recipient gets a second code in a run, which the guard limits.
     phones: 1_000_000,
     ...(codes && { verification: 'send' as const }),
   })
@@ -163,7 +163,7 @@ async function measureChecks(system: System, quick: boolean): Promise<Figure[]> 
   }
 }
 
-/** Verifications whose code is known, as a start leaves them: account after account, as the load takes the keys. */
+/** Stores started verifications whose code is known, of each account in turn, as the load takes the keys. */
 async function seedVerifications({ db, ids: { accounts } }: System, count: number): Promise<Id<'ver'>[]> {
   const random = createRandom()
   const ids = createIds(systemClock, random)
@@ -192,12 +192,12 @@ async function seedVerifications({ db, ids: { accounts } }: System, count: numbe
   return made.map(({ id }) => id)
 }
 
-/** Wrong codes that begin with none to five of the right digits, one after the other, in turns. */
+/** Times wrong codes that begin with none to five of the right digits, one after the other, in turns. */
 async function measureTiming(system: System, quick: boolean): Promise<Figure> {
   const rounds = quick ? 60 : 600
   const guesses = [0, 1, 2, 3, 4, 5].map(right => CODE.slice(0, right) + '0'.repeat(CODE.length - right))
   const took: number[][] = guesses.map(() => [])
-  // Two verifications a round, since one takes five wrong codes; the first account's.
+  // Two of the first account for each round, since a verification allows fewer tries than a round has guesses.
   const ids = (await seedVerifications(system, rounds * 2 * ACCOUNTS)).filter((_, at) => at % ACCOUNTS === 0)
   for (let round = 0; round < rounds; round++) {
     for (let at = 0; at < guesses.length; at++) {

@@ -3,7 +3,7 @@ import { CHROMIUM } from '../support/chromium.ts'
 
 let shared: Promise<Browser> | null = null
 
-/** One for all files of a worker, which it ends with; another one where that is gone. */
+/** The browser of all test files of a worker, which ends with the worker; started again if it is gone. */
 export async function sharedBrowser(): Promise<Browser> {
   const running = await shared?.catch(() => null)
   if (!running?.isConnected()) shared = launchBrowser()
@@ -11,13 +11,13 @@ export async function sharedBrowser(): Promise<Browser> {
 }
 
 /**
- * Without the arguments of the package that it comes from, which switch off what is tested here:
- * they put all windows into one process, with one set of cookies, and end web security.
+ * Starts the browser without the arguments that its package suggests, since they switch off what is tested
+ * here: they put all windows into one process, with one set of cookies, and disable web security.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
-    // Its sandbox needs rights that a container does not give; every page here is our own.
+    // Its sandbox needs rights that containers do not have; it loads only our own pages.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
     headless: true,
   })

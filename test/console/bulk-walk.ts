@@ -5,17 +5,20 @@ import type { BulkJob } from '../../src/contract/bulk.ts'
 import type { Console, Window } from './support.ts'
 
 export type BulkWalk = {
-  /** A real file for the wizard: it tells one from another by its time as well. */
+  /**
+   * Chooses a real file, rewritten only if its content changes: the wizard also identifies it by its
+   * modification time.
+   */
   choose(name: string, content: string | Buffer): Promise<void>
   next(): Promise<void>
-  /** Through the wizard as far as it goes by itself; `answered` where the job's page comes. */
+  /** Goes through the wizard and sends; with `answered`, waits for the page of the job. */
   start(name: string, text: string, options?: { answered?: boolean; type?: string }): Promise<void>
   jobs(): Promise<BulkJob[]>
   /** Removes its files. */
   end(): Promise<void>
 }
 
-/** The steps of somebody who sends a file. */
+/** The steps of a person who sends a file. */
 export async function createBulkWalk({ app }: Console, { page, go }: Window): Promise<BulkWalk> {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-bulk-'))
 

@@ -6,20 +6,20 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { sharedBrowser } from './browser.ts'
 
-/** Where the pictures go; git leaves it alone. */
+/** The directory of the pictures; git ignores it. */
 const REPORT = new URL('report/', import.meta.url)
-/** Of a walk that goes well there are pictures for who asks for them; of one that fails there always are. */
+/** Whether `takePicture` takes pictures; those of failed tests are always taken. */
 const WANTS_PICTURES = process.env['CONSOLE_PICTURES'] !== undefined
-/** For one step of a person; a machine that does much else is no fault. */
+/** Time limit of one step; long, since the machine may be busy. */
 const PATIENCE_MS = 20_000
 
 export const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
 
 export type Console = {
   app: TestApp
-  /** A window of its own, signed in by nobody. Whatever goes wrong in it is kept. */
+  /** Opens a window with its own cookies, not signed in. Records its errors. */
   open(options?: { phone?: boolean; dark?: boolean }): Promise<Window>
-  /** Pictures of every window, for a test that has failed. */
+  /** Takes pictures of every window, for a test that has failed. */
   takePictures(name: string): Promise<void>
   stop(): Promise<void>
 }
@@ -27,15 +27,15 @@ export type Console = {
 export type Window = {
   context: BrowserContext
   page: Page
-  /** Errors of scripts, and what the security policy refused. */
+  /** Uncaught errors, and errors in the browser's console but for failed loads. */
   faults: string[]
-  /** Loads the console anew, at an address. */
+  /** Loads the console at a path. */
   go(path: string): Promise<void>
-  /** To a page of the navigation by its link; what was read stays. */
+  /** Clicks a link of the navigation: the console is not loaded again. */
   turn(path: string): Promise<void>
 }
 
-/** The whole program and a real browser in front of it; time is the machine's, as people's is, unless told otherwise. */
+/** The whole program and a real browser, by default with the system clock. */
 export async function startConsole(options: TestAppOptions = {}): Promise<Console> {
   const [app, browser] = await Promise.all([
     startTestApp({ clock: systemClock, ...options }),
@@ -81,7 +81,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
   }
 }
 
-/** The first login of an empty server, by the form. */
+/** Creates the first login of a new server by the form. */
 export async function setUp({ page, go }: Window): Promise<void> {
   await go('/')
   await page.getByLabel('Your name').fill(PERSON.name)
@@ -102,9 +102,9 @@ export async function signIn(
 
 export type Violation = { id: string; impact: string; nodes: string[] }
 
-/** What axe finds that is serious or worse; the contrasts alone where only the colours have changed. */
+/** The serious and critical violations that axe finds, of these rules only if they are given. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
-  // Half a megabyte, which a page keeps until it is left.
+  // Half a megabyte, which a page keeps until it is reloaded.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source)
   return page.evaluate(async only => {
     type Axe = {
@@ -117,7 +117,7 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
     }
     const { axe } = globalThis as unknown as { axe: Axe }
     const how = { resultTypes: ['violations'], ...(only && { runOnly: { type: 'rule', values: only } }) }
-    // `document` stands in the page alone.
+    // `document` exists only in the page.
     const { violations } = await axe.run((globalThis as unknown as { document: object }).document, how)
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -138,7 +138,7 @@ async function photograph(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: fileURLToPath(new URL(file, REPORT)), animations: 'disabled' })
 }
 
-/** As the toggle in the header does, without leaving the page. */
+/** Switches the colours as the toggle in the header does, without reloading the page. */
 export async function switchScheme(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.evaluate(wished => {
     type Root = { setAttribute(name: string, value: string): void }

@@ -6,7 +6,7 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const SHEET = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const KIND = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** The least that is an Excel workbook (ECMA-376): one sheet with these rows, numbers as numbers. */
+/** A minimal Excel workbook (ECMA-376): one sheet with these rows, numbers as numbers. */
 export function workbook(rows: readonly (readonly (string | number)[])[]): Buffer {
   return zip({
     '[Content_Types].xml': `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${KIND}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${KIND}.worksheet+xml"/></Types>`,
@@ -30,7 +30,7 @@ function toRow(cells: readonly (string | number)[], at: number): string {
   return `<row r="${at + 1}">${written.join('')}</row>`
 }
 
-/** Files as a ZIP that compresses nothing. */
+/** A ZIP archive of these files, uncompressed. */
 function zip(files: Record<string, string>): Buffer {
   const bodies: Buffer[] = []
   const entries: Buffer[] = []

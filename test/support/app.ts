@@ -63,7 +63,7 @@ export type TestApp = {
   demoKey: string
   /** Where it keeps its files. */
   dataDir: string
-  /** Every line that was logged, at whatever level. */
+  /** Every line that was logged, of all levels by default. */
   log: readonly string[]
   call(path: string, request?: Request): Promise<Answer>
   /** A request as the operator, below `/api/admin`. */
@@ -73,13 +73,16 @@ export type TestApp = {
   now(): number
   /** Advances the test's clock. */
   pass(ms: number): Promise<void>
-  /** Skips a long time at once, and then a second in steps, in which due timers run. */
+  /** Skips all but the last minute at once; timers run in that minute, and in 1.2 s more. */
   leap(ms: number): Promise<void>
   /** Moves the wall clock forward or back. */
   jump(ms: number): void
-  /** Advances the test's clock until `work` is done. */
+  /** Advances the test's clock, if it is fake, until `work` is done. */
   during<T>(work: Promise<T>): Promise<T>
-  /** Reads repeatedly while time advances, until `holds`; fails after 120 s of that time. */
+  /**
+   * Reads repeatedly while time advances, until `holds`; fails after 120 s of the fake clock, or 25 s of the
+   * system's.
+   */
   until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T>
   stop(): Promise<void>
 }
@@ -110,13 +113,16 @@ export type TestAppOptions = {
 const STEP_MS = 100
 const SEEN_OF_A_LEAP_MS = 60_000
 const LONGEST_WAIT_MS = 120_000
-/** The app's peers run in this process as well: they need iterations of the event loop to respond, but no time. */
+/**
+ * A request without a response after so many looks counts as silent: the app's peers run in this process as
+ * well.
+ */
 const MOST_LOOKS_AT_A_REQUEST = 60
 /** For an app with the system clock, which a test cannot advance. */
 const LONGEST_REAL_WAIT_MS = 25_000
 const OPERATOR_TOKEN = 'ph_op_of-the-tests'
 
-/** The whole program on a free port of the loopback, with a database of its own. */
+/** The whole program on a free port of the loopback, by default with a database of its own. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database
     ? { ...options.database, drop: async () => {} }
@@ -195,7 +201,7 @@ function createCall(url: string): TestApp['call'] {
   }
 }
 
-/** Advances time only while no peer owes a response, so that a slow machine causes no time-outs. */
+/** Advances time only while no response is outstanding, so that a slow machine causes no time-outs. */
 function createTime(
   fake: FakeClock | null,
   { db, url }: Pick<TestDatabase, 'db' | 'url'>,
@@ -251,7 +257,7 @@ function createTime(
     jump: ms => fake?.jump(ms),
     async leap(ms) {
       await quiet()
-      // To step through hours of idle loops would take too long.
+      // Stepping through hours of idle loops would take too long.
       const unseenMs = Math.max(0, ms - SEEN_OF_A_LEAP_MS)
       fake?.skip(unseenMs)
       await fake?.advance(ms - unseenMs)

@@ -5,7 +5,10 @@ import type { Answer, TestAccount, TestApp } from './app.ts'
 
 let keys = 0
 
-/** `POST /api/v2/messages/bulk` with the test key, and an idempotency key of its own unless one is given; null for none. */
+/**
+ * `POST /api/v2/messages/bulk`, with the test key unless `live`. By default with a new idempotency key; null
+ * for none.
+ */
 export function createBulk(
   app: TestApp,
   account: TestAccount,

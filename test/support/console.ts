@@ -4,15 +4,15 @@ import type { Answer, TestApp } from './app.ts'
 
 export const PASSWORD = 'correct horse battery'
 
-/** A person with a browser: keeps the cookie, and sends the CSRF token with every change. */
+/** A person with a browser: keeps the cookie, and sends the CSRF token with every request but a GET. */
 export type Visitor = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** For an account, below `/api/v2`. */
+  /** A function for requests for an account, below `/api/v2`. */
   for(
     accountId: string,
     mode?: 'live' | 'test',
   ): (method: string, path: string, body?: unknown) => Promise<Answer>
-  /** As the store has it now. */
+  /** Reads the session; it must be signed in. */
   session(): Promise<SessionView>
   logIn(email: string, password?: string, totp?: string): Promise<Answer>
   /** `name=value`, or empty. */
@@ -73,7 +73,7 @@ export async function setUp(app: Pick<TestApp, 'call'>, email = 'root@example.co
   return browser
 }
 
-/** The token of a link, as its page reads it. */
+/** The token of a link: its fragment. */
 export function tokenOf(link: string): string {
   return new URL(link).hash.slice(1)
 }

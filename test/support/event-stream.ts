@@ -3,11 +3,11 @@ import { readEvents, type ServerEvent, type StreamPosition } from '../../console
 export type EventStream = {
   status: number
   headers: Headers
-  /** The last id that was received. */
+  /** The last id that was received, and when data last arrived. */
   place: StreamPosition
   /** The next event; null at the end. */
   next(): Promise<ServerEvent | null>
-  /** The next event of this kind, its data read as JSON. Throws at the end. */
+  /** The data of the next event of this kind for which it `holds`, parsed as JSON. Throws at the end. */
   nextOf<T>(kind: string, holds?: (data: T) => boolean): Promise<T>
   close(): void
 }

@@ -22,7 +22,7 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([uint32(data.length), body, uint32(crc32(body))])
 }
 
-/** A JFIF file without image data: start, APP0, a comment of so many bytes, end. */
+/** A JFIF file without image data: start, APP0, comments of so many bytes in total, end. */
 export function jpeg(commentBytes = 10): Buffer {
   const segments: Buffer[] = [
     Buffer.from('ffd8' + 'ffe0' + '0010' + '4a46494600' + '0101' + '00' + '00010001' + '0000', 'hex'),

@@ -1,4 +1,6 @@
-/** A part of a form: text, or a file with its name and declared type; null leaves the header out. */
+/**
+ * A part of a form: text, or a file with its name and declared type; null leaves the name or the type out.
+ */
 export type FormPart =
   | { name: string; text: string; type?: string }
   | { name: string; bytes: Buffer; fileName?: string | null; type?: string | null }

@@ -27,7 +27,7 @@ const json = (status: number, body: unknown): PeerAct => ({
   body: JSON.stringify(body),
 })
 
-/** Answers of the SMS gateway. */
+/** Responses of the SMS gateway. */
 export const taken = (nth: number) => json(200, { id: `taken-${nth}` })
 export const noSuchNumber = json(400, { error: 'nobody' })
 export const notNow = json(503, { error: 'later' })
@@ -70,7 +70,7 @@ async function start(
   let sends = 0
   let since = 0
   const peer = await startHttpPeer(request => {
-    // A query for the sender, which is due at times.
+    // The provider queries its sender at times.
     if (request.method === 'GET') return json(404, {})
     sends++
     return next(sends - since)

@@ -27,7 +27,7 @@ export type PeerAct =
 export type HttpPeer = Peer & {
   url: string
   requests: PeerRequest[]
-  /** How many connections were ever taken. */
+  /** The number of connections accepted so far. */
   connections(): number
 }
 
@@ -66,7 +66,7 @@ export async function startHttpPeer(
   }
 }
 
-/** Accepts connections and sends nothing: with TLS, the handshake never begins. */
+/** Accepts connections and sends nothing: with TLS, the handshake is never answered. */
 export async function startMutePeer(): Promise<HttpPeer> {
   const signals = createSignals()
   const server = createServer(socket => socket.resume().on('error', () => {}))

@@ -1,11 +1,11 @@
 import { vi } from 'vitest'
 
-/** Interval of polling, so that polling does not slow the observed program. */
+/** Interval of polling, long enough that polling does not slow the observed program. */
 const LOOK_EVERY_MS = 10
 
 /**
- * Polls another program until `holds`. An error ends it at once. It is limited by time only, not by attempts,
- * so that a slow machine does not fail early.
+ * Polls another program until `holds`, for at most `withinMs`; throws at the first error. Attempts are not
+ * limited, so that it does not fail early on a slow machine.
  */
 export async function lookUntil<T>(
   read: () => Promise<T>,

@@ -10,7 +10,7 @@ export function upload(app: Pick<TestApp, 'call'>, key: string, parts: readonly 
   return app.call('/api/v2/templates/media', { method: 'POST', key, body, headers: { 'content-type': type } })
 }
 
-/** Uploads one file in the field that is meant for it; the asset. */
+/** Uploads one file in the field `file`; resolves with the asset. */
 export async function uploadFile(
   app: Pick<TestApp, 'call'>,
   key: string,
@@ -22,7 +22,7 @@ export async function uploadFile(
   return (answer.body['data'] as { asset: MediaAsset }).asset
 }
 
-/** What is left of uploads: rows by state, and files. */
+/** What is left of uploads: the state of each row, and the name of each file. */
 export async function mediaLeft(app: TestApp): Promise<{ rows: string[]; files: string[] }> {
   const { rows } = await app.db.query<{ state: string }>({
     name: 'media_states',

@@ -22,9 +22,10 @@ const NAME = /^ph-tests-(\d+)-/
 const LONGEST_RUN_MS = 3_600_000
 
 /**
- * Puts the temporary files of a run into memory, those of its servers and browsers too, and gives
- * what takes them away again; null where there is no such place, or too little of it. A run makes and removes some
- * hundred thousand files, and ext4 without a journal looks, for each that it makes, at all that were removed lately.
+ * Sets TMPDIR to a directory in memory, for the temporary files of a run and of its servers and browsers.
+ * Returns a function that removes it; null if TMPDIR is set already, or memory cannot be used or is too
+ * small. A run creates and removes some hundred thousand files, and ext4 without a journal examines the
+ * recently removed ones for each that it creates.
  */
 export function moveToMemory(env: NodeJS.ProcessEnv): (() => void) | null {
   // An explicit TMPDIR is respected.
@@ -51,7 +52,7 @@ function hasRoom(): boolean {
   return type === TMPFS && Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES
 }
 
-/** Deletes what killed runs left, which would take memory until a reboot. */
+/** Deletes the directories of killed runs, which would take memory until a reboot. */
 function sweepAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = NAME.exec(name)?.[1]
@@ -72,7 +73,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Programs are copied beside their data where nobody may run them in their own place; a container may forbid that here. */
+/**
+ * Whether programs may run from here, which a container may forbid: PostgreSQL's programs are copied beside
+ * their data if its user cannot reach them in their own place.
+ */
 function letsRun(directory: string): boolean {
   const program = join(directory, 'program')
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
-/** Independent SMSCs: Kannel's, in C, and one on Net::SMPP, in Perl. */
+/** Independent SMSCs: Kannel's, in C, and one that uses Net::SMPP, in Perl. */
 
 const DRIVE_SMPP = '/usr/lib/kannel/test/drive_smpp'
 const SCRIPT = fileURLToPath(new URL('../channels/peers/smsc.pl', import.meta.url))
@@ -25,14 +25,17 @@ export type Kannel = {
   port: number
   /** Resolves when it has written this to its log. */
   logged(text: string): Promise<void>
-  /** All that it wrote, once it has ended: by itself, when it has sent and got its messages and we are gone. */
+  /**
+   * Its whole log, once it has ended: it does so when it has sent and received its messages and the client is
+   * gone.
+   */
   report(): Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * Sends `messages` messages to the client that binds, and counts what it receives. Only one at a time on a
- * machine.
+ * Starts an SMSC that sends `messages` messages to the client that binds, and counts what it receives. Only
+ * one can run on a machine at a time.
  */
 export async function startDriveSmpp(messages: number): Promise<Kannel> {
   const smsbox = await holdSmsboxPort()

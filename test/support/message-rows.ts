@@ -1,7 +1,7 @@
 import type { AcceptRow, SettleRow } from '../../src/core/messages/hot-store.ts'
 import type { AccountId, ConnectionId, Id, MessageId } from '../../src/lib/ids.ts'
 
-/** A live SMS that costs 10 micros, begun with its accept by the node that accepts it. */
+/** A live SMS that costs 10 micros; the node that accepts it begins its first attempt with the accept. */
 export function acceptRow(
   ids: { accountId: AccountId; id: MessageId; connectionId: ConnectionId; dueAt: number },
   more: Partial<AcceptRow> = {},

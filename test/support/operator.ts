@@ -34,7 +34,7 @@ export type Operator = {
   stop(): Promise<void>
 }
 
-/** The accounts' and operator's routes of one node, over HTTP and a real database. */
+/** The routes of one node for accounts and the operator, over HTTP and on a real database. */
 export async function startOperator(options: Parameters<typeof openRooms>[1] = {}): Promise<Operator> {
   const database = await createTestDatabase()
   const rooms = await openRooms(database.db, options)

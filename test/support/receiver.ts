@@ -17,7 +17,7 @@ export type Got = {
   status: number | null
 }
 
-/** A status, a response, or none: the connection is cut, or stays silent. */
+/** A status, a response, or none: `cut` closes the connection, `silence` keeps it open. */
 export type Reaction = number | Answer | 'cut' | 'silence'
 /** `endless`: the body never ends. */
 type Answer = { status: number; headers: Record<string, string>; endless?: true }
@@ -30,7 +30,7 @@ export type Receiver = {
   react(how: Reaction | ((got: Got) => Reaction | Promise<Reaction>)): void
   /** Resolves when this many requests have come in. */
   count(n: number): Promise<void>
-  /** How many connections were ever taken. */
+  /** The number of connections accepted so far. */
   connections(): number
   /** How many of them are open. */
   open(): Promise<number>

@@ -164,7 +164,7 @@ export const BASIC_ACCOUNT = {
   phone: { number: '+12025550123', verified: true },
 }
 
-/** A node that receives no notifications without noticing: it knows only its own changes. */
+/** Connects a node that receives no notifications and does not notice: it knows only its own changes. */
 export const deaf = async (): Promise<ListenClient> => ({
   async query() {},
   on() {},

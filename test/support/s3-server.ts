@@ -14,11 +14,11 @@ export const BUCKET = 'posthorn-media'
 export type S3Server = {
   endpoint: string
   objects: Map<string, Buffer>
-  /** Parts of uploads that are not complete, by upload. */
+  /** Uploads that are not complete, with their parts, by upload id. */
   uploads: Map<string, { key: string; parts: Map<number, Buffer> }>
-  /** `METHOD operation`, in their order. */
+  /** The operation of each request, such as `PutObject`, in order. */
   requests: string[]
-  /** Requests whose signature was not what it had to be. */
+  /** The operations of requests with an invalid signature or body hash. */
   unsigned: string[]
   /** Answers the next requests of this operation with this status instead. */
   fail(operation: string, status: number, times?: number): void

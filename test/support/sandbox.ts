@@ -19,7 +19,7 @@ export type SandboxBench = {
   /** All receipts that were reported, with their times. */
   told: (Receipt & { toldAtMs: number })[]
   verdicts: TemplateUpdate[]
-  /** Opens the link of another node; `io` overrides what it is given. */
+  /** Opens a link, as each node does; `io` overrides what it is given. */
   open(io?: Partial<Io>): Promise<Link>
   outgoing(over?: Partial<Outgoing>): Outgoing
   pass(ms: number): Promise<void>

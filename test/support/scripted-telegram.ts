@@ -6,13 +6,13 @@ export type ScriptedCall = { path: string; token: string; method: string; body: 
 
 /**
  * A scripted Bot API, for what crabline does not have: refusals, groups that move, blocks, buttons, many
- * bots. It accepts every token; polling returns no updates.
+ * bots. It accepts every token; a poll for updates is never answered.
  */
 export type ScriptedTelegram = {
   apiRoot: string
   calls: ScriptedCall[]
   callsOf(method: string): ScriptedCall[]
-  /** The webhook of each token; no URL if updates are polled. */
+  /** The URL of the webhook of each token; empty after `deleteWebhook`. */
   webhooks: Map<string, string>
   /** Sets its responses from now on; null for the default. */
   answer(script: ((call: ScriptedCall) => PeerAct | null) | null): void

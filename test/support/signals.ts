@@ -1,4 +1,4 @@
-/** Waits for a state that the code under test announces by `notify`: no clock, no polling. */
+/** Waits for states whose changes are announced by `notify`, without a clock or polling. */
 export type Signals = {
   notify(): void
   /** Resolves at once, or at the `notify` after which `holds` is true. */

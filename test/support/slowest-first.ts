@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const SLOW = [/\/test\/console\//, /\/test\/(?:faults|cli|deploy)\/|\/test\/infra\/embedded/]
 
-/** Slow files first, so that no worker is left with one at the end: a fresh checkout has no timings yet. */
+/** Slow files first, so that no worker runs one alone at the end: a fresh checkout has no timings yet. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createSignals } from './signals.ts'
 
-/** A link over the SMPP provider with everything observable. */
+/** A link of the SMPP provider; everything that it reports is recorded. */
 export type TestLink = {
   link: Link
   states: readonly LinkState[]
@@ -23,7 +23,7 @@ export type TestLink = {
 export type TestLinkOptions = {
   clock?: Clock
   config?: Partial<SmppConfig>
-  /** Replaces the storage: handles the n-th call. */
+  /** Stands for the storage: called after the items are recorded, with the number of the call from 1. */
   emit?: (inbound: readonly Inbound[], nth: number) => Promise<void>
 }
 

@@ -15,11 +15,11 @@ import { createFramer, type Pdu, readPdu } from '../../src/channels/smpp/pdu-rea
 import { listen } from './loopback.ts'
 
 /**
- * An SMSC for measuring: takes every bind and every message, answers
- * at once, and sends delivery receipts if asked to. It keeps counts only.
+ * An SMSC for measuring: accepts every bind and every message, answers at once, and sends delivery receipts
+ * if asked to. It keeps only counts.
  *
- * As a program it prints `{"port":…}` on standard output, answers the line
- * `stats` on standard input with its counts as JSON, and ends with its input:
+ * As a program it prints `{"port":…}` on standard output, answers the line `stats` on standard input with its
+ * counts as JSON, and ends with its input:
  *
  *     node test/support/smpp-sink.ts [--receipts] [--port=0]
  */
@@ -34,7 +34,7 @@ export type SinkCounts = { submits: number; receipts: number; receiptsAcknowledg
 async function startSmppSink(options: { receipts?: boolean; port?: number } = {}): Promise<SmppSink> {
   const counts: SinkCounts = { submits: 0, receipts: 0, receiptsAcknowledged: 0, binds: 0 }
   const sockets = new Set<Socket>()
-  /** Connections that take receipts; each submit's goes to the next one. */
+  /** Connections that take receipts, which are sent to them in turn. */
   const receivers: ((message: ShortMessage, id: string) => void)[] = []
   const server = createServer(socket => {
     sockets.add(socket)

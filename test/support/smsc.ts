@@ -4,15 +4,15 @@ import { freePort, listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 /**
- * An SMSC that misbehaves on request, on the independent codec of the `smpp` package, which decodes texts by
- * its own tables.
+ * How an SMSC behaves. It uses the independent codec of the `smpp` package, which decodes texts by its own
+ * tables.
  */
 export type SmscBehaviour =
   | 'accept'
-  /** Unknown recipient, for good. */
+  /** Unknown recipient: a final refusal. */
   | 'reject'
   | 'throttle'
-  /** "Not now": a system error. */
+  /** A system error, which may pass. */
   | 'temporary-failure'
   /** Accepts submits without a response. */
   | 'silent'
@@ -49,7 +49,7 @@ export type Smsc = {
   send(command: string, fields?: Fields): void
   /** Cuts every connection. */
   reset(): void
-  /** Changes how submits are answered from here on. */
+  /** Changes how binds and submits are answered from now on. */
   behave(next: SmscBehaviour | Answer): void
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import { listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
-/** What the server does at a step instead of going on. */
+/** What the server does at a step instead of its usual reply. */
 export type Step =
   /** Replies with this: `550 5.1.1 no such user`. */
   | { reply: string }
@@ -37,7 +37,7 @@ export type SmtpPeer = {
   /** Resolves when so many mails were received to their final dot, whatever the reply. */
   submitted(count: number): Promise<void>
   idle(): Promise<void>
-  /** Closes all connections with a proper reply. */
+  /** Ends all connections, without a reply. */
   hangUp(): void
   close(): Promise<void>
 }
@@ -83,7 +83,7 @@ export async function startSmtpServer(
     ...options,
   })
   server.on('error', () => {})
-  /** STARTTLS strips the plain socket of all listeners, ours included. */
+  /** STARTTLS removes all listeners of the plain socket, ours included. */
   server.onSecure = (secured, session, done) => {
     const plain = socketOf(session)
     secured.once('close', () => gone(plain))

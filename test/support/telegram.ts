@@ -7,7 +7,7 @@ import { createSignals } from './signals.ts'
 /** A call of a bot, recorded by crabline. */
 export type BotCall = { method: string; body: Record<string, unknown>; accepted: boolean }
 
-/** Telegram's Bot API for one bot, by an independent implementation: crabline. */
+/** Telegram's Bot API for one bot, of an independent implementation: crabline. */
 export type Telegram = {
   apiRoot: string
   token: string

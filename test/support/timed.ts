@@ -3,7 +3,9 @@ const TICK_MS = 10
 /** A longer tick means that the machine was busy and did not run this process. */
 const LONGEST_TICK_MS = 50
 
-/** The result of a wait, and how long it took, in ms in which this process was run. */
+/**
+ * The result of a wait, and how long it took in ms; of a time in which this process did not run, 50 ms count.
+ */
 export async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
   let tookMs = 0
   let lastMs = performance.now()

@@ -5,10 +5,13 @@ import { type AccountId, firstUuidAt, toUuid } from '../../src/lib/ids.ts'
 
 const DAY_MS = 86_400_000
 
-/** A code's turn in the limit per recipient; `atMs` is when the code is sent, in ms since the epoch. */
+/** A code's place in the limit per recipient; `atMs` is when the code is sent, in ms since the epoch. */
 export type AskedTurn = Turn & { accountId: AccountId; atMs: number }
 
-/** Which codes are over the limit, by the function that the storing of codes calls; null for a code within it. */
+/**
+ * Which codes are over the limit, by the SQL function that is called when codes are stored; null for a code
+ * within it.
+ */
 export async function findLate(
   db: Db,
   turns: readonly AskedTurn[],

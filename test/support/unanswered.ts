@@ -4,8 +4,8 @@ import pg from 'pg'
 import { createSignals, type Signals } from './signals.ts'
 
 /**
- * Pending requests of this process: the fake time stands still for them, so that a slow machine causes no
- * time-outs.
+ * Pending requests of this process: the fake clock stands still while there are any, so that a slow machine
+ * causes no time-outs.
  */
 type Unanswered = {
   /** Database queries and connection attempts, by `host:port/database`. */
@@ -21,12 +21,12 @@ type Callback = (...results: unknown[]) => void
 
 const KEY = Symbol.for('posthorn.tests.unanswered')
 const asking = pg.Client.prototype as unknown as { connect: Ask; query: Ask; [KEY]?: Unanswered }
-/** Once per worker, for all its test files. */
+/** Shared by all test files of a worker. */
 const unanswered = asking[KEY] ?? startWatching()
 
 /**
- * Counts the unanswered queries to a database. The server's own view is not enough: it calls a connection
- * idle until it has read what was sent, which a busy machine delays.
+ * Counts the unanswered queries to a database. The server's own view is not enough: a connection counts as
+ * idle there until the server has read what was sent, which takes long on a busy machine.
  */
 export function watchQueries(connectionString: string): { count(): number; answered(): Promise<void> } {
   const address = addressOf(new pg.Client({ connectionString }))

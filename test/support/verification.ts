@@ -6,7 +6,7 @@ type Options = { live?: boolean; idempotencyKey?: string }
 export type Verifications = {
   /** `POST /api/v2/verification/…`; time advances until the response. */
   post(operation: 'send' | 'resend' | 'verify', body: unknown, options?: Options): Promise<Answer>
-  /** A send that must succeed. */
+  /** A `send` that must succeed. */
   start(body: unknown, options?: Options): Promise<VerificationAttempt>
   read(id: string): Promise<VerificationView>
 }

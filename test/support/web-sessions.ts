@@ -1,7 +1,10 @@
 import type { WebSessionView } from '../../src/contract/web-session.ts'
 import type { Answer, TestAccount, TestApp } from './app.ts'
 
-/** A connection for web sessions to the test's server, with a pace that tests need not wait for. */
+/**
+ * Creates a connection for web sessions to the test's server, so fast that tests need not wait; returns its
+ * id.
+ */
 export async function connectWebSessions(
   app: TestApp,
   socketUrl: string,
@@ -28,7 +31,7 @@ export function sessionsOf(app: TestApp, account: TestAccount) {
     return answer.body['data'] as WebSessionView
   }
 
-  /** Waits until the session has this state, and sends know it too: within a second. */
+  /** Waits until the session has this state, and a second more, after which sends use it too. */
   async function until(name: string, state: WebSessionView['state']): Promise<WebSessionView> {
     const found = await app.until(
       () => read(name),

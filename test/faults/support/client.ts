@@ -1,7 +1,7 @@
 import { lookUntil } from '../../support/look-until.ts'
 import { OPERATOR_TOKEN } from './posthorn.ts'
 
-/** A client that repeats unanswered requests with the same idempotency key until they are answered. */
+/** The response to one request. */
 export type Answer = { status: number; text: string; replayed: boolean }
 export type Account = { id: string; liveKey: string }
 export type Job = { account: Account; body: Record<string, unknown>; key: string; marker: string }
@@ -43,7 +43,8 @@ export function send(url: string, { account, body, key }: Omit<Job, 'marker'>) {
 
 /**
  * Sends, and waits until the message is sent: then the node knows the account and is connected to the
- * provider. The first response may come before the connection is up, and is replayed for each repeat.
+ * provider. It reads the message for that, since the response may come before the connection is up, and
+ * repeats only replay it.
  */
 export async function sendUntilSent(url: string, { account, body, key }: Omit<Job, 'marker'>): Promise<void> {
   const answer = await until(
@@ -57,7 +58,10 @@ export async function sendUntilSent(url: string, { account, body, key }: Omit<Jo
   )
 }
 
-/** A read that must succeed, at the latest when a busy machine has come to it; `data` of the answer. */
+/**
+ * A read that must succeed, repeated as long as it is answered with a 503; resolves with the `data` of the
+ * response.
+ */
 export async function read<T>(url: string, account: Account, path: string): Promise<T> {
   const answer = await until(
     () => ask(url, path, { headers: { 'x-api-key': account.liveKey } }),
@@ -97,7 +101,7 @@ export async function createAccount(
   return { id: account.id, liveKey }
 }
 
-/** Reads again and again until what is read holds. */
+/** Reads repeatedly until `holds`. */
 export function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,

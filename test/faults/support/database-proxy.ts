@@ -12,7 +12,7 @@ export type Line =
   | 'deaf'
 
 export type DatabaseProxy = {
-  /** The database's URL by way of the proxy. */
+  /** The database's URL with the address of the proxy. */
   url: string
   set(line: Line): void
   /** Existing connections become half-open; new ones work. */
@@ -29,7 +29,7 @@ export type DatabaseProxy = {
    * lost one.
    */
   loseEvery(words: string): { first: Promise<void>; stop(): void }
-  /** Loses the next response that contains these words, and cuts its connection; resolves when it has. */
+  /** Loses the next response that contains these words; resolves when it has. */
   loseAnswer(words: string): Promise<void>
   close(): Promise<void>
 }
@@ -37,7 +37,10 @@ export type DatabaseProxy = {
 /** `losesAnswer` is called instead of passing the next response on. */
 type Pair = { near: Socket; far: Socket; dead: boolean; losesAnswer: (() => void) | null }
 
-/** A TCP proxy, before PostgreSQL or whatever else listens there. A connection that lost a byte stays dead. */
+/**
+ * A TCP proxy for PostgreSQL, or any other server. A connection on which bytes were lost passes nothing any
+ * more.
+ */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = targetOf(new URL(databaseUrl))
   const pairs = new Set<Pair>()
@@ -138,7 +141,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   }
 }
 
-/** Not the query, each second, for newer functions: it contains the names of all files. */
+/**
+ * Whether these bytes contain the words. The check for a newer schema, which runs each second, does not
+ * count: it contains the names of all function files.
+ */
 function asks(bytes: Buffer, words: string): boolean {
   return bytes.includes(words) && !bytes.includes(`${words}.sql`)
 }

@@ -11,9 +11,9 @@ export type Posthorn = {
   pid: number
   /** Lines that it logged, as objects. */
   log: readonly LogLine[]
-  /** Throws, with its last output, if it has ended by itself. */
+  /** Throws, with its last output, if it has exited. */
   checkAlive(): void
-  /** When it ends by itself: its exit code and the last line that it said to its operator. */
+  /** Resolves when it has ended, with its exit code and the last line of its standard error. */
   ended(): Promise<{ code: number | null; words: string | undefined }>
   /** Kills it with SIGKILL. */
   kill(): Promise<void>
@@ -26,7 +26,7 @@ export const OPERATOR_TOKEN = 'ph_op_of-the-faults'
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/posthorn.js', import.meta.url))
 
-/** Resolves once it serves; rejects with what it said when it leaves instead. */
+/** Resolves once it serves; rejects with its output if it ends instead. */
 export async function startPosthorn(env: Record<string, string>): Promise<Posthorn> {
   const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -89,7 +89,9 @@ function readLine(line: string): LogLine | null {
   }
 }
 
-/** The embedded server on a data directory, by its own pid file; null while there is none, or it is being written. */
+/**
+ * The embedded server of a data directory, by PostgreSQL's pid file; null if that is missing or incomplete.
+ */
 export function findEmbedded(dataDir: string): { pid: number; url: string } | null {
   const [pid, , , , socketDir] = readLines(join(dataDir, 'postgres', 'postmaster.pid'))
   if (!pid || !socketDir) return null

@@ -2,12 +2,12 @@ import smpp, { type Session } from 'smpp'
 import { createSignals } from '../../support/signals.ts'
 import { type Answer, type Smsc, type Submit, startSmsc } from '../../support/smsc.ts'
 
-/** An SMSC that records every message it accepted, and sends receipts for each until they are acknowledged. */
+/** An SMSC that records every message it accepted, and sends a receipt for each that it answered. */
 export type ProviderRecord = {
   port: number
   /** Accepted messages by text, with the ids given to them. */
   taken: ReadonlyMap<string, string[]>
-  /** Submits that came, whatever became of them. */
+  /** The number of submits that came, accepted or not. */
   submits(): number
   /** Receipts that were acknowledged, by the id they are for. */
   heard: ReadonlySet<string>
@@ -44,7 +44,7 @@ export async function startProviderRecord(
     const reaction = react(submit, nth)
     if (typeof reaction === 'number') return { status: reaction }
     const id = take(submit)
-    // A delayed response goes out with a later submit: no timer, and never the last one.
+    // Delayed responses go out with later submits, without a timer; at most five wait.
     while (late.length > 4) release(late.shift()!)
     if (reaction === 'take, answer late') {
       late.push({ submit, id })
@@ -62,7 +62,10 @@ export async function startProviderRecord(
     return id
   }
 
-  /** A new session gets the receipts that were not acknowledged, as SMSCs do. */
+  /**
+   * Sends a new session the receipts that were not acknowledged, as SMSCs do; late responses of the old one
+   * are lost.
+   */
   function greet(session: Session): void {
     latest = session
     late.length = 0
