@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { destination } from 'pino'
-import { systemClock, toIso } from '../lib/clock.ts'
+import { type Cancel, systemClock, toIso } from '../lib/clock.ts'
 
 const STDOUT = 1
 /** Most bytes that wait for a slow reader, such as a stopped terminal; further lines are lost. */
@@ -25,12 +25,12 @@ export function createOutput(): ReturnType<typeof destination> {
   const write = output.write.bind(output)
   let batch: string[] = []
   let batchLength = 0
-  let timer: NodeJS.Timeout | null = null
+  let cancelTimer: Cancel | null = null
   let lost = 0
 
   function takeBatch(): string {
-    if (timer) clearTimeout(timer)
-    timer = null
+    cancelTimer?.()
+    cancelTimer = null
     const text = batch.join('')
     batch = []
     batchLength = 0
@@ -41,7 +41,7 @@ export function createOutput(): ReturnType<typeof destination> {
     batch.push(line)
     batchLength += line.length
     if (batchLength >= BATCH_LENGTH) return write(takeBatch())
-    timer ??= setTimeout(() => write(takeBatch()), BATCH_MS)
+    cancelTimer ??= systemClock.after(BATCH_MS, () => write(takeBatch()))
     return true
   }
   // Standard output may be a file on a full disk, or a closed pipe: the next line retries. The log must not
