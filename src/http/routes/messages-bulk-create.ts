@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { BulkCreate, BulkCreated, MOST_KEY_CHARACTERS } from '../../contract/bulk.ts'
 import { Problem } from '../../contract/errors.ts'
+import { isUsableKey } from '../../contract/idempotency-key.ts'
 import { type BulkIntake, requireSubscription } from '../../core/bulk/intake.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type BulkBodyLimits, readBulkBody } from '../bulk-body.ts'
 import { discardRest } from '../discard-rest.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { requireJson } from '../json-body.ts'
 import { defineRoute } from '../route.ts'
 
@@ -54,7 +56,7 @@ export const messagesBulkCreate = (deps: {
     async handler(request, reply) {
       try {
         const { caller } = request
-        const key = readKey(request.headers['idempotency-key'])
+        const key = readKey(idempotencyKeyOf(request))
         requireSubscription(caller)
         requireJson(request)
         const pieces = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
@@ -69,13 +71,13 @@ export const messagesBulkCreate = (deps: {
     },
   })
 
-function readKey(header: string | string[] | undefined): string {
-  if (header === undefined) throw new Problem('IDEMPOTENCY_KEY_REQUIRED')
-  if (typeof header !== 'string' || header.length === 0 || header.length > MOST_KEY_CHARACTERS) {
+function readKey(key: string | undefined): string {
+  if (key === undefined) throw new Problem('IDEMPOTENCY_KEY_REQUIRED')
+  if (!isUsableKey(key)) {
     throw new Problem(
       'IDEMPOTENCY_KEY_INVALID',
       `Idempotency-Key must have 1 to ${MOST_KEY_CHARACTERS} characters.`,
     )
   }
-  return header
+  return key
 }

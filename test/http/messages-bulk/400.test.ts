@@ -54,6 +54,16 @@ describe('the idempotency key', () => {
     expect((await createBulk(app, account, FINE, { key: 'k'.repeat(200) })).status).toBe(202)
   })
 
+  test('may have 200 in UTF-8, of several bytes each, and no more', async () => {
+    for (const [letters, status] of [
+      [200, 202],
+      [201, 400],
+    ] as const) {
+      const key = Buffer.from('é'.repeat(letters)).toString('latin1')
+      expect((await createBulk(app, account, FINE, { key })).status).toBe(status)
+    }
+  })
+
   test('is looked at before the body', async () => {
     const answer = await createBulk(app, account, 'no JSON at all', { key: null })
     expect(answer.body['code']).toBe('IDEMPOTENCY_KEY_REQUIRED')

@@ -495,4 +495,15 @@ describe('an idempotency key', () => {
     const answer = await account.send({ to: PHONE, text: 'Hello' }, { idempotencyKey: 'k'.repeat(200) })
     expect(answer.status).toBe(200)
   })
+
+  test('in the header in UTF-8 has 1 to 200 characters, not bytes', async () => {
+    for (const [letters, status] of [
+      [200, 200],
+      [201, 400],
+    ] as const) {
+      const idempotencyKey = Buffer.from('é'.repeat(letters)).toString('latin1')
+      const answer = await account.send({ to: PHONE, text: 'Hello' }, { idempotencyKey })
+      expect(answer.status).toBe(status)
+    }
+  })
 })

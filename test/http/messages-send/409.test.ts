@@ -73,6 +73,20 @@ describe('a key with another body', () => {
       await replays(account, same, first, {})
     }
   })
+
+  test.each([
+    ['in UTF-8, as curl sends it', 'Größe 漢字 😀', 'utf8'],
+    ['in Latin-1, as fetch sends it', 'Größe', 'latin1'],
+    ['in UTF-8 with a byte order mark', '\ufeffGröße', 'utf8'],
+  ] as const)('is the same body with the key in the header %s, or in the body', async (_, key, encoding) => {
+    const own = await app.createAccount()
+    const bytes = Buffer.from(key, encoding).toString('latin1')
+    const first = await own.send(body, { idempotencyKey: bytes })
+    expect(first.status).toBe(200)
+    await replays(own, { ...body, idempotencyKey: key }, first, {})
+    await replays(own, body, first, { idempotencyKey: bytes })
+    expect(await own.footprint()).toMatchObject({ messages: 1, keys: 1 })
+  })
 })
 
 describe('twenty at once with one key', () => {
