@@ -58,7 +58,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   /** Synchronous, so that each of several concurrent sends is judged with those before it counted. */
   function judgeCounted(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
-    const watched = findBreaches(send, keys, rules, tallies)
+    const watched = findBreaches(send, keys, rules, tallies, countUndecided)
     const stopped = watched.find(({ rule }) => modeOf(rules, rule) === 'block')
     if (stopped) return { verdict: 'block', ...stopped }
     count(send, keys, 1)
@@ -66,6 +66,15 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     if (!keys && !turn && watched.length === 0) return PASS
     counted.set(send, { keys, turn, monitored: watched })
     return { verdict: 'pass', turn }
+  }
+
+  /** Asked only where a limit is reached, so that other sends do not pay for it. */
+  function countUndecided({ name }: TallyKey): number {
+    let sum = 0
+    for (const [, { keys }] of counted.entries()) {
+      if (keys?.places.some(({ tally }) => tally.name === name)) sum += 1
+    }
+    return sum
   }
 
   /** Counts a send as soon as it passes, before it is accepted. */

@@ -1,5 +1,5 @@
 import type { FraudRule, FraudRules, GuardedType, RuleMode } from '../../contract/fraud.ts'
-import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
 import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { toMicros } from '../../lib/money.ts'
@@ -38,6 +38,8 @@ const RANGE_RULES = ['prefix', 'conversion'] as const
 const COUNTRY_RULES = ['country', 'conversion'] as const
 /** `retryAfterMs` of rules whose verdict does not change by itself, such as a country that is not allowed. */
 const NEVER_MS = DAY_MS
+/** `retryAfterMs` where the limit is reached only with codes that may still be refused: each is decided by its own response. */
+const UNDECIDED_MS = SECOND_MS
 
 /** A scope with the key that it is counted by in one account. */
 export type Place = Scope & { tally: TallyKey }
@@ -123,17 +125,24 @@ export function creditOf(account: Readonly<Tally>): number {
 /** The result for nearly every send, shared. */
 const NONE: readonly Breach[] = []
 
-/** The rules, except those that are off, that a send breaks, in the order of FRAUD_RULES. Adds the holds that follow. Without `keys` only rules without counts are judged. */
+/** How many codes of a key are counted although they may still be refused: they passed, and have no response yet. */
+export type CountUndecided = (key: TallyKey) => number
+
+/**
+ * The rules, except those that are off, that a send breaks, in the order of FRAUD_RULES. Adds the holds that follow,
+ * but none for codes that may still be refused. Without `keys` only rules without counts are judged.
+ */
 export function findBreaches(
   send: GuardedSend,
   keys: SendKeys | null,
   rules: FraudRules,
   tallies: Tallies,
+  countUndecided: CountUndecided,
 ): readonly Breach[] {
   const byItself = join(countryBreaches(send, rules), numberTypeBreaches(send, rules))
   const byCounts = keys
     ? join(
-        placeBreaches(send, keys, rules, tallies),
+        placeBreaches(send, keys, rules, tallies, countUndecided),
         join(clientIpBreaches(keys, rules, tallies), spendBreaches(send, keys, rules, tallies)),
       )
     : NONE
@@ -177,11 +186,13 @@ function placeBreaches(
   { places, account }: Keys,
   rules: FraudRules,
   tallies: Tallies,
+  countUndecided: CountUndecided,
 ): readonly Breach[] {
   const country = places.find(place => place.kind === 'country')
   const surroundings = {
     rules,
     tallies,
+    countUndecided,
     account: tallies.read(account),
     around: country ? tallies.read(country.tally) : null,
   }
@@ -191,6 +202,7 @@ function placeBreaches(
 type JudgeContext = {
   rules: FraudRules
   tallies: Tallies
+  countUndecided: CountUndecided
   account: Readonly<Tally>
   around: Readonly<Tally> | null
 }
@@ -206,6 +218,13 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext)
     if (modeOf(rules, rule) === 'off') continue
     const held = isHeld(rule, tally, pressure, send.nowMs)
     if (!held && !isBroken(rule, place, tally, pressure, surroundings)) continue
+    if (
+      !held &&
+      !isBroken(rule, place, withoutUndecided(place, tally, surroundings), pressure, surroundings)
+    ) {
+      breaches = [...breaches, { rule, reason: explain(rule, place), retryAfterMs: UNDECIDED_MS }]
+      continue
+    }
     const hold: Delta = held
       ? { ...tally }
       : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
@@ -214,6 +233,11 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext)
     breaches = [...breaches, breach]
   }
   return breaches
+}
+
+/** Only `fresh` counts codes before they are decided. */
+function withoutUndecided(place: Place, tally: Readonly<Tally>, { countUndecided }: JudgeContext): Tally {
+  return { ...tally, fresh: Math.max(0, tally.fresh - countUndecided(place.tally)) }
 }
 
 /** A key has one hold at a time: a rule in monitor mode never replaces the hold of a rule that blocks. */
