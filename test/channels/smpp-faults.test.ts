@@ -178,6 +178,7 @@ describe('a submit that never left is tried again', () => {
       ok: false,
       detail: expect.stringContaining('RINVPASWD'),
     })
+    expect(test.warnings).toEqual(['smpp: no bind to the SMSC is up'])
     // Not hammered: the next try is a good while later, and then works.
     await clock.advance(29_999)
     expect(smsc.commands).toEqual(['bind_transceiver'])
@@ -231,6 +232,8 @@ describe('the bind', () => {
       await clock.advance(1)
       await signals.until(() => closed === tries + 1)
     }
+    // One outage, one line of the log, however often the bind is tried.
+    expect(test.warnings).toEqual(['smpp: no bind to the SMSC is up'])
   })
 
   it('is dead when enquire_link stays without an answer for ten seconds, and is built anew', async () => {

@@ -1,5 +1,5 @@
 import type { Cancel } from '../../lib/clock.ts'
-import type { Io, LinkTest } from '../provider.ts'
+import type { Io, LinkState, LinkTest } from '../provider.ts'
 import { type Bind, type BindRole, startBind } from './bind.ts'
 import type { SmppSettings } from './config.ts'
 import type { SubmitResult } from './in-flight.ts'
@@ -35,6 +35,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   let closing: Promise<void> | null = null
   let drained: (() => void) | null = null
   let reported = ''
+  let loggedState = ''
 
   const binds = rolesOf(settings).map(role =>
     startBind({ settings, role, io, onDelivery, onWindowSpace: serveWaiters, onChange }),
@@ -108,7 +109,15 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     const text = `${state}: ${summary()}`
     if (text === reported || closing) return
     reported = text
+    logChange(state)
     io.report({ state, detail: summary() })
+  }
+
+  /** Between two failed binds the state is `connecting`, which ends no outage. */
+  function logChange(state: LinkState['state']): void {
+    if (state === 'connecting' || state === loggedState) return
+    if (state === 'down') io.log.warn({ detail: summary() }, 'smpp: no bind to the SMSC is up')
+    loggedState = state
   }
 
   function health(): 'up' | 'connecting' | 'down' {
