@@ -1,7 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type Console,
+  createLogin,
   findBarriers,
   PERSON,
   setUp,
@@ -263,6 +264,18 @@ describe('the way in', { timeout: 60_000 }, () => {
     expect(await second.getByLabel('Name').inputValue()).toBe('Half typed')
     await ended.getByRole('button', { name: 'Sign out', exact: true }).click()
     await second.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+})
+
+describe('the first login of a server with several accounts', { timeout: 60_000 }, () => {
+  it('belongs to none of them, and begins on a page of the operator', async () => {
+    const crowded = await startConsole()
+    onTestFinished(() => crowded.stop())
+    await crowded.app.createAccount()
+    const first = await crowded.open()
+    await createLogin(first)
+    await first.page.getByRole('heading', { name: 'Sender review' }).waitFor()
+    expect(first.faults).toEqual([])
   })
 })
 

@@ -81,14 +81,18 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
   }
 }
 
-/** Creates the first login of a new server by the form. */
-export async function setUp({ page, go }: Window): Promise<void> {
+/** Creates the first login of a new server by the form, and waits for what it is shown then. */
+export async function setUp(window: Window): Promise<void> {
+  await createLogin(window)
+  await window.page.getByRole('heading', { name: `Welcome, ${PERSON.name}` }).waitFor()
+}
+
+export async function createLogin({ page, go }: Window): Promise<void> {
   await go('/')
   await page.getByLabel('Your name').fill(PERSON.name)
   await page.getByLabel('E-mail').fill(PERSON.email)
   await page.getByLabel('Password', { exact: true }).fill(PERSON.password)
   await page.getByRole('button', { name: 'Create login' }).click()
-  await page.getByRole('heading', { name: `Welcome, ${PERSON.name}` }).waitFor()
 }
 
 export async function signIn(

@@ -62,7 +62,11 @@ function Start({ onSession }: { onSession: Enter }) {
   const { setup } = start.data
   if (setup?.needed !== true) return <LoginPage onSession={onSession} />
   return (
-    <SetupPage asksForToken={setup.operatorToken} onSession={entered => onSession(entered, '/welcome')} />
+    <SetupPage
+      asksForToken={setup.operatorToken}
+      // Without an account, as on a server with several, there is nothing to send a first message from.
+      onSession={entered => onSession(entered, entered.memberships.length > 0 ? '/welcome' : '/')}
+    />
   )
 }
 
