@@ -403,6 +403,16 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('(this one)').waitFor()
     await page.getByRole('link', { name: 'Unknown outcomes' }).click()
     await page.getByText('Every outcome is known').waitFor()
+    // A test message has a price, and nothing is held for it.
+    const { demoKey: key, call } = server.app
+    await call('/api/v2/messages/send', {
+      method: 'POST',
+      key,
+      body: { to: '+12025550005', text: 'Did it come?' },
+    })
+    await page.getByRole('row').filter({ hasText: '+12025550005' }).click()
+    await page.getByRole('dialog').getByText('Price', { exact: true }).waitFor()
+    expect(await page.getByText(/\bheld\b/i).count()).toBe(0)
   })
 })
 

@@ -77,7 +77,7 @@ function UnknownDetails({ message }: { message: UnknownMessage }) {
                 {detail}
               </span>,
             ],
-        ['Amount held', <Money key="h" amount={cost} currency={currency} />],
+        ['Price', <Money key="h" amount={cost} currency={currency} />],
         ['Unknown since', formatTime(message.unknownAt)],
         ['Counts as sent', formatTime(message.closesAt)],
         ['Provider asked', message.asks === 1 ? 'Once' : `${message.asks} times`],
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<UnknownMessage>[] = [
   },
   { title: 'Provider', width: 'minmax(80px, 1fr)', wideOnly: true, render: ({ provider }) => provider },
   {
-    title: 'Held',
+    title: 'Price',
     width: '100px',
     align: 'end',
     wideOnly: true,
