@@ -64,26 +64,29 @@ const EVERYDAY: ReadonlySet<string> = new Set(EVERYDAY_WORDS.map(bare))
 /** A bot command: `/stop`, `/stop@a_bot`, `/start` with its payload. */
 const COMMAND = /^\/([a-z]+)(?:@\w+)?(?:\s.*)?$/is
 
-/** Longer texts cannot be a keyword. */
-const LONGEST = 60
+/** More letters than the longest keyword has. Spaces, punctuation and emoji beside it may be any number. */
+const TOO_MANY_LETTERS = /^(?:\P{L}*\p{L}){61}/u
 
 /** The keyword that is the whole message, ignoring case, spaces, punctuation and accents; else null. */
 export function readKeyword(text: string | null): Keyword | null {
-  if (text === null || text.length > LONGEST) return null
+  if (text === null || TOO_MANY_LETTERS.test(text)) return null
   return KEYWORDS.get(bare(text)) ?? null
 }
 
 /** The same for a chat, where bot commands count too, and EVERYDAY_WORDS do not. */
 export function readChatKeyword(text: string | null): Keyword | null {
-  const word = text === null ? null : (COMMAND.exec(text)?.[1] ?? text)
-  return word === null || EVERYDAY.has(bare(word.slice(0, LONGEST))) ? null : readKeyword(word)
+  if (text === null) return null
+  const word = COMMAND.exec(text)?.[1] ?? text
+  const keyword = readKeyword(word)
+  return keyword === null || EVERYDAY.has(bare(word)) ? null : keyword
 }
 
-/** Only letters and digits, without case and marks: "ARRÊT!" and "arret" are equal. */
+/** Only letters and digits, without case and marks: "ARRÊT!" and "arret" are equal. The ı is a Turkish lower-case I. */
 function bare(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
+    .replaceAll('ı', 'i')
     .replace(MARKS, '')
     .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }

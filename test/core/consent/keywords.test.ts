@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readKeyword } from '../../../src/core/consent/keywords.ts'
+import { readChatKeyword, readKeyword } from '../../../src/core/consent/keywords.ts'
 
 describe('words that end marketing', () => {
   test.each([
@@ -36,6 +36,7 @@ describe('words that end marketing', () => {
     'रोकें',
     'iptal',
     'İPTAL',
+    'ıptal',
     'ΣΤΟΠ',
     'Διακοπή',
     // Emoji bring a mark with them that says how they are drawn, and some a frame.
@@ -46,6 +47,10 @@ describe('words that end marketing', () => {
     'STOP 🛑',
     'STOP 👎🏽',
     'रोकें ⚠️',
+    // However many of them.
+    `STOP${'!'.repeat(100)}`,
+    `STOP ${'🙏🏽'.repeat(20)}`,
+    `${'\n'.repeat(70)}stop`,
   ])('%s', text => {
     expect(readKeyword(text)).toBe('stop')
   })
@@ -72,7 +77,16 @@ test.each([
   'yes please',
   'no',
   'रक',
-  `stop${'!'.repeat(100)}`,
+  `stop ${'please '.repeat(20)}`,
+  'stop'.repeat(10_000),
 ])('%s is a message like any other', text => {
   expect(readKeyword(text)).toBeNull()
+})
+
+test('everyday words decide nothing in a chat, whatever stands before or after them', () => {
+  for (const text of ['cancel', `cancel${'!'.repeat(100)}`, `${'🙄'.repeat(40)} cancel`]) {
+    expect(readChatKeyword(text)).toBeNull()
+    expect(readKeyword(text)).toBe('stop')
+  }
+  expect(readChatKeyword(`${'🙄'.repeat(40)} stop`)).toBe('stop')
 })
