@@ -32,7 +32,7 @@ export const templatesMediaContent = (deps: { media: Media }) =>
     async handler(request, reply) {
       const asset = await deps.media.preview(request.params.assetId, request.query.token)
       const etag = `"${asset.sha256.toString('hex')}"`
-      if (request.headers['if-none-match'] === etag) return reply.code(304).header('ETag', etag).send()
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).header('ETag', etag).send()
       const range = isFresh(request.headers['if-range'], etag)
         ? readRange(request.headers.range, asset.size)
         : null
@@ -65,6 +65,12 @@ function describe(reply: FastifyReply, asset: Asset, etag: string): void {
 /** Documents are downloaded, because a viewer may run their scripts. */
 function disposition({ mediaType, fileName }: Asset): string {
   return contentDisposition(mediaType === 'document' ? 'attachment' : 'inline', fileName)
+}
+
+/** `If-None-Match` may list several tags. A proxy that compresses the file has made its tag a weak one. */
+function isKnown(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false
+  return condition.split(',').some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
 }
 
 function isFresh(condition: string | string[] | undefined, etag: string): boolean {
