@@ -121,15 +121,16 @@ begin
     into v_item, v_answer, v_heard from applied a;
   return query select * from unnest(v_item, v_answer);
 
-  -- Nearly always the provider's ids are new: a plain insert is cheaper than `on conflict`.
+  -- Nearly always the provider's ids are new: a plain insert is cheaper than `on conflict`. An unknown message has an id
+  -- where only some of its parts were taken.
   begin
     insert into provider_refs (connection_id, provider_id, account_id, message_id)
       select p_connection[n], p_provider_id[n], p_account[n], p_id[n]
-        from unnest(v_item) as n where p_kind[n] = 'sent' and p_provider_id[n] is not null;
+        from unnest(v_item) as n where p_kind[n] in ('sent', 'unknown') and p_provider_id[n] is not null;
   exception when unique_violation then
     insert into provider_refs (connection_id, provider_id, account_id, message_id)
       select p_connection[n], p_provider_id[n], p_account[n], p_id[n]
-        from unnest(v_item) as n where p_kind[n] = 'sent' and p_provider_id[n] is not null
+        from unnest(v_item) as n where p_kind[n] in ('sent', 'unknown') and p_provider_id[n] is not null
     on conflict (connection_id, provider_id) do update
       set account_id = excluded.account_id, message_id = excluded.message_id;
   end;

@@ -123,6 +123,8 @@ export function settleOutcome(
       return {
         ...EMPTY,
         kind: 'unknown',
+        // Where some parts were taken, their receipts are combined under this id.
+        providerId: outcome.pieces?.whole ?? null,
         providerCode,
         errorDetail: outcome.detail,
         dueAt: nowMs + policy.unknownDeadlineMs,

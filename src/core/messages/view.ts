@@ -169,9 +169,18 @@ function outcomeFields({ provider, providerCode, settledAt, errorDetail }: Messa
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
   if (row.status === 'sending') return 'pending'
   // After the deadline the message counts as sent, but the outcome of the attempt is still unknown.
-  if (row.unknownAt !== null && row.providerId === null && row.status !== 'failed') return 'unknown'
+  if (row.unknownAt !== null && !isKnownTaken(row) && row.status !== 'failed') return 'unknown'
   if (row.status === 'failed') return row.errorCode === 'PROVIDER_UNAVAILABLE' ? 'retry' : 'rejected'
   return row.sentAt === null ? 'pending' : 'accepted'
+}
+
+/**
+ * The provider has answered with the message's id, or sent receipts that ended it. The ids of some of its parts, which
+ * end with an ellipsis, do not say that all of it was taken.
+ */
+function isKnownTaken({ providerId, status }: MessageRow): boolean {
+  if (providerId === null) return false
+  return status !== 'unknown' && !(status === 'sent' && providerId.endsWith(',…'))
 }
 
 function laterEntries(row: MessageRow): TimelineEntry[] {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Receipt } from '../../../src/channels/provider.ts'
+import type { Outcome, Receipt } from '../../../src/channels/provider.ts'
 import { failOver } from '../../../src/core/messages/failover-store.ts'
 import {
   acceptSends,
@@ -8,9 +8,12 @@ import {
   type SettleRow,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
+import { readMessage } from '../../../src/core/messages/message-store.ts'
 import { createMessageParts } from '../../../src/core/messages/parts.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
+import { settleOutcome } from '../../../src/core/messages/transitions.ts'
+import { viewWithTimeline } from '../../../src/core/messages/view.ts'
 import { storeParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
 import {
   applyParked,
@@ -601,6 +604,44 @@ describe('a message that its provider has taken apart', () => {
     for (const partId of partIds) await hear(at, partId)
     expect(await shown(id)).toMatchObject({ status: 'sent' })
   })
+
+  test('that is unknown since some of it was not taken is undelivered with the first part that is not', async () => {
+    const at = node()
+    const [delivered, undelivered, early] = await accepted(3)
+    const pieces = (id: string) => ({ whole: `${id}-a,${id}-b,…`, ids: [`${id}-a`, `${id}-b`], total: 3 })
+    const settlePartly = async (id: MessageId) => {
+      await at.parts.store(connectionId, pieces(id))
+      const partly: Outcome = { kind: 'unknown', detail: '2 of 3 parts were taken', pieces: pieces(id) }
+      const policy = { maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 1_000 }
+      await settle.attempt(outcome(id, settleOutcome(partly, 1, policy, clock.now(), createRandom())))
+    }
+    await settlePartly(delivered!)
+    await settlePartly(undelivered!)
+    await hear(at, `${delivered}-a`)
+    await hear(at, `${delivered}-b`)
+    expect([await shown(delivered!), await lastAttempt(delivered!)]).toMatchObject([
+      { status: 'unknown' },
+      { outcome: 'unknown' },
+    ])
+    await hear(at, `${undelivered}-a`)
+    await hear(at, `${undelivered}-b`, 'undelivered', { providerCode: '011' })
+    expect(await shown(undelivered!)).toEqual({ status: 'undelivered', provider_code: '011' })
+    await hear(at, `${early}-a`, 'undelivered')
+    await settlePartly(early!)
+    expect(await shown(early!)).toMatchObject({ status: 'undelivered' })
+    await clock.advance(1_000)
+    await closeUnknown(database.db, clock.now(), 100)
+    expect([await shown(delivered!), await lastAttempt(delivered!)]).toMatchObject([
+      { status: 'sent' },
+      { outcome: 'unknown' },
+    ])
+  })
+
+  async function lastAttempt(id: MessageId) {
+    const row = await readMessage(database.db, account, id)
+    const { timeline } = viewWithTimeline(row!, 'USD', () => null)
+    return timeline.findLast(entry => entry.event === 'attempt')
+  }
 
   /** Of a long SMS of which no answer ever came, what its provider's receipts call its parts. */
   async function unansweredInParts(parts: number) {
