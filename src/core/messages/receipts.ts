@@ -47,12 +47,18 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
       providerId,
       // A refusal after the submit: the message failed and is not charged, unlike an undelivered one.
       status: reject === undefined ? status : 'failed',
-      atMs: toStorableTime(atMs),
+      atMs: pastTime(atMs),
       providerCode,
       errorCode: reject === undefined ? null : PUBLIC_CODE[reject],
       detail,
       eventId: ids.next('evt'),
     })
+  }
+
+  /** A provider's clock may be ahead, or be in a time zone that it does not name: a receipt is about what has happened. */
+  function pastTime(atMs: number | null): number | null {
+    const storable = toStorableTime(atMs)
+    return storable === null ? null : Math.min(storable, deps.clock.now())
   }
 
   /**

@@ -721,6 +721,17 @@ describe('a message that its provider has taken apart', () => {
     ])
   })
 
+  test('a receipt from the future counts from when it came', async () => {
+    const [id] = await accepted(1)
+    await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
+    await clock.advance(1_000)
+    await hear(node(), `${id}`, 'delivered', { atMs: Date.UTC(9999, 11, 31) })
+    await clock.advance(1_000)
+    await hear(node(), `${id}`, 'read')
+    const row = await readMessage(database.db, account, id!)
+    expect(row).toMatchObject({ deliveredAt: clock.now() - 1_000, readAt: clock.now() })
+  })
+
   test('a receipt with what no store can hold is taken without it', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
