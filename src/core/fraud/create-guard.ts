@@ -58,37 +58,39 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   /** Synchronous, so that each of several concurrent sends is judged with those before it counted. */
   function judgeCounted(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
-    const watched = findBreaches(send, keys, rules, tallies, countUndecided)
+    const watched = findBreaches(send, keys, rules, tallies)
     const stopped = watched.find(({ rule }) => modeOf(rules, rule) === 'block')
     if (stopped) return { verdict: 'block', ...stopped }
-    count(send, keys, 1)
+    count(send, keys)
     const turn = turnOf(send, rules)
     if (!keys && !turn && watched.length === 0) return PASS
     counted.set(send, { keys, turn, monitored: watched })
     return { verdict: 'pass', turn }
   }
 
-  /** Asked only where a limit is reached, so that other sends do not pay for it. */
-  function countUndecided({ name }: TallyKey): number {
-    let sum = 0
-    for (const [, { keys }] of counted.entries()) {
-      if (keys?.places.some(({ tally }) => tally.name === name)) sum += 1
-    }
-    return sum
+  /** Counts a send as soon as it passes, before it is accepted. */
+  function count(send: GuardedSend, keys: SendKeys | null): void {
+    if (!keys) return
+    for (const { tally } of keys.places) tallies.addUndecided(tally)
+    countDirectly(send, keys, 1)
   }
 
-  /** Counts a send as soon as it passes, before it is accepted. */
-  function count(send: GuardedSend, keys: SendKeys | null, weight: 1 | -1): void {
-    if (!keys) return
-    for (const { tally } of keys.places) tallies.add(tally, { fresh: weight })
+  /** A limit on these makes no hold, so the other nodes get them at once. */
+  function countDirectly(send: GuardedSend, keys: SendKeys, weight: 1 | -1): void {
     if (keys.address) tallies.add(keys.address.tally, { fresh: weight })
     if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
+  }
+
+  function uncount(send: GuardedSend, keys: SendKeys | null): void {
+    if (!keys) return
+    for (const { tally } of keys.places) tallies.decide(tally, false)
+    countDirectly(send, keys, -1)
   }
 
   function refuseLate(send: GuardedSend, freeAtMs: number): Breach {
     const known = removeCounted(send)
     if (!known?.turn) throw new Error('late() is only for sends that passed with a turn')
-    count(send, known.keys, -1)
+    uncount(send, known.keys)
     return limitBreach(known.turn, freeAtMs - send.nowMs)
   }
 
@@ -97,7 +99,10 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     if (!known) return
     if (known.keys) {
       const nowMs = clock.now()
-      for (const { tally } of known.keys.places) maturing.record(tally, send.nowMs, nowMs, 'sends')
+      for (const { tally } of known.keys.places) {
+        tallies.decide(tally, true)
+        maturing.record(tally, send.nowMs, nowMs, 'sends')
+      }
       maturing.record(known.keys.account, send.nowMs, nowMs, 'sends')
     }
     for (const breach of firstPerRule(known.monitored)) void blocks.record(send, breach, 'monitored')
@@ -108,7 +113,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   function dropped(send: GuardedSend): void {
     const known = removeCounted(send)
-    if (known) count(send, known.keys, -1)
+    if (known) uncount(send, known.keys)
   }
 
   function removeCounted(send: GuardedSend): Counted | undefined {
@@ -130,6 +135,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     const credit = creditOf(tallies.read(keys.account))
     const [sentAtMs, nowMs] = [timeOf(check.verificationId), clock.now()]
     for (const key of judgedOf(keys)) {
+      tallies.shareEarly(key)
       tallies.add(key, { fresh: -credit })
       maturing.record(key, sentAtMs, nowMs, 'verified')
     }

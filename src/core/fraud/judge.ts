@@ -125,9 +125,6 @@ export function creditOf(account: Readonly<Tally>): number {
 /** The result for nearly every send, shared. */
 const NONE: readonly Breach[] = []
 
-/** How many codes of a key are counted although they may still be refused: they passed, and have no response yet. */
-export type CountUndecided = (key: TallyKey) => number
-
 /**
  * The rules, except those that are off, that a send breaks, in the order of FRAUD_RULES. Adds the holds that follow,
  * but none for codes that may still be refused. Without `keys` only rules without counts are judged.
@@ -137,12 +134,11 @@ export function findBreaches(
   keys: SendKeys | null,
   rules: FraudRules,
   tallies: Tallies,
-  countUndecided: CountUndecided,
 ): readonly Breach[] {
   const byItself = join(countryBreaches(send, rules), numberTypeBreaches(send, rules))
   const byCounts = keys
     ? join(
-        placeBreaches(send, keys, rules, tallies, countUndecided),
+        placeBreaches(send, keys, rules, tallies),
         join(clientIpBreaches(keys, rules, tallies), spendBreaches(send, keys, rules, tallies)),
       )
     : NONE
@@ -186,13 +182,11 @@ function placeBreaches(
   { places, account }: Keys,
   rules: FraudRules,
   tallies: Tallies,
-  countUndecided: CountUndecided,
 ): readonly Breach[] {
   const country = places.find(place => place.kind === 'country')
   const surroundings = {
     rules,
     tallies,
-    countUndecided,
     account: tallies.read(account),
     around: country ? tallies.read(country.tally) : null,
   }
@@ -202,7 +196,6 @@ function placeBreaches(
 type JudgeContext = {
   rules: FraudRules
   tallies: Tallies
-  countUndecided: CountUndecided
   account: Readonly<Tally>
   around: Readonly<Tally> | null
 }
@@ -236,8 +229,8 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext)
 }
 
 /** Only `fresh` counts codes before they are decided. */
-function withoutUndecided(place: Place, tally: Readonly<Tally>, { countUndecided }: JudgeContext): Tally {
-  return { ...tally, fresh: Math.max(0, tally.fresh - countUndecided(place.tally)) }
+function withoutUndecided(place: Place, tally: Readonly<Tally>, { tallies }: JudgeContext): Tally {
+  return { ...tally, fresh: Math.max(0, tally.fresh - tallies.undecided(place.tally)) }
 }
 
 /** A key has one hold at a time: a rule in monitor mode never replaces the hold of a rule that blocks. */

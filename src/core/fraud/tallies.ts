@@ -19,8 +19,12 @@ export function tallyKey(accountId: AccountId, key: string, leak: number): Tally
   return { accountId, key, leak, name: nameOf(accountId, key), entry: null, entryGeneration: null }
 }
 
-/** The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. */
-type TallyEntry = { tally: Tally; pending: PendingDelta | null }
+/**
+ * The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. `undecided`
+ * is the part of `fresh` that they do not get: each of these codes may still be refused. `early` counts codes that they get
+ * all the same.
+ */
+type TallyEntry = { tally: Tally; undecided: number; early: number; pending: PendingDelta | null }
 type PendingDelta = TallyChange & { name: string; taken: boolean }
 
 /** What this node adds to a key. */
@@ -55,6 +59,20 @@ export type Tallies = {
   /** The tally, aged to now; callers must not change it. */
   read(key: TallyKey): Readonly<Tally>
   add(key: TallyKey, delta: Partial<Delta>): void
+  /**
+   * Counts a code that may still be refused in `fresh` of this node only: another one must not hold a range because of it.
+   * `decide` follows.
+   */
+  addUndecided(key: TallyKey): void
+  /** Shares a code of `addUndecided` with the other nodes if it was sent, and takes it back otherwise. */
+  decide(key: TallyKey, isSent: boolean): void
+  /**
+   * Shares one code of `addUndecided` already, if there is one: it may be the code that a person confirms before its provider
+   * responds, and since no count is negative, a confirmation lowers only what was counted before it.
+   */
+  shareEarly(key: TallyKey): void
+  /** How many codes in `fresh` may still be refused, and are not shared. */
+  undecided(key: TallyKey): number
   fold(): Promise<void>
 }
 
@@ -118,8 +136,12 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     const mine = pending.get(name)
     if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
     const known = tallies.get(name)
-    if (known) known.tally = tally
-    else tallies.set(name, { tally, pending: null })
+    if (!known) {
+      tallies.set(name, { tally, undecided: 0, early: 0, pending: null })
+      return
+    }
+    addDelta(tally, { fresh: known.undecided })
+    known.tally = tally
   }
 
   function find(key: TallyKey): TallyEntry {
@@ -129,11 +151,22 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function lookUp(key: TallyKey): TallyEntry {
-    const kept = tallies.get(key.name) ?? { tally: emptyTally(clock.now()), pending: null }
+    const kept = tallies.get(key.name) ?? {
+      tally: emptyTally(clock.now()),
+      undecided: 0,
+      early: 0,
+      pending: null,
+    }
     tallies.set(key.name, kept)
     key.entry = kept
     key.entryGeneration = tallies.rotate()
     return kept
+  }
+
+  function add(key: TallyKey, delta: Partial<Delta>): void {
+    const kept = find(key)
+    addDelta(kept.tally, delta)
+    addPending(key, kept, delta)
   }
 
   function addPending(key: TallyKey, kept: TallyEntry, delta: Partial<Delta>): void {
@@ -209,11 +242,33 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   return {
     ready,
     read: key => find(key).tally,
-    add(key, delta) {
+    add,
+    addUndecided(key) {
       const kept = find(key)
-      addDelta(kept.tally, delta)
-      addPending(key, kept, delta)
+      kept.undecided += 1
+      addDelta(kept.tally, { fresh: 1 })
     },
+    decide(key, isSent) {
+      const kept = find(key)
+      if (isSent && kept.early > 0) kept.early -= 1
+      else if (kept.undecided > 0) {
+        kept.undecided -= 1
+        if (isSent) addPending(key, kept, { fresh: 1 })
+        else addDelta(kept.tally, { fresh: -1 })
+      } else if (kept.early > 0) {
+        kept.early -= 1
+        add(key, { fresh: -1 })
+        // An entry that was evicted meanwhile no longer has it.
+      } else if (isSent) add(key, { fresh: 1 })
+    },
+    shareEarly(key) {
+      const kept = find(key)
+      if (kept.undecided === 0) return
+      kept.undecided -= 1
+      kept.early += 1
+      addPending(key, kept, { fresh: 1 })
+    },
+    undecided: key => find(key).undecided,
     fold: () => runInTurn(round),
   }
 }

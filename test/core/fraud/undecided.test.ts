@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { createGuard } from '../../../src/core/fraud/create-guard.ts'
 import type { GuardedSend, GuardVerdict } from '../../../src/core/fraud/guard.ts'
 import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
-import { createTallies } from '../../../src/core/fraud/tallies.ts'
+import { createTallies, type TallyRow, type TallyStore } from '../../../src/core/fraud/tallies.ts'
+import { addDelta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 4)
@@ -26,18 +27,29 @@ function sendTo(number: number): GuardedSend {
   }
 }
 
-function startGuard() {
+/** The sums of all nodes that use it, in memory. */
+function createStore(): TallyStore {
+  const sums = new Map<string, TallyRow>()
+  const copies = () => [...sums.values()].map(row => ({ ...row, tally: { ...row.tally } }))
+  return {
+    async fold(changes) {
+      for (const { accountId, key, delta } of changes) {
+        const sum = sums.get(key) ?? { accountId, key, tally: emptyTally(NOW_MS) }
+        addDelta(sum.tally, delta)
+        sums.set(key, sum)
+      }
+      return copies()
+    },
+    changes: async () => ({ rows: copies(), asOfMs: null, more: false }),
+    load: async () => copies(),
+  }
+}
+
+function startGuard(store: TallyStore = createStore()) {
   const guard = createGuard({
     clock,
     rules: { rulesFor: () => DEFAULT_RULES },
-    tallies: createTallies({
-      clock,
-      store: {
-        fold: async () => [],
-        changes: async () => ({ rows: [], asOfMs: null, more: false }),
-        load: async () => [],
-      },
-    }),
+    tallies: createTallies({ clock, store }),
     blocks: { record: async () => {} },
   })
   /** Simultaneous sends: all are judged before the first one is decided. */
@@ -84,4 +96,56 @@ test('simultaneous codes that are sent hold their range', async () => {
     rule: 'prefix',
     retryAfterMs: HALF_AN_HOUR_MS,
   })
+})
+
+test('codes that are refused after all on one node leave no hold on another one', async () => {
+  const store = createStore()
+  const [one, other] = [startGuard(store), startGuard(store)]
+  await one.sendTwelve()
+  const sends = Array.from({ length: 18 }, () => sendTo(100))
+  expect(passed(await one.judgeAll(sends))).toBe(18)
+  await one.guard.round()
+  const meanwhile = sendTo(200)
+  expect(await other.guard.judge(meanwhile)).toMatchObject({ verdict: 'pass' })
+  other.guard.sent(meanwhile, false)
+  await other.guard.round()
+  for (const send of sends.slice(0, 5)) one.guard.sent(send, false)
+  for (const send of sends.slice(5, 10)) one.guard.dropped(send)
+  for (const send of sends.slice(10)) one.guard.refuseLate(send, NOW_MS + 600_000)
+  await one.guard.round()
+  await other.guard.round()
+  // 18 of 30 were sent.
+  const rest = Array.from({ length: 20 }, (_, n) => sendTo(300 + n))
+  expect(passed(await other.judgeAll(rest))).toBe(12)
+})
+
+test('codes that are confirmed before their provider responds add no pressure on any node', async () => {
+  const store = createStore()
+  const one = startGuard(store)
+  for (let number = 1; number <= 40; number++) {
+    const send = sendTo(number)
+    expect(await one.guard.judge(send)).toMatchObject({ verdict: 'pass' })
+    one.guard.verified({ ...send, verificationId: 'ver_01ky0000000000000000000000' })
+    await one.guard.round()
+    one.guard.sent(send, false)
+    await one.guard.round()
+  }
+  const rest = Array.from({ length: 40 }, (_, n) => sendTo(100 + n))
+  expect(passed(await startGuard(store).judgeAll(rest))).toBe(30)
+})
+
+test('a code that is refused after another one of its range was confirmed is taken back on every node', async () => {
+  const store = createStore()
+  const one = startGuard(store)
+  await one.sendTwelve()
+  await one.guard.round()
+  const refused = sendTo(100)
+  await one.judgeAll([refused])
+  one.guard.verified({ ...sendTo(1), verificationId: 'ver_01ky0000000000000000000000' })
+  await one.guard.round()
+  one.guard.dropped(refused)
+  await one.guard.round()
+  // A confirmed code takes off 3.6 of the twelve.
+  const rest = Array.from({ length: 40 }, (_, n) => sendTo(200 + n))
+  expect(passed(await startGuard(store).judgeAll(rest))).toBe(21)
 })
