@@ -198,12 +198,6 @@ test('what is refused after all at the moment in which it counts as taken is giv
     rows.map(row => ({ ...sent(row), kind: 'unknown' as const, dueAt: NOW + MINUTE_MS })),
     false,
   )
-  await db.query({
-    name: 'meanwhile_named',
-    text: `insert into provider_refs (connection_id, provider_id, account_id, message_id)
-           select connection_id, provider_id, account_id, id from messages where id = any ($1::uuid[])`,
-    values: [`{${rows.map(row => toUuid(row.id)).join(',')}}`],
-  })
   const taken = (tx: Db) => settleAttempts(tx, NOW, rows.slice(0, 6).map(sent), false)
   const refused = rows.map(row => ({
     ...receipt(row),
