@@ -13,6 +13,9 @@ test.each([
   ['?sslmode=disable', 'disable'],
   ['?uselibpqcompat=true&sslmode=require', 'require'],
   ['', undefined],
-])('what verifies is called so, as a later driver will want it: %s', (query, mode) => {
-  expect(sslModeOf(query)).toBe(mode)
-})
+])(
+  'an sslmode that verifies the certificate becomes verify-full, as later drivers require: %s',
+  (query, mode) => {
+    expect(sslModeOf(query)).toBe(mode)
+  },
+)
