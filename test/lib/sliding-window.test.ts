@@ -71,7 +71,7 @@ test('uses may be recorded late and out of order', () => {
   expect(window.freeInMs()).toBe(300)
 })
 
-test('places that become free within the given time of each other are free together', () => {
+test('freeInMs() with a tolerance waits for all places that become free shortly after one another', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 5, WINDOW_MS)
   for (const passed of [0, 20, 30, 200, 10]) {
