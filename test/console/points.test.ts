@@ -49,7 +49,7 @@ it('the night when clocks go back has one more hour, and no point twice', () => 
   expect(points.slice(2, 5).map(({ at }) => label(at))).toEqual(['02:00', '02:00', '03:00'])
 })
 
-it('days are days in UTC, in any time zone', () => {
+it('days are labelled in UTC, whatever the local time zone', () => {
   const days = stats('2026-03-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z', 'day')
   const label = labelOf(days, 'en-GB', 'America/Los_Angeles')
   expect(toPoints(days).map(({ at }) => label(at))).toEqual(['1 Mar', '2 Mar'])

@@ -268,7 +268,7 @@ describe('signing in', { timeout: 60_000 }, () => {
 })
 
 describe('the first login of a server with several accounts', { timeout: 60_000 }, () => {
-  it('belongs to none of them, and starts on an operator page', async () => {
+  it('belongs to none of the accounts, and starts on an operator page', async () => {
     const crowded = await startConsole()
     onTestFinished(() => crowded.stop())
     await crowded.app.createAccount()

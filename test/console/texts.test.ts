@@ -49,7 +49,7 @@ describe('text written by other people', { timeout: 60_000 }, () => {
         await page.getByRole('dialog').waitFor({ state: 'detached' })
       }
     }
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 
   it('in an e-mail is shown in a frame that runs no scripts', async () => {
@@ -60,7 +60,7 @@ describe('text written by other people', { timeout: 60_000 }, () => {
     await frame.waitFor()
     expect(await frame.getAttribute('sandbox')).toBe('')
     await page.frameLocator('iframe[title="The e-mail"]').getByRole('heading', { name: 'Mail' }).waitFor()
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 
   it('is shown as text in names and in URLs of the console', async () => {
@@ -81,7 +81,7 @@ describe('text written by other people', { timeout: 60_000 }, () => {
     await said.getByText('"scheduleAt": "12026-11-22T10:00"').waitFor()
     await go(`/${encodeURIComponent(CORPUS[0]!)}`)
     await page.getByText('Page not found').waitFor()
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 })
 
@@ -261,6 +261,6 @@ async function holdFirstList(change: (rows: Row[]) => Row[] = rows => rows) {
 }
 
 /** What a payload of the corpus sets when it runs. */
-async function hurt(): Promise<unknown> {
+async function payloadEffect(): Promise<unknown> {
   return window.page.evaluate('window.hurt ?? null')
 }

@@ -84,7 +84,7 @@ describe('changes', () => {
     await changes.stop()
   })
 
-  test('retries until the database accepts the connection', async () => {
+  test('reconnect until the database accepts the connection', async () => {
     let refusals = 2
     const { changes, clock, received, signals } = listen(async () => {
       if (refusals-- > 0) throw new Error('connection refused')
@@ -102,7 +102,7 @@ describe('changes', () => {
     await changes.stop()
   })
 
-  test('closes a connection that completes after stop()', async () => {
+  test('close a connection that is established after stop()', async () => {
     const { promise, resolve } = Promise.withResolvers<ListenClient>()
     const { changes } = listen(() => promise)
     void changes.start()

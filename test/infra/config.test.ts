@@ -173,7 +173,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('never repeats a value that may be a secret in the error', () => {
+  it('never includes a value that may be a secret in the error message', () => {
     const secrets = {
       DATABASE_URL: 'hunter2@db',
       POSTHORN_OPERATOR_TOKEN: 'hunter2 hunter2',

@@ -64,7 +64,7 @@ afterEach(async () => {
 })
 
 /** For tests that do not depend on how the data is created. */
-function bringData(): void {
+function copyData(): void {
   // With its modes, which PostgreSQL checks.
   execFileSync('cp', ['-a', pattern, dataDir])
 }
@@ -94,19 +94,19 @@ const canBeApart =
 
 type Owner = { url: string; pid: number; child: ChildProcess; exit: Promise<unknown[]> }
 
-/** Another process that owns a server on `dataDir`; rejects when that process exits instead. */
+/** Another process that ownerOf a server on `dataDir`; rejects when that process exits instead. */
 function startOwner(): Promise<Owner> {
-  return owns(spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] }))
+  return ownerOf(spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] }))
 }
 
 function startOwnerApart(): Promise<Owner> {
   const TMPDIR = mkdtempSync(join(parent, 'tmp-'))
   const env = { ...process.env, TMPDIR }
   const args = [...APART, process.execPath, OWNER, dataDir]
-  return owns(spawn('unshare', args, { env, stdio: ['pipe', 'pipe', 'ignore'] }))
+  return ownerOf(spawn('unshare', args, { env, stdio: ['pipe', 'pipe', 'ignore'] }))
 }
 
-async function owns(child: ChildProcessByStdio<Writable, Readable, null>): Promise<Owner> {
+async function ownerOf(child: ChildProcessByStdio<Writable, Readable, null>): Promise<Owner> {
   const exit = once(child, 'exit')
   const said = once(createInterface(child.stdout), 'line')
   const [line] = await Promise.race([said, exit])
@@ -114,7 +114,7 @@ async function owns(child: ChildProcessByStdio<Writable, Readable, null>): Promi
   return { ...(JSON.parse(line) as { url: string; pid: number }), child, exit }
 }
 
-function leave(owner: Owner): Promise<unknown[]> {
+function stopOwner(owner: Owner): Promise<unknown[]> {
   owner.child.stdin!.end()
   return owner.exit
 }
@@ -146,7 +146,7 @@ describe('the embedded server', () => {
   })
 
   it('keeps its data across a restart', async () => {
-    bringData()
+    copyData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()
@@ -155,7 +155,7 @@ describe('the embedded server', () => {
   })
 
   it('survives a killed owner, is adopted by the next one, and stops cleanly for it', async () => {
-    bringData()
+    copyData()
     const owner = await startOwner()
     await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     owner.child.kill('SIGKILL')
@@ -170,30 +170,30 @@ describe('the embedded server', () => {
   })
 
   it('belongs to one process at a time, and the error names that process', async () => {
-    bringData()
+    copyData()
     const owner = await startOwner()
     await expect(start()).rejects.toThrow(
       `Another Posthorn (process ${owner.child.pid}) already runs on ${dataDir}: stop it first`,
     )
     // The refused start has left the other process’s server alone.
     expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
   })
 
   it.runIf(onLinux)('is recognised through a symbolic link to its directory, and left running', async () => {
-    bringData()
+    copyData()
     const owner = await startOwner()
     const link = join(parent, 'link')
     symlinkSync(dataDir, link)
     await expect(start({ dataDir: link })).rejects.toThrow(
       `Another Posthorn (process ${owner.child.pid}) already runs on ${link}: stop it first`,
     )
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
     expect(isPostmaster(owner.pid, dataDir)).toBe(false)
   })
 
   it.runIf(onLinux)('is found again after its directory was moved while its owner was dead', async () => {
-    bringData()
+    copyData()
     const owner = await startOwner()
     owner.child.kill('SIGKILL')
     await owner.exit
@@ -206,7 +206,7 @@ describe('the embedded server', () => {
   it.runIf(canBeApart)(
     'does not start while another container on the same volume runs a server',
     async () => {
-      bringData()
+      copyData()
       const owner = await startOwnerApart()
       const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
       const settings = join(dataDir, 'postgres', 'postgresql.conf')
@@ -216,7 +216,7 @@ describe('the embedded server', () => {
       )
       expect([readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]).toEqual(left)
       expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-      expect(await leave(owner)).toEqual([0, null])
+      expect(await stopOwner(owner)).toEqual([0, null])
       const embedded = await start()
       expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     },
@@ -225,7 +225,7 @@ describe('the embedded server', () => {
   it.runIf(canBeApart)(
     'starts after a container on the same volume was killed with all its processes',
     async () => {
-      bringData()
+      copyData()
       const owner = await startOwnerApart()
       await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
       owner.child.kill('SIGKILL')
@@ -236,10 +236,10 @@ describe('the embedded server', () => {
   )
 
   it('is handed over when its owner stops while another process waits', async () => {
-    bringData()
+    copyData()
     const owner = await startOwner()
     const waiting = start()
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
     const embedded = await waiting
     expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
@@ -248,7 +248,7 @@ describe('the embedded server', () => {
     const owners = await Promise.allSettled([startOwner(), startOwner(), startOwner()])
     expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
     for (const owner of owners)
-      if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+      if (owner.status === 'fulfilled') expect(await stopOwner(owner.value)).toEqual([0, null])
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
   }, 60_000)
 
@@ -258,14 +258,14 @@ describe('the embedded server', () => {
       const owners = await Promise.allSettled([startOwnerApart(), startOwnerApart(), startOwnerApart()])
       expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
       for (const owner of owners)
-        if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+        if (owner.status === 'fulfilled') expect(await stopOwner(owner.value)).toEqual([0, null])
       expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
     },
     60_000,
   )
 
   it('is restarted when it crashes, with all committed data', async () => {
-    bringData()
+    copyData()
     const told = Promise.withResolvers<void>()
     const stream = { write: (line: string) => void (line.includes('is running again') && told.resolve()) }
     const embedded = await start({ log: createLog({ level: 'info', stream }) })
@@ -278,7 +278,7 @@ describe('the embedded server', () => {
   })
 
   it('starts although its old pid now belongs to another process, as after a reboot', async () => {
-    bringData()
+    copyData()
     const first = await start()
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     const left = readFileSync(pidFile, 'utf8')
@@ -289,7 +289,7 @@ describe('the embedded server', () => {
   })
 
   it.runIf(onLinux)('starts although its dead predecessor is still a zombie', async () => {
-    bringData()
+    copyData()
     const first = await start()
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     const left = readFileSync(pidFile, 'utf8')
@@ -313,7 +313,7 @@ describe('the embedded server', () => {
   })
 
   it('refuses data of another major version', async () => {
-    bringData()
+    copyData()
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
     await expect(start()).rejects.toThrow(
       /created by PostgreSQL 17, but this Posthorn includes PostgreSQL 18/,
@@ -321,7 +321,7 @@ describe('the embedded server', () => {
   })
 
   it('reports why it does not start', async () => {
-    bringData()
+    copyData()
     writeFileSync(join(dataDir, 'postgres', 'custom.conf'), 'max_connections = many\n')
     await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
   })
@@ -368,7 +368,7 @@ describe.runIf(isRoot)('the embedded server, run by root where user namespaces a
 
   it('takes over data that root created in a user namespace, and gives it back', async () => {
     chmodSync(parent, 0o755)
-    bringData()
+    copyData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()

@@ -95,7 +95,7 @@ describe('files in a directory', () => {
     expect((await stat(join(root, 'media', '7q'))).mode & 0o777).toBe(0o700)
   })
 
-  it('leave nothing behind of a write whose process crashed, once removed', async () => {
+  it('remove() also deletes the remains of a write whose process crashed', async () => {
     await writeFile(join(root, 'media', `${KEY}.partial`), 'half of i')
     await store.remove(KEY)
     expect(await files()).toEqual([])
@@ -171,7 +171,7 @@ describe('files in a bucket', () => {
     expect(s3.requests).toContain('AbortMultipartUpload')
   })
 
-  it('leave nothing behind of a write whose process crashed, once removed', async () => {
+  it('remove() also deletes the remains of a write whose process crashed', async () => {
     s3.uploads.set('dead', { key: KEY, parts: new Map([[1, Buffer.alloc(10)]]) })
     s3.uploads.set('alive', { key: `${KEY}0`, parts: new Map() })
     await store.remove(KEY)

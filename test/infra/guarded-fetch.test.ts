@@ -308,7 +308,7 @@ describe('DNS names', () => {
 })
 
 describe('redirects', () => {
-  test('follows at most three, to the same scheme, host and port', async () => {
+  test('are followed at most three times, to the same scheme, host and port', async () => {
     const paths: string[] = []
     const port = await serve((incoming, response) => {
       paths.push(incoming.url!)
@@ -324,7 +324,7 @@ describe('redirects', () => {
     expect(fault).toMatchObject({ reason: 'redirect', retryable: false, sentBytes: true })
   })
 
-  test('refuses another host, port or scheme, a request with a body, and a location with credentials', async () => {
+  test('are refused to another scheme, host or port, for a request with a body, and with credentials', async () => {
     let elsewhere = 0
     const otherPort = await serve((_request, response) => {
       elsewhere++
@@ -623,7 +623,7 @@ describe('kept connections', () => {
   })
 })
 
-describe('connection', () => {
+describe('the connection', () => {
   test('a refused connection fails with nothing sent', async () => {
     const server = createTcpServer()
     server.listen(0, '127.0.0.1')

@@ -39,8 +39,8 @@ async function ensureElsewhere(): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  return said
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return output
 }
 
 describe('the secrets', () => {
@@ -71,11 +71,11 @@ describe('the secrets', () => {
   it('are the same for processes that start at the same time', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, ensureElsewhere))
     const { operatorToken, masterKey } = ensure()
-    for (const said of all) expect(said).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
+    for (const output of all) expect(output).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
     expect(readdirSync(dataDir).sort()).toEqual(['master-key', 'operator-token'])
   })
 
-  it('leave alone the unfinished file of a process with the same pid in another container', () => {
+  it('are created without touching the unfinished file of a process with the same pid elsewhere', () => {
     mkdirSync(dataDir)
     const others = join(dataDir, `master-key.new-${process.pid}`)
     writeFileSync(others, 'half a key')

@@ -14,7 +14,7 @@ test.each([
   ['?uselibpqcompat=true&sslmode=require', 'require'],
   ['', undefined],
 ])(
-  'an sslmode that verifies the certificate becomes verify-full, as later drivers require: %s',
+  'sets verify-full where the sslmode verifies the certificate, and keeps other modes: %s',
   (query, mode) => {
     expect(sslModeOf(query)).toBe(mode)
   },

@@ -45,17 +45,17 @@ function blockPast(delayMs: number): void {
 }
 
 test('data that arrived while the process was blocked is handled before an expired timer', async () => {
-  const heard: string[] = []
-  const answer = once(socket, 'data').then(() => heard.push('answer'))
+  const handled: string[] = []
+  const answer = once(socket, 'data').then(() => handled.push('answer'))
   const over = new Promise<void>(resolve => {
     systemClock.after(2, () => {
-      heard.push('over')
+      handled.push('over')
       resolve()
     })
   })
   blockPast(10)
   await Promise.all([answer, over])
-  expect(heard).toEqual(['answer', 'over'])
+  expect(handled).toEqual(['answer', 'over'])
 })
 
 test('data that arrived while the process was blocked can cancel an expired timer', async () => {
