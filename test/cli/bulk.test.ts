@@ -37,7 +37,7 @@ function posthorn(...args: string[]): Promise<Ended> {
   })
 }
 
-test('messages are followed as they change, until there were enough of them', async () => {
+test('posthorn listen prints messages as they change, and ends after --count of them', async () => {
   const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
   const words = ['listen', '--to', '+12025552099', '--count', '1', '--json']
   const child = spawn(process.execPath, [BIN, ...words], { env })
@@ -53,7 +53,7 @@ test('messages are followed as they change, until there were enough of them', as
   expect(JSON.parse(out)).toMatchObject({ messageId, text: 'This one' })
 })
 
-test('whoever reads no further, as head does, ends it without a word', async () => {
+test('posthorn listen ends without an error when its output is closed, as by head', async () => {
   const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
   const child = spawn(process.execPath, [BIN, 'listen', '--to', '+12025552097'], { env })
   let err = ''
@@ -64,7 +64,8 @@ test('whoever reads no further, as head does, ends it without a word', async () 
   child.stdout.destroy()
   await account.send({ to: '+12025552097', text: 'To nobody' })
   expect(await once(child, 'exit')).toEqual([0, null])
-  // An account that was not followed before is told so once more within seconds.
+  // For an account that was not followed before, it may report missed changes once within the first
+  // seconds.
   expect(err).toMatch(/^Listening\.\n(Some changes were missed\.\n)?$/)
 })
 
@@ -74,7 +75,7 @@ function file(name: string, text: string): string {
   return path
 }
 
-test('a file is sent, followed to its end, and found again by the same command', async () => {
+test('posthorn bulk send sends a file, follows the job to its end, and returns the same job when repeated', async () => {
   const people = file(
     'people.csv',
     'to,channel,messageType,text\r\n+12025552001,local_sms,utility,"Hello, ""you"""\r\n+12025552002,,,Hi\r\n',
@@ -94,13 +95,13 @@ test('a file is sent, followed to its end, and found again by the same command',
   expect(shown.out).toContain(job.id)
   expect(shown.out).toContain('completed')
 
-  // What was tried with the test key has not been sent for real.
+  // A job in test mode does not prevent the same job in live mode.
   const words = ['send', people, '--rate', '10', '--name', 'October', '--detach', '--json']
   const real = await posthorn(...words, '--key', account.liveKey)
   expect((JSON.parse(real.out) as BulkJob).id).not.toBe(job.id)
 })
 
-test('templates take their values from the columns', async () => {
+test('templates take their variables from the columns', async () => {
   const made = await app.call('/api/v2/templates', {
     method: 'POST',
     key: account.liveKey,
@@ -117,7 +118,7 @@ test('templates take their values from the columns', async () => {
   expect((await account.messages(`?bulkJobId=${id}`))[0]!.text).toBe('Dear Ann, hello, again')
 })
 
-test('a template is known by its name, also where that begins as ids do, and by its id', async () => {
+test('a template is found by its name, even one that starts like an id, and by its id', async () => {
   const made = await app.call('/api/v2/templates', {
     method: 'POST',
     key: account.liveKey,
@@ -135,7 +136,7 @@ test('a template is known by its name, also where that begins as ids do, and by 
   expect(messages.map(message => message.text).sort()).toEqual(['Welcome, Ann', 'Welcome, Ben'])
 })
 
-test('a job is paused, resumed and cancelled', async () => {
+test('a job can be paused, resumed and cancelled', async () => {
   const rows = Array.from({ length: 50 }, (_, at) => `+1202555${3000 + at},hi`).join('\n')
   const sent = await posthorn(
     'send',
@@ -159,7 +160,7 @@ test('a job is paused, resumed and cancelled', async () => {
   })
 })
 
-test('rows that are not valid are shown, and the command fails', async () => {
+test('invalid rows are printed, and the command fails', async () => {
   const sent = await posthorn('send', file('bad.csv', 'to,text\nnobody,hi\n'), '--rate', '1', '--json')
   expect(sent.code).toBe(1)
   const { id } = JSON.parse(sent.out) as BulkJob
@@ -177,7 +178,7 @@ test.each([
   ['Latin 1', Buffer.from('to,text\n+12025552001,caf\u00e9\n', 'latin1')],
   ['UTF-16', Buffer.from('\ufeffto,text\n+12025552001,caf\u00e9\n', 'utf16le')],
   ['UTF-8 that breaks off', Buffer.from('to,text\n+12025552001,caf\u00e9').subarray(0, -1)],
-])('letters of a file in %s would leave as others: it is refused', async (name, bytes) => {
+])('a file in %s is rejected, since its characters would be garbled', async (name, bytes) => {
   const path = join(dir, `${name}.csv`)
   writeFileSync(path, bytes)
   const sent = await posthorn('send', path, '--rate', '1', '--name', name)
@@ -200,12 +201,12 @@ test.each([
   ['variables of no template', 'to,text,variable1\n+12025552001,hi,a\n', 'no column "template"'],
   ['too few fields', 'to,text\n+12025552001\n', 'line 2'],
   ['an unclosed quote', 'to,text\n+12025552001,"hi\n', 'quote'],
-])('a file with %s is refused before anything is sent', async (name, text, words) => {
+])('a file with %s is rejected before anything is sent', async (name, text, words) => {
   const sent = await posthorn('send', file(`${name}.csv`, text), '--rate', '1')
   expect(sent).toMatchObject({ code: 2, err: expect.stringContaining(words) })
 })
 
-test('a file that is not there, and a rate that is missing', async () => {
+test('a missing file and a missing rate are usage errors', async () => {
   expect(await posthorn('send', join(dir, 'none.csv'), '--rate', '1')).toMatchObject({ code: 2 })
   expect(await posthorn('send', join(dir, 'none.csv'))).toMatchObject({
     code: 2,

@@ -26,7 +26,7 @@ let dataDir: string
 beforeAll(async () => {
   database = await createTestDatabase()
   dataDir = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
-  // As a server on this machine leaves it.
+  // As a server on this machine writes it.
   writeFileSync(join(dataDir, 'operator-token'), `${TOKEN}\n`)
   app = await startApp({
     config: readConfig({ PORT: '0', DATABASE_URL: database.url, POSTHORN_LOG_LEVEL: 'silent' }),
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 type Ended = { code: number; out: string; err: string }
 
-/** The program itself, as a person calls it. */
+/** Runs the program itself, as a person does. */
 function posthorn(
   args: string[],
   options: { env?: Record<string, string>; input?: string } = {},
@@ -72,11 +72,11 @@ async function json<T>(args: string[], options: Parameters<typeof posthorn>[1] =
 }
 
 describe('posthorn', () => {
-  /** The account of the first test, and a key of it. */
+  /** The account of the first test, and one of its keys. */
   let id: string
   let asCi: { env: { POSTHORN_API_KEY: string } }
 
-  test('makes an account, credits it, makes a key, and sends with it', async () => {
+  test('creates an account, credits it, creates a key, and sends with it', async () => {
     const make = [
       ...['account', 'create', '--idempotency-key', 'acme'],
       ...['--name', 'Acme', '--country', 'US', '--currency', 'USD', '--phone', '+12025550123', '--verified'],
@@ -103,11 +103,11 @@ describe('posthorn', () => {
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
   })
 
-  test('starts a verification, checks a code, and may not resend it too soon', async () => {
+  test('starts a verification, and rejects a wrong code and an early resend', async () => {
     const to = ['--to', '+12025550189']
     const attempt = await json<{ verificationId: string }>(['verify', 'start', ...to], asCi)
     expect(attempt).toMatchObject({ success: true, status: 'sent', channel: 'local_sms', resendCount: 0 })
-    // A code of another length is wrong for certain.
+    // A code of another length is always wrong.
     expect(await posthorn(['verify', 'check', '1234', '--id', attempt.verificationId], asCi)).toMatchObject({
       code: 1,
       err: expect.stringContaining('VERIFICATION_CODE_INVALID'),
@@ -118,7 +118,7 @@ describe('posthorn', () => {
     })
   })
 
-  test('makes templates by words and by a file, lists and deletes them', async () => {
+  test('creates templates from options and from a file, and lists and deletes them', async () => {
     const words = ['--category', 'sms', '--type', 'utility', '--text', 'Order {{1}}']
     const template = await json<{ template: { id: string } }>(
       ['template', 'create', '--name', 'order', ...words],
@@ -143,7 +143,7 @@ describe('posthorn', () => {
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).err).toContain('NOT_FOUND')
   })
 
-  test('adds a bot without that its token is seen, lists and removes it', async () => {
+  test('adds a bot without printing its token, and lists and removes it', async () => {
     const testKey = /ph_test_[0-9A-Za-z]+/.exec(
       (
         await posthorn([
@@ -174,7 +174,7 @@ describe('posthorn', () => {
     expect((await posthorn(['bot', 'remove', botId], asTest)).err).toMatch(/^NOT_FOUND: Bot not found/)
   })
 
-  test('shows an account, revokes its key, and lists it', async () => {
+  test('shows an account, revokes its key, and lists accounts', async () => {
     const shown = await posthorn(['account', 'show', id])
     expect(shown.out).toContain('Acme')
     const keyId = /^(key_\S+) +CI /m.exec(shown.out)![1]!
@@ -195,7 +195,7 @@ describe('posthorn', () => {
     expect(doubled.map(({ price }) => price)).toEqual(prices.map(({ price }) => price * 2))
   })
 
-  test('keeps connections: add, update, list, test, remove', async () => {
+  test('adds, updates, lists, tests and removes connections', async () => {
     const file = join(dataDir, 'mail.json')
     writeFileSync(
       file,
@@ -243,7 +243,7 @@ describe('posthorn', () => {
     })
   })
 
-  test('reviews sender names', async () => {
+  test('lists, approves and rejects sender ids', async () => {
     const ids = createIds(systemClock, createRandom())
     const [{ id: accountId }] = await json<[AdminAccount]>(['account', 'list', '--limit', '1'])
     const pending = { accountId: accountId as AccountId, status: 'pending', isDefault: false } as const
@@ -268,10 +268,10 @@ describe('posthorn', () => {
   })
 })
 
-describe('for people, posthorn', () => {
+describe('posthorn, for members and keys', () => {
   const json = async (args: string[]) => JSON.parse((await posthorn([...args, '--json'])).out)
 
-  test('invites, lists, resets and removes', async () => {
+  test('invites, lists, resets and removes members', async () => {
     const { account } = await json([
       'account',
       'create',
@@ -299,7 +299,7 @@ describe('for people, posthorn', () => {
     const accepted = await fetch(`${app.url}/api/console/invitations/accept`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      // Who is listed chose the name, and the terminal is somebody else's.
+      // The listed person chose the name, and another person reads it in a terminal.
       body: JSON.stringify({ token, name: 'Ann\u001b[2J\nusr_1', password: 'correct horse battery' }),
     })
     expect(accepted.status).toBe(200)
@@ -342,8 +342,8 @@ describe('for people, posthorn', () => {
   })
 })
 
-describe('with an API key, posthorn', () => {
-  test('keeps the list of those who get no marketing', async () => {
+describe('posthorn with an API key', () => {
+  test('adds, lists and removes suppressed recipients', async () => {
     const accountId = (await json<AdminAccount[]>(['account', 'list'])).find(
       ({ name }) => name === 'Demo',
     )!.id
@@ -375,8 +375,8 @@ describe('with an API key, posthorn', () => {
   })
 })
 
-describe('posthorn ends with', () => {
-  test('1 and the code where the API refuses, every fault named', async () => {
+describe('the exit code of posthorn is', () => {
+  test('1 when the API rejects the request, with the code and every fault printed', async () => {
     const ended = await posthorn(['account', 'create', '--name', 'X', '--country', 'XX', '--currency', 'ABC'])
     expect(ended.code).toBe(1)
     expect(ended.out).toBe('')
@@ -385,7 +385,7 @@ describe('posthorn ends with', () => {
     expect(closed).toMatchObject({ code: 1, err: expect.stringMatching(/^UNAUTHORIZED: /) })
   })
 
-  test('1 where the server redirects, and goes nowhere with its token', async () => {
+  test('1 when the server redirects, and the token is not sent to the other address', async () => {
     const other = await startHttpPeer(() => ({ status: 200, headers: {}, body: '{}' }))
     const gate = await startHttpPeer(() => ({
       status: 307,
@@ -412,14 +412,14 @@ describe('posthorn ends with', () => {
     [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
     [['listen', '--key', 'k', '--count', '0'], '--count must be a whole number from 1'],
     [['listen', '--key', 'k', '--count', '1.5'], '--count must be a whole number from 1'],
-  ])('2 where it is called wrongly: %s', async (args, reason) => {
+  ])('2 for wrong usage: %s', async (args, reason) => {
     const ended = await posthorn(args)
     expect(ended.code).toBe(2)
     expect(ended.err).toContain(reason)
     expect(ended.out).toBe('')
   })
 
-  test('2 where no operator token is found, 1 where no server answers', async () => {
+  test('2 without an operator token or with an invalid URL, and 1 when no server answers', async () => {
     const empty = join(dataDir, 'empty')
     expect(await posthorn(['account', 'list'], { env: { POSTHORN_DATA_DIR: empty } })).toMatchObject({
       code: 2,
@@ -450,7 +450,7 @@ describe('posthorn ends with', () => {
       'The idempotency key',
       ['send', '--to', '+12025550123', '--text', 'Hi', '--key', 'k', '--idempotency-key', '№ 17'],
     ],
-  ])('2 where %s is none that a request can carry: no server is to blame', async (what, words) => {
+  ])('2 when %s has characters that an HTTP header cannot contain', async (what, words) => {
     expect(await posthorn(words)).toEqual({
       code: 2,
       out: '',
@@ -458,7 +458,7 @@ describe('posthorn ends with', () => {
     })
   })
 
-  test('0 and its usage on --help', async () => {
+  test('0 for --help, which prints the usage', async () => {
     const ended = await posthorn(['wallet', 'credit', '--help'])
     expect(ended).toEqual({
       code: 0,
@@ -468,7 +468,7 @@ describe('posthorn ends with', () => {
   })
 })
 
-test('fraud rules are shown and set, for the platform and for an account', async () => {
+test('fraud rules can be shown and set, for the platform and for an account', async () => {
   const accounts = await json<AdminAccount[]>(['account', 'list'])
   const account = accounts[0]!.id
   const input = '{"prefix": {"mode": "monitor"}, "safe": ["+4917012345*"]}'
@@ -480,7 +480,7 @@ test('fraud rules are shown and set, for the platform and for an account', async
     settings: JSON.parse(input),
     effective: { prefix: { unverified: 30 } },
   })
-  // What was shown can be set again, elsewhere.
+  // The printed rules can be set elsewhere.
   expect(await posthorn(['fraud', 'set', '-'], { input: whole })).toMatchObject({ code: 0 })
   expect((await posthorn(['fraud', 'show'])).out).toMatch(/^safe +– +\+4917012345\*/m)
   expect(await posthorn(['fraud', 'set', '-'], { input: '{}' })).toMatchObject({ code: 0 })
@@ -489,8 +489,8 @@ test('fraud rules are shown and set, for the platform and for an account', async
   expect(refused.err).toContain('prefix.mode')
 })
 
-describe('what is said arrives', () => {
-  test('whole, through a pipe that takes less at a time', async () => {
+describe('the output of posthorn', () => {
+  test('is written completely when it is larger than the pipe', async () => {
     const prices = Array.from({ length: 10_000 }, (_, at) => ({ channel: 'int_sms', prefix: `+44${at}` }))
     const body = JSON.stringify({ success: true, data: prices })
     const peer = await startHttpPeer(() => ({ status: 200, body }))
@@ -499,7 +499,7 @@ describe('what is said arrives', () => {
     await peer.close()
   })
 
-  test.skipIf(!existsSync('/dev/full'))('or the command fails', async () => {
+  test.skipIf(!existsSync('/dev/full'))('makes the command fail when it cannot be written', async () => {
     const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_DATA_DIR: dataDir }
     const command = `"${process.execPath}" "${BIN}" account list > /dev/full`
     const ended = await new Promise<Ended>(resolve => {

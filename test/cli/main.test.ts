@@ -32,7 +32,7 @@ describe('the command line', () => {
     expect(out).toMatch(/\n {2}serve +\S/)
   })
 
-  it('refuses a command that it does not know', async () => {
+  it('rejects an unknown command', async () => {
     expect(await posthorn(['constructor'])).toEqual({
       out: '',
       err: 'posthorn: Unknown command "constructor": posthorn help lists all commands.\n',
@@ -45,7 +45,7 @@ describe('the command line', () => {
     expect(code).toBe(2)
   })
 
-  it.each(['serve', 'migrate', 'rotate-master-key'])('tells how %s is called', async name => {
+  it.each(['serve', 'migrate', 'rotate-master-key'])('prints the usage of %s', async name => {
     const told = { out: `Usage: posthorn ${name}\n`, err: '', code: 0 }
     expect(await posthorn([name, '--help'])).toEqual(told)
   })
@@ -54,7 +54,7 @@ describe('the command line', () => {
     ['verify', '--help'],
     ['verify', '-h'],
     ['help', 'verify'],
-  ])('lists the commands of a family: %s %s', async (...words) => {
+  ])('lists the commands of a group: %s %s', async (...words) => {
     const { out, err, code } = await posthorn(words)
     expect([err, code]).toEqual(['', 0])
     expect(out).toMatch(
@@ -62,7 +62,7 @@ describe('the command line', () => {
     )
   })
 
-  it('tells how a command is called after help, too, and refuses one that there is not', async () => {
+  it('prints the usage of a command after help, and rejects an unknown one', async () => {
     expect(await posthorn(['help', 'verify', 'check'])).toEqual(await posthorn(['verify', 'check', '--help']))
     expect(await posthorn(['help', 'migrate'])).toEqual({
       out: 'Usage: posthorn migrate\n',
@@ -76,13 +76,13 @@ describe('the command line', () => {
     })
   })
 
-  it('refuses wrong settings in one line', async () => {
+  it('reports all invalid settings in one line', async () => {
     const { out, err, code } = await posthorn(['serve'], { PORT: 'http', POSTHORN_SANDBOX: 'maybe' })
     expect([out, code]).toEqual(['', 2])
     expect(err).toMatch(/^posthorn: Wrong settings: PORT must .*; POSTHORN_SANDBOX must .*\n$/)
   })
 
-  it('tells a Node.js that is too old what to do, in words that it can still read', async () => {
+  it('tells users of an older Node.js what to do, in syntax that it can parse', async () => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); require(${JSON.stringify(BIN)})`
     const child = spawn(process.execPath, ['-e', pretend], { stdio: ['ignore', 'ignore', 'pipe'] })
     const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
@@ -110,28 +110,28 @@ describe('posthorn serve', () => {
       env: { PATH, DATABASE_URL: store.url, POSTHORN_DATA_DIR: dataDir, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const said: string[] = []
+    const lines: string[] = []
     const serving = (async () => {
       for await (const line of createInterface(child.stdout)) {
-        said.push(line)
+        lines.push(line)
         const url = /"url":"([^"]+)"/.exec(line)?.[1]
         if (url && line.includes('"serving"')) return url
       }
       throw new Error('it left before it served')
     })()
-    return { child, said, serving, exit: once(child, 'exit') as Promise<[number | null, string | null]> }
+    return { child, lines, serving, exit: once(child, 'exit') as Promise<[number | null, string | null]> }
   }
 
   it.each([
     ['SIGTERM', 16, 'says nothing'],
     ['SIGINT', 15, 'warns'],
   ] as const)(
-    'migrates an empty database, serves, and leaves on %s with 0; of a token of %i characters it %s',
+    'migrates an empty database, serves, and exits with 0 on %s; about a token of %i characters it %s',
     async (name, characters, does) => {
-      const { child, said, serving, exit } = serve({ POSTHORN_OPERATOR_TOKEN: 'x'.repeat(characters) })
+      const { child, lines, serving, exit } = serve({ POSTHORN_OPERATOR_TOKEN: 'x'.repeat(characters) })
       const ready = await fetch(`${await serving}/readyz`)
       expect(ready.status).toBe(200)
-      const warned = said.filter(line =>
+      const warned = lines.filter(line =>
         line.includes('POSTHORN_OPERATOR_TOKEN is short enough to be guessed'),
       )
       expect(warned).toHaveLength(does === 'warns' ? 1 : 0)
@@ -141,26 +141,26 @@ describe('posthorn serve', () => {
     },
   )
 
-  it('leaves with 0 at once while it waits for a database that does not answer', async () => {
-    // It takes connections and says nothing, as a database behind a broken network.
+  it('exits with 0 at once when it is stopped while it waits for a database that does not answer', async () => {
+    // It accepts connections and sends nothing, like a database behind a broken network.
     const mute = await startMutePeer()
     const { port } = new URL(mute.url)
     const { child, serving, exit } = serve({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none` })
     serving.catch(() => {})
     await mute.connected(1)
     child.kill('SIGTERM')
-    // Its deadline would end it with 1.
+    // Reaching its deadline would end it with 1.
     expect(await exit).toEqual([0, null])
     await mute.close()
   })
 
-  it('waits for a database that goes away while it starts, and serves when it is back', async () => {
+  it('waits for a database that becomes unavailable during startup, and serves when it is back', async () => {
     const proxy = await startDatabaseProxy(store.url)
     const listens = proxy.loseAt('LISTEN', 'before')
-    const { child, said, serving, exit } = serve({ DATABASE_URL: proxy.url })
+    const { child, lines, serving, exit } = serve({ DATABASE_URL: proxy.url })
     await listens
     proxy.set('cut')
-    const refused = async () => said.filter(line => line.includes('not listening for changes')).length
+    const refused = async () => lines.filter(line => line.includes('not listening for changes')).length
     await lookUntil(refused, n => n > 2, 10_000)
     proxy.set('open')
     expect((await fetch(`${await serving}/readyz`)).status).toBe(200)
@@ -170,7 +170,7 @@ describe('posthorn serve', () => {
     await proxy.close()
   })
 
-  it('serves although nobody reads its progress any more', async () => {
+  it('serves although the reader of its progress has closed', async () => {
     const { child, serving, exit } = serve()
     child.stderr.destroy()
     expect((await fetch(`${await serving}/readyz`)).status).toBe(200)
@@ -179,7 +179,7 @@ describe('posthorn serve', () => {
     expect(await exit).toEqual([0, null])
   })
 
-  it('serves from two nodes that start at once on one empty database', async () => {
+  it('serves from two nodes that start at the same time on one empty database', async () => {
     const nodes = [serve(), serve()]
     for (const node of nodes) expect((await fetch(`${await node.serving}/readyz`)).status).toBe(200)
     for (const node of nodes) {
@@ -189,7 +189,7 @@ describe('posthorn serve', () => {
     }
   })
 
-  it('says in one line that its port is in use, and leaves', async () => {
+  it('exits with a one-line message when its port is in use', async () => {
     const first = serve()
     const { port } = new URL(await first.serving)
     first.child.stdout.resume()

@@ -31,7 +31,7 @@ function posthorn(...args: string[]): Promise<{ code: number; out: string; err: 
   })
 }
 
-test('makes a session, draws what links it, lists and removes it', async () => {
+test('posthorn session creates a session, shows its QR code, and lists and removes it', async () => {
   const made = await app.during(posthorn('session', 'create', 'front-desk'))
   expect(made).toMatchObject({ code: 0, err: '' })
   expect(made.out).toContain('may ban the phone number')

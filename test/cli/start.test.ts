@@ -17,8 +17,8 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
 })
 
-describe('a start', () => {
-  it('loads nothing that only some need: neither the mail library, nor the bucket’s, nor other compilers', async () => {
+describe('the startup of the server', () => {
+  it('does not load libraries that only some installations need, such as those for mail and S3', async () => {
     const script = `
       import { registerHooks } from 'node:module'
       const loaded = new Set()
@@ -43,10 +43,10 @@ describe('a start', () => {
     }
   })
 
-  it('takes the types out of the source in another process, once', async () => {
+  it('compiles the source once, in another process, and reuses the result', async () => {
     const cache = mkdtempSync(join(tmpdir(), 'posthorn-cache-'))
     directories.push(cache)
-    // The flags of npm start: code that was compiled under others would not be found.
+    // The flags of npm start: the compile cache ignores code compiled under other flags.
     const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { scripts: { start: string } }
     const flags = scripts.start.split(' ').filter(word => word.startsWith('--'))
     expect(flags).not.toEqual([])
@@ -59,7 +59,7 @@ describe('a start', () => {
     expect(others).toEqual([])
     const compiled = readdirSync(join(cache, version!))
     expect(compiled).toContain('posthorn-compiled')
-    // Nothing was left for this process to compile, and nothing for the next.
+    // The first run has compiled everything, so the second one adds nothing.
     expect(await serve()).toBe(2)
     expect(readdirSync(join(cache, version!)).toSorted()).toEqual(compiled.toSorted())
   })

@@ -18,19 +18,19 @@ test.each([
   ],
   [failure('The server does not support SSL connections'), 'add sslmode=disable'],
   [failure('self-signed certificate in chain', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'add sslrootcert='],
-])('%s: the refusal says what mends it, at once', (cause, advice) => {
+])('%s: the configuration must change, and the message says how', (cause, advice) => {
   expect(needsConfigChange(cause)).toBe(true)
   expect(databaseRefusal(cause).message).toContain(`${cause.message}: `)
   expect(databaseRefusal(cause).message).toContain(advice)
 })
 
-test('a file of the URL that is not there is not waited for; a server that is away is', () => {
+test('a missing file named in the URL is not waited for, an unavailable server is', () => {
   expect(needsConfigChange(failure('no such file', { code: 'ENOENT', syscall: 'open' }))).toBe(true)
   expect(needsConfigChange(failure('no such socket', { code: 'ENOENT', syscall: 'connect' }))).toBe(false)
   expect(needsConfigChange(failure('pgbouncer cannot connect to server', { code: '08P01' }))).toBe(false)
 })
 
-test('each address that was tried is told of, and how to start Node.js is not', () => {
+test('the message contains each address that was tried, but no hint for running Node.js', () => {
   const refused = new AggregateError([failure('refused by ::1'), failure('refused by 127.0.0.1')])
   expect(databaseRefusal(refused).message).toBe(
     'The database of DATABASE_URL cannot be used: refused by ::1, refused by 127.0.0.1.',

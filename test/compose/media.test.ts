@@ -9,6 +9,6 @@ test.each([
   [{ host: '0.0.0.0', port: 8080 }, ''],
   [{ host: '::', port: 8080 }, ''],
   [{ host: '127.0.0.1', port: 0 }, ''],
-])('files are shown at an address that works: %o', (config, origin) => {
+])('the origin of media URLs is a reachable address, or empty if none is known: %o', (config, origin) => {
   expect(originOf({ publicUrl: undefined, ...config })).toBe(origin)
 })

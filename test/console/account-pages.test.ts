@@ -23,7 +23,7 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterAll(() => server.stop())
 
 describe('templates', { timeout: 60_000 }, () => {
-  it('for SMS are written with their parts counted, seen on a phone, and sent', async () => {
+  it('for SMS can be written with a count of parts and a preview, saved and sent', async () => {
     const { page, go } = window
     await go('/templates')
     await page.getByRole('link', { name: 'New template' }).first().click()
@@ -40,7 +40,7 @@ describe('templates', { timeout: 60_000 }, () => {
     const phone = page.getByRole('figure', { name: 'How it looks on a phone' })
     expect(await phone.innerText()).toContain(`Hi Ada ✓ 4711 ${XSS}`)
     expect(await findBarriers(page)).toEqual([])
-    // More than the screen of the phone has: the keyboard scrolls it.
+    // More text than the phone preview can show, so that it can be scrolled by keyboard.
     await page
       .getByRole('textbox', { name: 'Text', exact: true })
       .fill(`Hi {{1}} {{2}} ${'long words '.repeat(80)}`)
@@ -61,7 +61,7 @@ describe('templates', { timeout: 60_000 }, () => {
     expect(await page.evaluate('window.broken')).toBe(undefined)
   })
 
-  it('for WhatsApp are approved or rejected before one’s eyes', async () => {
+  it('for WhatsApp show the provider’s approval or rejection without a reload', async () => {
     const { page, go } = window
     await submitOfficial(page, 'spring_sale')
     await page.getByText('Waiting for the provider').waitFor()
@@ -85,7 +85,7 @@ describe('templates', { timeout: 60_000 }, () => {
     )
   })
 
-  it('stay in the list when the provider decides on the last one that waits', async () => {
+  it('stay in the list when the provider decides on the last pending one', async () => {
     await submitOfficial(window.page, 'summer_sale')
     const id = window.page.url().split('/').at(-1)
     const { body } = await server.app.call(`/api/v2/templates/${id}`, { key: server.app.demoKey })
@@ -116,7 +116,7 @@ describe('templates', { timeout: 60_000 }, () => {
     const known = page.waitForResponse('**/templates?status=pending')
     await go('/templates')
     await Promise.all([known, asked.promise])
-    // The list of those that can be sent is the longer one, and comes later.
+    // The list of active templates is longer, and its response arrives later.
     await page.clock.runFor(1_000)
     slow.resolve()
     const row = page.getByRole('row').filter({ hasText: 'summer_sale' })
@@ -126,12 +126,12 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.clock.runFor(1_500)
     await told
     await row.getByText('Approved').waitFor()
-    // A list that is asked for meanwhile is answered before its context goes.
+    // A request that is still running is answered before its context is closed.
     await page.unrouteAll({ behavior: 'wait' })
     await fresh.context.close()
   })
 
-  it('take a file for their header, and say when it is of another type', async () => {
+  it('accept a file for their header, and reject one of another type', async () => {
     const { page, go } = window
     await go('/templates/new')
     await page.getByText('WhatsApp Business', { exact: true }).click()
@@ -149,9 +149,9 @@ describe('templates', { timeout: 60_000 }, () => {
       return image.naturalWidth
     })
     expect(width).toBe(1)
-    // The same one may be brought again, mended.
+    // The same file can be chosen again after it was corrected.
     expect(await file.inputValue()).toBe('')
-    // One that is still on its way is for no header of another type.
+    // An upload that is still running is cancelled when the header type changes.
     await page.route('**/templates/media', () => {})
     await file.setInputFiles({ name: 'other.png', mimeType: 'image/png', buffer: PNG })
     const [given] = await Promise.all([
@@ -163,7 +163,7 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.getByText('No document yet').waitFor()
   })
 
-  it('that the API refuses say why at the field, and keep what was typed', async () => {
+  it('that the API rejects show the reason at the field and keep the input', async () => {
     const { page, go } = window
     await go('/templates/new')
     await page.getByLabel('Name').fill('order_2')
@@ -179,14 +179,14 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill('News of today')
     await page.getByRole('button', { name: 'Submit for approval' }).click()
     await page.getByRole('alert').waitFor()
-    // The provider is away, and not the server.
+    // The provider is unavailable, not the server.
     expect(await page.getByText('The data shown may be outdated').count()).toBe(0)
     await go('/templates?status=rejected')
     await page.getByRole('row').filter({ hasText: 'reject_me' }).waitFor()
     expect(await page.getByRole('row').filter({ hasText: 'spring_sale' }).count()).toBe(0)
   })
 
-  it('for e-mail are shown in a frame that runs nothing', async () => {
+  it('for e-mail are previewed in a frame that runs no scripts', async () => {
     const { page, go, faults } = window
     await go('/templates/new')
     await page.getByText('E-mail', { exact: true }).click()
@@ -200,14 +200,14 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: 'welcome_mail' }).waitFor()
     await mail.getByRole('heading', { name: 'Hello <b>Ada</b>' }).waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
-    // What the frame was kept from is told, and nothing else.
+    // Only the faults of blocked content in the frame are expected.
     expect(faults.filter(fault => !fault.includes('about:srcdoc'))).toEqual([])
     faults.length = 0
   })
 })
 
 describe('verification', { timeout: 60_000 }, () => {
-  it('sends a code, refuses a wrong one, takes the right one, and counts it', async () => {
+  it('sends a code, rejects a wrong one, accepts the right one, and updates the statistics', async () => {
     const { page, turn } = window
     await turn('/verification')
     await page.getByText('No verifications in this period').waitFor()
@@ -230,7 +230,7 @@ describe('verification', { timeout: 60_000 }, () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  it('has settings that hold for the next code', async () => {
+  it('has settings that apply from the next code', async () => {
     const { page, go, context } = window
     await context.route(/\/api\/v2\/templates$/, route =>
       route.fulfill({ status: 403, json: { success: false, code: 'FORBIDDEN', error: 'Not these.' } }),
@@ -252,8 +252,8 @@ describe('verification', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a form', { timeout: 60_000 }, () => {
-  it('keeps what was typed where what stands cannot be read anew', async () => {
+describe('a settings form', { timeout: 60_000 }, () => {
+  it('keeps its input when reloading the saved values fails', async () => {
     const { page, go, context } = window
     await go('/verification/settings')
     const life = page.getByRole('slider', { name: /^Valid for/ })
@@ -263,7 +263,7 @@ describe('a form', { timeout: 60_000 }, () => {
       route.fulfill({ response: await route.fetch({ url: `${server.app.url}/api/v2/none` }) }),
     )
     const asked = page.waitForResponse('**/api/v2/account')
-    // As another tab does that has changed something of the account.
+    // Like another tab that has changed the account.
     const other = await context.newPage()
     await other.goto('/profile')
     await other.evaluate(
@@ -286,7 +286,7 @@ describe('webhooks', { timeout: 60_000 }, () => {
   })
   afterAll(() => receiver.close())
 
-  it('are made, show their secret once, and what was sent to them', async () => {
+  it('can be created, show their secret once, and list and replay their deliveries', async () => {
     const { page, turn } = window
     await turn('/endpoints')
     await page.getByRole('button', { name: 'New endpoint' }).first().click()
@@ -310,7 +310,7 @@ describe('webhooks', { timeout: 60_000 }, () => {
     await panel.getByRole('button', { name: 'Send it again' }).click()
     await panel.getByText('Replay of').waitFor()
     await panel.getByText('HTTP 200').waitFor()
-    // It hears of all that happens, and so of how the code of before fared.
+    // The endpoint receives every event, including the receipt of the code sent before.
     const tests = receiver.got.filter(({ body }) => body['type'] === 'webhook.test')
     expect(tests).toHaveLength(2)
     expect(new Set(tests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -318,7 +318,7 @@ describe('webhooks', { timeout: 60_000 }, () => {
 })
 
 describe('the suppression list', { timeout: 60_000 }, () => {
-  it('is left by the Tab key behind its first row and the button in it, however long it is', async () => {
+  it('is left by the Tab key after one row and its button, and shows an error after Escape', async () => {
     const { page, go } = window
     for (const to of ['+12025550161', '+12025550162', '+12025550163'])
       await server.app.call('/api/v2/suppressions', { method: 'POST', key: server.app.demoKey, body: { to } })
@@ -334,7 +334,7 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     expect(await focused.getAttribute('aria-label')).toBe(`Remove ${to} from the list`)
     await page.keyboard.press('Tab')
     expect(await page.locator('[role="row"] :focus, [role="row"]:focus').count()).toBe(0)
-    // Nothing of what goes wrong is told nowhere: not even by Escape, while it is under way.
+    // A failure is shown even if Escape is pressed while the request is running.
     const asked = Promise.withResolvers<void>()
     const heard = Promise.withResolvers<void>()
     await page.route('**/api/v2/suppressions/*', async route => {
@@ -354,7 +354,7 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  it('takes somebody in, finds them by the URL, and lets them go', async () => {
+  it('adds a recipient, finds it by the URL, and removes it', async () => {
     const { page, go, faults } = window
     await go('/suppressions')
     await page.getByRole('button', { name: 'Add a recipient' }).first().click()
@@ -368,7 +368,7 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     await go(`/suppressions?to=${encodeURIComponent('+12025550160')}`)
     await page.getByRole('row').filter({ hasText: XSS }).waitFor()
     expect(await findBarriers(page)).toEqual([])
-    // What was typed a moment ago goes with the filters that hold.
+    // Input that is not applied yet is cleared together with the filters.
     await go('/suppressions?channel=local_sms')
     const to = page.getByRole('textbox', { name: 'Recipient' })
     await to.fill('+1202')
@@ -383,7 +383,7 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     expect(faults).toEqual([])
   })
 
-  it('goes on, by keyboard, at the row in the place of one that is gone', async () => {
+  it('moves the keyboard focus to the next row when a row is removed', async () => {
     const { page, go } = window
     for (const to of ['+12025550171', '+12025550172', '+12025550173']) {
       const body = { channel: 'local_sms', to }
@@ -398,7 +398,7 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Remove +12025550172 from the list' }).press('Enter')
     await page.getByRole('button', { name: 'Remove from the list', exact: true }).press('Enter')
     await page.locator('[role=row]:focus', { hasText: '+12025550171' }).waitFor()
-    // Behind the last row there is what stands in the place of the list.
+    // After the last row is removed, the empty list takes the focus.
     await go(`/suppressions?to=${encodeURIComponent('+12025550171')}`)
     await page.getByRole('button', { name: 'Remove +12025550171 from the list' }).press('Enter')
     await page.getByRole('button', { name: 'Remove from the list', exact: true }).press('Enter')
@@ -422,7 +422,7 @@ async function submitOfficial(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name }).waitFor()
 }
 
-/** As the server counts them. */
+/** The parts as the server counts them. */
 async function partsOf(text: string): Promise<{ characters: number; parts: number }> {
   const { body } = await server.app.call('/api/v2/messages/estimate', {
     method: 'POST',

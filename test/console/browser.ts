@@ -3,7 +3,10 @@ import { CHROMIUM } from '../support/chromium.ts'
 
 let shared: Promise<Browser> | null = null
 
-/** The browser of all test files of a worker, which ends with the worker; started again if it is gone. */
+/**
+ * The browser that all test files of a worker share. It ends with the worker, and is started again if it
+ * has closed.
+ */
 export async function sharedBrowser(): Promise<Browser> {
   const running = await shared?.catch(() => null)
   if (!running?.isConnected()) shared = launchBrowser()
@@ -17,7 +20,7 @@ export async function sharedBrowser(): Promise<Browser> {
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
-    // Its sandbox needs rights that containers do not have; it loads only our own pages.
+    // Chromium’s sandbox needs rights that containers do not have; only pages of this project are loaded.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
     headless: true,
   })

@@ -5,10 +5,13 @@ import { watchQueries } from '../support/unanswered.ts'
 import { type BulkWalk, createBulkWalk, csv } from './bulk-walk.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
 
-/** At most 10 messages a second: 10,000 take 17 minutes, which the server's clock goes through as fast as it can. */
+/**
+ * At most 10 messages a second: 10,000 take 17 minutes, which the server’s fake clock passes as fast as
+ * possible.
+ */
 const clock = createFakeClock(Date.now())
 const SECOND_MS = 1_000
-/** Half a minute on a machine that does nothing else. */
+/** It takes half a minute on a machine that runs nothing else. */
 const LONGEST_MS = 280_000
 
 let database: TestDatabase
@@ -33,7 +36,7 @@ afterAll(async () => {
 })
 
 describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
-  it('goes from the drop to its end', async () => {
+  it('runs from the file upload to completion', async () => {
     const { page, go, faults } = window
     await go('/bulk/new')
     await walk.choose('october.csv', csv(10_000))
@@ -45,7 +48,7 @@ describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
     await page.getByText(/rows from the whole file was checked/).waitFor()
     await takePicture(page, 'bulk-run')
     await page.getByRole('button', { name: 'Send 10,000 messages to the sandbox' }).click()
-    await windOn(page.getByText('Completed').first().waitFor({ timeout: LONGEST_MS }))
+    await advanceUntil(page.getByText('Completed').first().waitFor({ timeout: LONGEST_MS }))
     expect((await walk.jobs())[0]).toMatchObject({
       name: 'october',
       status: 'completed',
@@ -59,8 +62,11 @@ describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
   })
 })
 
-/** Lets the server's seconds pass, each when the work of the one before is done, until `work` is. */
-async function windOn<T>(work: Promise<T>): Promise<T> {
+/**
+ * Advances the server’s clock second by second, each when the work of the previous one is done, until
+ * `work` settles.
+ */
+async function advanceUntil<T>(work: Promise<T>): Promise<T> {
   let done = false
   const end = () => {
     done = true
@@ -73,7 +79,9 @@ async function windOn<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Twice in a row, since what follows an answer may be the next question; also while a connection for it is made. */
+/**
+ * Idle twice in a row, since a result may lead to another query; a connection being opened counts as busy.
+ */
 async function idle(): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     await queries.answered()

@@ -39,11 +39,11 @@ describe('the columns of a file', () => {
       ['Name', 'Order'],
       [null, null],
     ],
-  ])('%j are taken for %j', (names, expected) => {
+  ])('%j are recognised as %j', (names, expected) => {
     expect(guessColumns(names)).toEqual(expected)
   })
 
-  it('are not enough without a recipient, and words or what fills a template', () => {
+  it('are incomplete without a recipient and either a text or the variables of a template', () => {
     expect(missingIn({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
     expect(missingIn({ ...PLAN, columns: ['to', null] })).toMatch(/texts/)
     expect(missingIn({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
@@ -80,13 +80,13 @@ describe('a row', () => {
     ])
   })
 
-  it('comes from the sender of the job, where it can be an SMS', () => {
+  it('uses the sender of the job when it can be an SMS', () => {
     const plan: Plan = { ...PLAN, sender: 'snd_1' }
     expect(toMessage(['+12025550123', 'Hi'], plan).sender).toEqual({ id: 'snd_1' })
     expect(toMessage(['7', 'Hi'], { ...plan, channel: 'botapp_bot' }).sender).toBe(undefined)
   })
 
-  it('gets its plus back only where that is wished', () => {
+  it('gets its missing plus added only when that option is on', () => {
     expect(hasLostPlus([['12025550123']], ['to'])).toBe(true)
     expect(hasLostPlus([['+12025550123'], ['ann@example.com']], ['to'])).toBe(false)
     expect(toMessage(['12025550123', ''], { ...PLAN, addPlus: true }).to).toBe('+12025550123')
@@ -100,7 +100,7 @@ describe('a row', () => {
     ['nobody', 'Hi', 'is not a valid recipient'],
     ['12025550123', 'Hi', 'is not a phone number with + and country code'],
     ['+12025550123', '', 'has no text'],
-  ])('%j, %j is told: %s', (to, text, message) => {
+  ])('with %j, %j has the fault: %s', (to, text, message) => {
     expect(faultsOf([to, text], PLAN).map(fault => fault.message)).toEqual([message])
   })
 })
@@ -126,11 +126,11 @@ describe('a CSV file', () => {
     expect(await read(bytes as string)).toEqual(expected)
   })
 
-  it('whose letters are not in UTF-8 is refused: people would get others', async () => {
+  it('that is not encoded in UTF-8 is rejected, since characters would be garbled', async () => {
     await expect(read(Buffer.from('To;Text\r\n+1;Grüße\r\n', 'latin1'))).rejects.toThrow('not in UTF-8')
   })
 
-  it('keeps its letters, however long it is', async () => {
+  it('keeps its characters intact, however long it is', async () => {
     const text = 'ü'.repeat(6_000_000)
     expect(await read(`To,Text\n+1,x${text}\n+2,${text}\n`)).toEqual([
       ['To', 'Text'],
@@ -139,7 +139,7 @@ describe('a CSV file', () => {
     ])
   })
 
-  it('with a quotation mark that is never closed is refused: the rest of it would be one cell', async () => {
+  it('with a quotation mark that is never closed is rejected, since the rest would become one cell', async () => {
     await expect(read('to,text\n+1,hi\n+2,"open\n+3,hi\n')).rejects.toThrow('row 3 is never closed')
   })
 })
@@ -155,13 +155,13 @@ describe('a sheet', () => {
     [2, 4, 5],
   )
 
-  it('counts faults and repeated recipients, by the lines of the file', () => {
+  it('counts faulty rows and repeated recipients, with the line numbers of the file', () => {
     const checked = sheet.check(PLAN)
     expect(checked).toMatchObject({ rows: 3, faulty: 1, repeated: 1 })
     expect(checked.withFaults.map(({ line }) => line)).toEqual([4])
   })
 
-  it('is sent without the rows that cannot go, and takes its sample from the others', () => {
+  it('is sent without its faulty rows, and takes its sample from the valid ones', () => {
     const body = JSON.parse(sheet.body(PLAN, { name: 'October', messagesPerSecond: 5 }).join(''))
     expect(body).toMatchObject({ name: 'October', messagesPerSecond: 5 })
     expect(body.messages.map(({ content }: { content: { text: string } }) => content.text)).toEqual([
@@ -172,9 +172,9 @@ describe('a sheet', () => {
   })
 })
 
-describe('the key of a job', () => {
-  it('stays until the server has the job, where a browser keeps nothing, too', async () => {
-    // By its address, since it is written for browsers. There is no storage here.
+describe('the request key of a job', () => {
+  it('stays the same until the job is created, also without browser storage', async () => {
+    // Imported by its URL, since it is written for browsers. There is no storage here.
     const address = new URL('../../console/src/pages/bulk/request-keys.ts', import.meta.url).href
     const { requestKey, removeRequestKey } = (await import(address)) as {
       requestKey(of: string): string
@@ -189,7 +189,7 @@ describe('the key of a job', () => {
 })
 
 describe('a CSV file for spreadsheets', () => {
-  it('quotes what needs it, and starts no formula', () => {
+  it('quotes cells where needed, and starts none with a formula', () => {
     expect(toCsv([['a,b', 'say "x"', '=1+1', '@x', '+12025550101', '+cmd|x', '-1']])).toBe(
       `"a,b","say ""x""",'=1+1,'@x,+12025550101,'+cmd|x,-1\r\n`,
     )

@@ -18,7 +18,7 @@ export type BulkWalk = {
   end(): Promise<void>
 }
 
-/** The steps of a person who sends a file. */
+/** The steps of a person who sends a bulk job from a file. */
 export async function createBulkWalk({ app }: Console, { page, go }: Window): Promise<BulkWalk> {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-bulk-'))
 

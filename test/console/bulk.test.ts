@@ -21,10 +21,10 @@ afterAll(async () => {
 })
 
 describe('a bulk job from a file', { timeout: 120_000 }, () => {
-  it('shows what is wrong with a row in its place, and goes on without it', async () => {
+  it('shows the faults of each row, and sends the other rows', async () => {
     const { page, go } = window
     await go('/bulk/new')
-    // As a spreadsheet saves it: semicolons, a row that was left free, and the plus of the numbers is gone.
+    // As a spreadsheet saves it: with semicolons, an empty row, and numbers without their plus.
     await walk.choose(
       'mend.csv',
       'Mobile;Text\r\n12025552001;Hello\r\n;\r\nnobody;"<img src=x onerror=alert(1)>"\r\n12025552002;\r\n',
@@ -44,7 +44,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('row').filter({ hasText: '+12025552001' }).waitFor()
   })
 
-  it('reads Excel, whose numbers have no plus', async () => {
+  it('reads an Excel file, whose numbers have no plus', async () => {
     const { page, go } = window
     await go('/bulk/new')
     await walk.choose(
@@ -64,7 +64,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByText('The file cannot be read as an Excel workbook (.xlsx).').waitFor()
   })
 
-  it('that the server refuses says which rows, and gives them as a file', async () => {
+  it('that the server rejects lists the invalid rows and exports them as CSV', async () => {
     const { page, go } = window
     await server.app.call('/api/v2/suppressions', {
       method: 'POST',
@@ -89,7 +89,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('row').filter({ hasText: 'refused' }).waitFor()
   })
 
-  it('is paused, goes on, and is cancelled', async () => {
+  it('can be paused, resumed and cancelled', async () => {
     const { page } = window
     await walk.start('long.csv', csv(400))
     await page.getByRole('button', { name: 'Pause' }).waitFor()
@@ -103,7 +103,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     expect((await walk.jobs())[0]).toMatchObject({ name: 'long', status: 'cancelled' })
   })
 
-  it('is followed on where a server that stops has ended the stream', async () => {
+  it('is still followed after a stopping server has ended the event stream', async () => {
     const { page } = window
     const end = { contentType: 'text/event-stream', body: ': still here\n\n' }
     await page.route('**/messages/bulk/*/events', route => route.fulfill(end), { times: 1 })
@@ -112,7 +112,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('table', { name: 'Rows' }).getByText('Sent').nth(11).waitFor()
   })
 
-  it('that a proxy finds too large says so, and not that the server is away', async () => {
+  it('that a proxy rejects as too large shows that reason, not a server that does not answer', async () => {
     const { page } = window
     const tooLarge = { status: 413, contentType: 'text/html', body: '<h1>Too large</h1>' }
     await page.route('**/api/v2/messages/bulk', route => route.fulfill(tooLarge), { times: 1 })
@@ -121,7 +121,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     expect(await page.getByText('The server does not answer').count()).toBe(0)
   })
 
-  it('whose answer was lost is one job when it is run again, after a reload too', async () => {
+  it('whose response was lost is created once when it is sent again, even after a reload', async () => {
     const { page } = window
     const before = (await walk.jobs()).length
     await page.route('**/api/v2/messages/bulk', async route => {
@@ -135,7 +135,7 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await walk.start('once.csv', csv(3))
     await page.getByText('Completed').first().waitFor()
     expect(await walk.jobs()).toHaveLength(before + 1)
-    // It is known by now: the same file once more is another job.
+    // The first job is confirmed now, so sending the same file again creates another job.
     await walk.start('once.csv', csv(3))
     await page.getByText('Completed').first().waitFor()
     expect(await walk.jobs()).toHaveLength(before + 2)

@@ -17,7 +17,7 @@ let window: Window
 let receiver: Receiver
 let telegram: Telegram
 let chatapp: ChatappServer
-/** Where WhatsApp Business keeps what people send. */
+/** The WhatsApp Business API, which also serves the media that people send. */
 let meta: HttpPeer
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 describe('SMS senders', { timeout: 60_000 }, () => {
-  it('are asked for, decided by the operator, told to one’s own server, and made the default', async () => {
+  it('are requested, approved by the operator, reported to a webhook, and made the default', async () => {
     const { page, go } = window
     await go('/sms-senders')
     await page.getByRole('button', { name: 'Request a name' }).first().click()
@@ -80,7 +80,7 @@ describe('SMS senders', { timeout: 60_000 }, () => {
 })
 
 describe('bots', { timeout: 60_000 }, () => {
-  it('are added by their token, list who started them, and lead to a message', async () => {
+  it('are added by their token, list their subscribers, and link to a new message', async () => {
     const { page, go } = window
     await go('/bots')
     await page.getByRole('button', { name: 'Add a bot' }).first().click()
@@ -108,7 +108,7 @@ describe('bots', { timeout: 60_000 }, () => {
     await page.keyboard.press('Escape')
   })
 
-  it('list many page by page, each at an address of its own', async () => {
+  it('list many subscribers in pages, each with its own URL', async () => {
     const { page, go } = window
     await Promise.all(Array.from({ length: 50 }, (_, at) => telegram.say(300_000 + at, '/start')))
     await go('/bots')
@@ -125,7 +125,7 @@ describe('bots', { timeout: 60_000 }, () => {
     expect(page.url()).not.toContain('page=')
   })
 
-  it('hear what people write: listed, filtered by the URL, shown as a conversation, answered', async () => {
+  it('show inbound messages, filtered by the URL and as a conversation that can be answered', async () => {
     const { page, go, context } = window
     await telegram.say(CHAT, `Is it open today? ${XSS}`)
     const [stream] = await Promise.all([
@@ -146,7 +146,7 @@ describe('bots', { timeout: 60_000 }, () => {
     const typed = Promise.withResolvers<void>()
     await page.route('**/api/v2/messages/send', route => typed.promise.then(() => route.continue()))
     await send.click()
-    // Who goes on writing meanwhile loses nothing of it.
+    // Text typed while the reply is being sent is kept.
     await answer.fill('Until six. And at eight')
     typed.resolve()
     await telegram.called('sendMessage', 2)
@@ -164,7 +164,7 @@ describe('bots', { timeout: 60_000 }, () => {
     await go('/inbound?from=%2B4915112345678')
     await page.getByText('Nothing matches these filters').waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
-    // Where no stream gets through it is asked for.
+    // Without the event stream, the console polls.
     await context.route('**/inbound/events*', route => route.abort())
     await go('/inbound')
     await telegram.say(CHAT, 'Asked for')
@@ -173,8 +173,8 @@ describe('bots', { timeout: 60_000 }, () => {
   })
 })
 
-describe('files that people send', { timeout: 60_000 }, () => {
-  it('are saved, and never opened here', async () => {
+describe('media that people send', { timeout: 60_000 }, () => {
+  it('are saved as a download, and never opened in the browser', async () => {
     const { page, go } = window
     const file = { id: '4711', mime_type: 'text/html', filename: `menu${XSS}.html` }
     await writeOfficially({ type: 'document', document: file })
@@ -189,8 +189,8 @@ describe('files that people send', { timeout: 60_000 }, () => {
   })
 })
 
-describe('places and contact cards that people send', { timeout: 60_000 }, () => {
-  it('are told in words, a place with a link to it', async () => {
+describe('locations and contact cards that people send', { timeout: 60_000 }, () => {
+  it('are shown as text, a location with a link to a map', async () => {
     const { page, go } = window
     const place = { latitude: 37.442162518, longitude: -122.161535, name: `Philz${XSS}` }
     await writeOfficially({ type: 'location', location: place }, 'wamid.2')
@@ -213,7 +213,7 @@ describe('places and contact cards that people send', { timeout: 60_000 }, () =>
 })
 
 describe('web sessions', { timeout: 60_000 }, () => {
-  it('show what links the phone, and go on by themselves when it is linked', async () => {
+  it('show the QR code that links a phone, and update when the phone is linked', async () => {
     const { page, go } = window
     await go('/sessions')
     await page.getByText('WhatsApp may ban the number').waitFor()
@@ -239,7 +239,7 @@ describe('web sessions', { timeout: 60_000 }, () => {
     await page.getByText('No phone is linked').waitFor()
   })
 
-  it('show a code to type, where a number was given', async () => {
+  it('show a pairing code to type when a phone number is given', async () => {
     const { page } = window
     chatapp.set({ login: 'qr' })
     await page.getByRole('button', { name: 'Link a phone' }).first().click()
@@ -254,7 +254,7 @@ describe('web sessions', { timeout: 60_000 }, () => {
   })
 })
 
-/** A message to a number on WhatsApp Business, told and signed as its provider does. */
+/** A message to a number on WhatsApp Business, delivered and signed as the provider does. */
 let official: string | null = null
 
 async function writeOfficially(content: object, id = 'wamid.1'): Promise<void> {
@@ -287,7 +287,7 @@ async function demoAccount(): Promise<string> {
   return (body['data'] as { id: string }).id
 }
 
-/** As the switch in the header does. */
+/** Does the same as the switch in the header. */
 async function chooseLive({ page, go }: Window): Promise<void> {
   await page.evaluate(
     `localStorage.setItem('posthorn-choice', JSON.stringify({ accountId: null, mode: 'live' }))`,

@@ -14,7 +14,7 @@ async function read(pieces: readonly string[]): Promise<ServerEvent[]> {
 }
 
 describe('server-sent events', () => {
-  it('come one by one, wherever the pieces are cut', async () => {
+  it('are parsed one by one, wherever the chunks are split', async () => {
     const text = 'event: job\ndata: {"text":"größer"}\n\n: still here\n\ndata: one\ndata: two\n\n'
     const events = [
       { event: 'job', data: '{"text":"größer"}' },
@@ -25,7 +25,7 @@ describe('server-sent events', () => {
     expect(await read([text.replaceAll('\n', '\r\n')])).toEqual(events)
   })
 
-  it('say where to go on', async () => {
+  it('set the last event id and the time of the last data', async () => {
     const place = { id: '', receivedAtMs: 0 }
     const bytes = new TextEncoder().encode('id: 1-9\ndata: one\n\nid: 2-9\n: still here\n\n')
     const body = ReadableStream.from([bytes]) as ReadableStream<Uint8Array>
@@ -34,11 +34,11 @@ describe('server-sent events', () => {
     expect(place.receivedAtMs).toBeGreaterThan(0)
   })
 
-  it('are not believed half', async () => {
+  it('are dropped when they are incomplete', async () => {
     expect(await read(['data: whole\n\ndata: ha'])).toEqual([{ event: 'message', data: 'whole' }])
   })
 
-  it('have an end', async () => {
+  it('are rejected when one is too long', async () => {
     await expect(read(Array.from({ length: 50 }, () => 'x'.repeat(100_000)))).rejects.toThrow(
       'without an end',
     )
@@ -55,14 +55,14 @@ describe('the pages of a list', () => {
   const how = { keyOf: ({ id }: Row) => id, fits: ({ status }: Row) => status === 'sent', insert: true }
   const idsOf = (placed: Pages<Row>) => placed.pages.map(({ data }) => data.map(({ id }) => id).join(''))
 
-  it('know where they begin, and end', () => {
+  it('have a start cursor, and none after the last page', () => {
     expect(start).toEqual({ cursor: 'c1', rowsBefore: 2, previous: FIRST_PAGE })
     expect(nextPageStart(second, start)).toBeNull()
     expect(droppedRowCount(undefined)).toBe(0)
     expect(droppedRowCount({ pages: [second], pageParams: [start] })).toBe(2)
   })
 
-  it('take new rows on top, change those that are there, and lose those that no longer fit', () => {
+  it('insert new rows on top, update existing ones, and drop rows that no longer match', () => {
     const now = [
       { id: '95', status: 'sent' },
       { id: 'a', status: 'sent' },
@@ -76,7 +76,7 @@ describe('the pages of a list', () => {
     expect(idsOf(updateRows(pages, now, { ...how, insert: false }))).toEqual(['9', '76'])
   })
 
-  it('have a first row where there was none', () => {
+  it('insert rows into an empty list', () => {
     const none: Pages<Row> = { pages: [{ data: [], nextCursor: null }], pageParams: [FIRST_PAGE] }
     expect(idsOf(updateRows(none, rows('3', '4'), how))).toEqual(['43'])
   })

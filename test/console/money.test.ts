@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { amountOf } from '../../console/src/parts/amount.ts'
 
-/** By its address, since what it draws is no part of the tests' program. */
+/** Imported by its URL, since the module with its component is not part of the tests’ program. */
 const MONEY = new URL('../../console/src/parts/money.tsx', import.meta.url).href
 type Format = (amount: number, currency: string) => string
 const { formatMoney, formatSum } = (await import(MONEY)) as { formatMoney: Format; formatSum: Format }
 
-it('an amount is read with a point or a comma, and guessed from nothing', () => {
+it('an amount accepts a decimal point or comma, and ambiguous text is left as it is', () => {
   expect(['12.5', '12,50', ' 0,000001 ', '1000000', '1.234', '-3'].map(amountOf)).toEqual([
     12.5, 12.5, 0.000001, 1_000_000, 1.234, -3,
   ])
@@ -14,8 +14,8 @@ it('an amount is read with a point or a comma, and guessed from nothing', () => 
   expect(odd.map(amountOf)).toEqual(odd)
 })
 
-it('money has the digits of its currency, and of an amount that has more no fewer', () => {
-  // Whatever the language of the machine is.
+it('money is shown with the digits of its currency, or more if the amount has more', () => {
+  // Removes what depends on the language of the machine.
   const plain = (text: string) => text.replaceAll(/[^\d.,]/g, '').replace(',', '.')
   expect([formatSum(12.345, 'KWD'), formatSum(120, 'JPY'), formatSum(12.5, 'EUR')].map(plain)).toEqual([
     '12.345',

@@ -36,9 +36,9 @@ afterAll(async () => {
 })
 
 describe('the operator', { timeout: 60_000 }, () => {
-  it('reviews a sender by what there is to know, and says why not', async () => {
+  it('reviews a sender id with its checks, and rejects it with a reason', async () => {
     const { page, go } = window
-    await askForSenders(['Acme', 'Amaz0nPay', '47110'])
+    await requestSenders(['Acme', 'Amaz0nPay', '47110'])
     await go('/operator/senders')
     await row(page, 'Amaz0nPay').press('Enter')
     const panel = page.getByRole('dialog', { name: 'Amaz0nPay' })
@@ -74,7 +74,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(await page.evaluate('window.broken')).toBe(undefined)
   })
 
-  it('follows a link to a name or a person whom the list beside it does not show', async () => {
+  it('opens a sender id or a person by link even when the list beside it does not show it', async () => {
     const { page, go } = window
     const made = await server.app.admin('POST', '/sms-senders', { name: 'Approved' })
     const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
@@ -89,14 +89,14 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
-  it('makes one account, though the answer to the first press was lost with its keys', async () => {
+  it('creates one account when the request is repeated after its response was lost', async () => {
     const { page, go } = window
     await go('/operator/accounts')
     await page.getByRole('button', { name: 'New account' }).click()
     await page.getByLabel('Name').fill('Twin')
     await page.getByLabel('Home country').fill('de')
     await page.getByLabel('Currency').fill('eur')
-    await page.route('**/api/admin/accounts', lose)
+    await page.route('**/api/admin/accounts', dropResponse)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('dialog').getByText('The server does not answer').waitFor()
     await page.unroute('**/api/admin/accounts')
@@ -108,7 +108,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect((body['data'] as { name: string }[]).filter(({ name }) => name === 'Twin')).toHaveLength(1)
   })
 
-  it('changes what they have touched alone: what another one has changed meanwhile stays, and is seen', async () => {
+  it('changes only the fields that were edited, and keeps and shows concurrent changes by another operator', async () => {
     const { page, go, context } = window
     const made = await server.app.admin('POST', '/accounts', {
       name: 'Shared',
@@ -136,7 +136,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     )
   })
 
-  it('makes an account, changes its plan, and credits it', async () => {
+  it('creates an account, changes its plan, and adds credit once although a response was lost', async () => {
     const { page, go } = window
     await go('/operator/accounts')
     await page.getByRole('button', { name: 'New account' }).click()
@@ -158,7 +158,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     const called = await plan.inputValue()
     await plan.fill('')
     await page.getByRole('button', { name: 'Save the plan' }).click()
-    // The account has a field of this name, too.
+    // The account form has a field of this name, too.
     await page.locator('[data-path="name"][aria-invalid="true"]:focus').waitFor()
     await plan.fill(called)
     await page.getByRole('button', { name: 'Save the plan' }).click()
@@ -167,10 +167,10 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByLabel('Amount in EUR').fill('1,250')
     await page.getByRole('button', { name: 'Add the credit' }).click()
     await page.getByText('Must be a number').waitFor()
-    // With the comma of one's country, as it is pasted: not a hundred times as much.
+    // A decimal comma, as amounts are pasted in some countries: not a hundred times as much.
     await page.getByLabel('Amount in EUR').fill('12,50')
-    // It is booked, and nobody hears of it: once, however often it is asked for again.
-    await page.route('**/credits', lose)
+    // The credit is booked but the response is lost: a repeated request must not book it again.
+    await page.route('**/credits', dropResponse)
     await page.getByRole('button', { name: 'Add the credit' }).click()
     await page.getByRole('dialog').getByText('The server does not answer').waitFor()
     await page.unroute('**/credits')
@@ -182,11 +182,11 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(body['data']).toMatchObject({ plan: { rateLimitPerSecond: 7 }, wallet: { balance: 12.5 } })
   })
 
-  it('gives an account an order of channels and fraud rules of its own, and invites its first owner', async () => {
+  it('sets an account’s channel order and fraud rules, revokes its key, and invites its first owner', async () => {
     const { page } = window
     const account = `/accounts/${page.url().split('/').at(-1)}`
     await page.getByRole('button', { name: 'Actions for Owner (live)' }).click()
-    // By the keyboard: what was said a moment ago may lie over it.
+    // By keyboard, since a notification may cover the item.
     await page.getByRole('menuitem', { name: 'Revoke' }).press('Enter')
     await page.getByRole('button', { name: 'Revoke the key' }).click()
     await row(page, 'Owner (live)').getByText('Revoked').waitFor()
@@ -222,7 +222,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(invited.body['data']).toMatchObject([{ email: 'first@example.com', role: 'owner' }])
   })
 
-  it('takes the prices out as CSV, and in again once the changes are seen', async () => {
+  it('exports the prices as CSV, and imports them after the changes are confirmed', async () => {
     const { page, go } = window
     await server.app.admin('PUT', '/prices', {
       prices: [
@@ -239,19 +239,19 @@ describe('the operator', { timeout: 60_000 }, () => {
     const saved = await textOf(download)
     expect(saved.split('\r\n')[0]).toBe('channel,country,prefix,messageType,price,currency')
     const wrong = saved.replace('\r\n', '\r\n,,,,,\r\n').replace('0.04', 'four').split('\r\n')
-    await bring(page, wrong.join('\r\n'))
+    await uploadPrices(page, wrong.join('\r\n'))
     await page
       .getByRole('alert')
       .getByRole('listitem')
       .filter({ hasText: 'must be a number' })
       .getByText(`Line ${wrong.findIndex(line => line.includes('four')) + 1}:`)
       .waitFor()
-    await bring(page, saved.replace('0.04', '0.041').replace('USD', 'XXQ'))
+    await uploadPrices(page, saved.replace('0.04', '0.041').replace('USD', 'XXQ'))
     const dialog = page.getByRole('dialog', { name: 'Replace the price list?' })
     await dialog.getByRole('button', { name: 'Replace the list' }).click()
     await dialog.getByText(/^Line \d/).waitFor()
     await dialog.getByRole('button', { name: 'Keep the list as it is' }).click()
-    await bring(page, `${saved.replace('0.04', '0.041')}email_user,*,,*,0.001,USD\r\n`)
+    await uploadPrices(page, `${saved.replace('0.04', '0.041')}email_user,*,,*,0.001,USD\r\n`)
     await dialog.getByText('1 changed').waitFor()
     await dialog.getByText('1 new').waitFor()
     expect(await findBarriers(page)).toEqual([])
@@ -265,7 +265,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     ])
   })
 
-  it('adds a connection by the form that its provider describes, and tests it', async () => {
+  it('adds a connection with the form of its provider, and tests, edits and disables it', async () => {
     const { page, go } = window
     await go('/operator/connections/new')
     await choose(page, 'Provider', 'smtp')
@@ -283,7 +283,7 @@ describe('the operator', { timeout: 60_000 }, () => {
       expect(await page.getByRole('textbox', { name }).getAttribute('aria-invalid'), name).toBe('true')
     await page.getByRole('textbox', { name: 'From' }).fill('Posthorn <news@example.com>')
     await page.getByRole('textbox', { name: 'Password' }).fill('a-secret')
-    // A fault that is no field's: one goes on where one was.
+    // After a fault that belongs to no field, the focus stays where it was.
     await page.route('**/api/admin/connections', route => route.abort())
     await page.getByRole('button', { name: 'Create the connection' }).click()
     await page.getByText('The server does not answer', { exact: true }).waitFor()
@@ -313,7 +313,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await row(page, 'Mail of ours').getByText('Disabled').waitFor()
   })
 
-  it('keeps what they have typed of a connection that another one has changed meanwhile, and what that one has', async () => {
+  it('keeps the edited fields of a connection, and the fields that were changed elsewhere meanwhile', async () => {
     const { page, turn } = window
     const { id } = (await connections())[0]!
     await turn('/operator/connections')
@@ -326,7 +326,7 @@ describe('the operator', { timeout: 60_000 }, () => {
       config: { from: 'Ours <ours@example.com>' },
     })
     expect(other.status, other.text).toBe(200)
-    // The page looks again and again by itself.
+    // The page reloads the connection periodically.
     await expect
       .poll(() => page.getByRole('textbox', { name: 'Order' }).inputValue(), { timeout: 20_000 })
       .toBe('7')
@@ -339,7 +339,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     })
   })
 
-  it('puts connections in the order in which they are tried', async () => {
+  it('changes the order in which connections are tried', async () => {
     const { page } = window
     await page.getByRole('link', { name: 'Policies' }).click()
     const order = page.getByRole('region', { name: 'Order of connections' })
@@ -355,7 +355,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await order.getByRole('row').nth(1).getByText('Mail of ours').waitFor()
   })
 
-  it('sets the rules of the guard, gives everybody a template, and finds both written down', async () => {
+  it('sets fraud rules, creates platform templates, and finds both in the audit log', async () => {
     const { page, go, turn } = window
     await turn('/operator/fraud')
     const daily = page.getByRole('group', { name: 'Daily cap' })
@@ -395,7 +395,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(window.faults).toEqual([])
   })
 
-  it('sees what waits, what is unknown, and which nodes work', async () => {
+  it('sees queues, nodes and unknown outcomes', async () => {
     const { page, turn } = window
     await turn('/operator/queues')
     await page.getByText('Longest wait').first().waitFor()
@@ -403,7 +403,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('(this one)').waitFor()
     await page.getByRole('link', { name: 'Unknown outcomes' }).click()
     await page.getByText('Every outcome is known').waitFor()
-    // A test message has a price, and nothing is held for it.
+    // A test message has a price, but no money is held for it.
     const { demoKey: key, call } = server.app
     await call('/api/v2/messages/send', {
       method: 'POST',
@@ -417,7 +417,7 @@ describe('the operator', { timeout: 60_000 }, () => {
 })
 
 describe('a member', { timeout: 60_000 }, () => {
-  it('sees none of it', async () => {
+  it('has no access to the operator pages or API', async () => {
     const member = await server.open()
     await member.go(await invitation())
     const { page, go } = member
@@ -449,7 +449,7 @@ async function choose(
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-async function bring(page: Page, csv: string): Promise<void> {
+async function uploadPrices(page: Page, csv: string): Promise<void> {
   await page
     .locator('input[type=file]')
     .setInputFiles({ name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
@@ -464,7 +464,7 @@ async function connections(): Promise<{ id: string }[]> {
   return (body['data'] as { id: string; name: string }[]).filter(({ name }) => name === 'Mail of ours')
 }
 
-async function askForSenders(names: readonly string[]): Promise<void> {
+async function requestSenders(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const { status } = await server.app.call('/api/v2/sms-senders', {
       method: 'POST',
@@ -475,7 +475,7 @@ async function askForSenders(names: readonly string[]): Promise<void> {
   }
 }
 
-/** The path of a link that an owner sends. */
+/** The path of an invitation link. */
 async function invitation(): Promise<string> {
   const accounts = await server.app.admin('GET', '/accounts')
   const demo = (accounts.body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'Demo')
@@ -488,8 +488,8 @@ async function invitation(): Promise<string> {
   return pathname + hash
 }
 
-/** Done, and nobody hears of it. */
-async function lose(route: Route): Promise<void> {
+/** Performs the request and drops its response. */
+async function dropResponse(route: Route): Promise<void> {
   if (route.request().method() !== 'POST') return route.fallback()
   await route.fetch()
   await route.abort()

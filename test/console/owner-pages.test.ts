@@ -26,7 +26,7 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterAll(() => server.stop())
 
 describe('the wallet', { timeout: 60_000 }, () => {
-  it('tells what there is and every movement, filtered by the URL, and when it is low', async () => {
+  it('shows the balance and all movements, filtered by the URL, and sets the low-balance alert', async () => {
     const { page, go } = owner
     await server.app.admin('POST', `/accounts/${accountId}/credits`, {
       amount: 12.5,
@@ -49,8 +49,8 @@ describe('the wallet', { timeout: 60_000 }, () => {
   })
 })
 
-describe('keys', { timeout: 60_000 }, () => {
-  it('are rotated: the new one works at once, the old one until its time', async () => {
+describe('API keys', { timeout: 60_000 }, () => {
+  it('can be rotated, and the old key keeps working during its grace period', async () => {
     const { page, turn } = owner
     await turn('/keys')
     const menu = page.getByRole('button', { name: 'Actions for Owner (test)' })
@@ -59,7 +59,7 @@ describe('keys', { timeout: 60_000 }, () => {
     await page.getByRole('menuitem', { name: 'Revoke' }).press('Enter')
     await page.getByRole('dialog', { name: 'Revoke this key?' }).waitFor()
     await page.keyboard.press('Escape')
-    // Whoever has no mouse goes on where they were.
+    // The keyboard focus returns to where it was.
     await page.locator('[aria-label="Actions for Owner (test)"]:focus').waitFor()
     await menu.click()
     await page.getByRole('menuitem', { name: 'Rotate' }).click()
@@ -82,7 +82,7 @@ describe('keys', { timeout: 60_000 }, () => {
 })
 
 describe('members', { timeout: 60_000 }, () => {
-  it('are invited by a link that is shown once, and come in by it', async () => {
+  it('are invited by a link that is shown once, and join by it', async () => {
     const { page, go } = owner
     await go('/members')
     await page.getByRole('button', { name: 'Invite somebody' }).first().click()
@@ -107,9 +107,9 @@ describe('members', { timeout: 60_000 }, () => {
     await member.page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
-  it('see no action of an owner’s, and the API refuses each', () => seesNoOwnersAction(member))
+  it('have no owner actions in the console, and the API rejects each one', () => expectNoOwnerActions(member))
 
-  it('are changed, and removed', async () => {
+  it('can be given other permissions, and removed', async () => {
     const { page, go } = owner
     await go('/members')
     const grace = page.getByRole('table', { name: 'Members' }).getByRole('row').filter({ hasText: GRACE })
@@ -126,14 +126,14 @@ describe('members', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Remove the member' }).click()
     await grace.waitFor({ state: 'detached' })
     expect(await page.evaluate('window.broken')).toBe(undefined)
-    // A login that acts for nobody is no operator's.
+    // A login without an account is not an operator’s login.
     await member.go('/messages')
     await member.page.getByText('You belong to no account').waitFor()
     expect(await member.page.getByText('Operator', { exact: false }).count()).toBe(0)
     await member.context.close()
   })
 
-  it('who are the last owner stay one', async () => {
+  it('cannot be removed when they are the last owner', async () => {
     const { page } = owner
     await page.getByRole('button', { name: 'Actions for Ada' }).click()
     await page.getByRole('menuitem', { name: 'Remove' }).click()
@@ -144,7 +144,7 @@ describe('members', { timeout: 60_000 }, () => {
 })
 
 describe('the audit log', { timeout: 60_000 }, () => {
-  it('tells who did it, filtered by the URL, with what was asked for', async () => {
+  it('shows who performed an action and with which input, filtered by the URL', async () => {
     const { page, go } = owner
     await go('/audit?action=member')
     const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row')
@@ -160,7 +160,7 @@ describe('the audit log', { timeout: 60_000 }, () => {
 })
 
 describe('the account', { timeout: 60_000 }, () => {
-  it('has quiet hours, refused at their field where they are none', async () => {
+  it('has quiet hours, and shows an error at the field when their start and end are equal', async () => {
     const { page, go } = owner
     await go('/account')
     await page.getByRole('switch', { name: /^Hold marketing messages at night/ }).click()
@@ -177,8 +177,8 @@ describe('the account', { timeout: 60_000 }, () => {
   })
 })
 
-describe('whoever acts for two accounts', { timeout: 60_000 }, () => {
-  it('sees and changes of each what is its own', async () => {
+describe('a person who belongs to two accounts', { timeout: 60_000 }, () => {
+  it('sees and changes only the data of the selected account', async () => {
     const { page, go, turn } = owner
     const { app } = server
     const other = await app.createAccount()
@@ -196,7 +196,7 @@ describe('whoever acts for two accounts', { timeout: 60_000 }, () => {
     expect(await page.getByLabel('Until').inputValue()).toBe('07:30')
     await choose(page, 'Acme')
     await waits.and(page.locator(':not(:checked)')).waitFor()
-    // It is known already: a form that stood would have the other one's.
+    // The data is cached already: a form that stayed mounted would show the other account’s values.
     await choose(page, 'Demo')
     expect(await page.getByLabel('Until').inputValue()).toBe('07:30')
 
@@ -215,8 +215,8 @@ describe('whoever acts for two accounts', { timeout: 60_000 }, () => {
   })
 })
 
-describe('what is done', { timeout: 60_000 }, () => {
-  it('is done once by a double click', async () => {
+describe('an action', { timeout: 60_000 }, () => {
+  it('is performed once on a double click', async () => {
     const { page, go } = owner
     await go('/welcome')
     await page.getByRole('button', { name: 'Create a test key' }).dblclick()
@@ -231,7 +231,7 @@ describe('what is done', { timeout: 60_000 }, () => {
     expect(await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).count()).toBe(1)
   })
 
-  it('is seen where its answer was lost, before it is done again', async () => {
+  it('whose response was lost shows its result before it is repeated', async () => {
     const { page, go, context } = owner
     await go('/keys')
     await context.route('**/api/v2/api-keys', async route => {
@@ -249,7 +249,7 @@ describe('what is done', { timeout: 60_000 }, () => {
   })
 })
 
-/** By the switch above the navigation. */
+/** Uses the account switch above the navigation. */
 async function choose(page: Window['page'], name: string): Promise<void> {
   const nav = page.getByRole('navigation', { name: 'Pages' })
   await nav.getByRole('button').first().click()
@@ -257,8 +257,8 @@ async function choose(page: Window['page'], name: string): Promise<void> {
   await nav.getByRole('button', { name }).waitFor()
 }
 
-/** Neither in the navigation nor on the pages, and the API refuses each. */
-async function seesNoOwnersAction({ page, go, turn }: Window): Promise<void> {
+/** The actions are neither in the navigation nor on the pages, and the API rejects each. */
+async function expectNoOwnerActions({ page, go, turn }: Window): Promise<void> {
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
   const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
   expect(hrefs).toContain('/wallet')
@@ -285,7 +285,7 @@ async function seesNoOwnersAction({ page, go, turn }: Window): Promise<void> {
   expect(refused).toEqual([403, 403, 403, 403, 403])
 }
 
-/** The status of a request as whoever is signed in there would make it by hand. */
+/** The status of a request sent with the session of this page. */
 async function asSignedIn(
   page: Window['page'],
   method: string,

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { BulkJob } from '../../src/contract/bulk.ts'
 
-/** By its address, since it is no part of the tests' program. */
+/** Imported by its URL, since it is not part of the tests’ program. */
 const PACE = new URL('../../console/src/pages/bulk/pace.ts', import.meta.url).href
 const { secondsLeft } = (await import(PACE)) as {
   secondsLeft(job: Partial<BulkJob>, samples: { atMs: number; perSecond: number }[]): number | null
 }
 
-it('how long a job still takes is told while it is seen to move alone', () => {
+it('the remaining time of a job is shown only while its messages are being sent', () => {
   const job: Partial<BulkJob> = {
     status: 'running',
     messagesPerSecond: 2,
@@ -19,6 +19,6 @@ it('how long a job still takes is told while it is seen to move alone', () => {
       rates.map((perSecond, at) => ({ atMs: at * 1_000, perSecond })),
     )
   expect([seen(), seen(2), seen(2, 0, 0, 0, 0)]).toEqual([null, 4, 4])
-  // One row whose fate nobody knows may wait for hours.
+  // A single row with an unknown outcome may wait for hours.
   expect(seen(2, 0, 0, 0, 0, 0)).toBe(null)
 })

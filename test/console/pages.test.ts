@@ -9,11 +9,11 @@ import {
   type Window,
 } from './support.ts'
 
-/** Gzipped, at the first load of the heaviest screen. */
+/** Gzipped, at the first load of the largest page. */
 const MOST_FIRST_LOAD_BYTES = 600_000
 const MOST_PAINT_MS = 1_000
 const MOST_INTERACTIVE_MS = 2_000
-/** On a machine that does nothing else; a busy one gets that many times more. */
+/** The limits hold on a machine that runs nothing else; a busy one gets this many times more. */
 const NOISE = 4
 
 let server: Console
@@ -29,7 +29,7 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterAll(() => server.stop())
 
 describe('every page', { timeout: 120_000 }, () => {
-  it('is readable by everybody, in both schemes, and fails in none', async () => {
+  it('is accessible in both colour schemes, and logs no errors', async () => {
     const { page, turn, faults } = window
     const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
     const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
@@ -52,11 +52,11 @@ describe('every page', { timeout: 120_000 }, () => {
     expect(faults).toEqual([])
   })
 
-  it('is found by the palette, and by its letter', async () => {
+  it('opens from the command palette and by its keyboard shortcut', async () => {
     const { page, go } = window
     await go('/operator/audit')
     await page.getByRole('heading', { name: 'Platform audit log' }).waitFor()
-    // The last one of the navigation is in sight, and the keyboard begins at the top all the same.
+    // The last navigation link is in view, and the Tab key still starts at the top of the page.
     const link = (await page.locator('nav a[aria-current="page"]').boundingBox())!
     expect(link.y + link.height).toBeLessThan(page.viewportSize()!.height)
     await page.keyboard.press('Tab')
@@ -84,14 +84,14 @@ describe('every page', { timeout: 120_000 }, () => {
     await page.keyboard.press('o')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await shortcuts.waitFor({ state: 'detached' })
-    // A choice takes no letters.
+    // Shortcuts also work while a radio button has the focus.
     await page.getByRole('radiogroup', { name: 'Mode' }).getByRole('radio', { checked: true }).focus()
     await page.keyboard.press('g')
     await page.keyboard.press('m')
     await page.waitForURL('**/messages')
   })
 
-  it('fits a phone', async () => {
+  it('fits on a phone screen', async () => {
     const phone = await server.open({ phone: true, dark: true })
     await phone.context.addCookies(await window.context.cookies())
     for (const path of ['/', '/messages', '/send', '/keys', '/audit', '/official-senders']) {
@@ -108,8 +108,8 @@ describe('every page', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a reader from the right', { timeout: 60_000 }, () => {
-  it('finds everything on the other side, and nothing out of sight', async () => {
+describe('the console in a right-to-left layout', { timeout: 60_000 }, () => {
+  it('is mirrored, without horizontal overflow', async () => {
     const mirrored = await server.open()
     await mirrored.context.addCookies(await window.context.cookies())
     await mirrored.context.addInitScript(`new MutationObserver((_, seen) => {
@@ -131,7 +131,7 @@ describe('a reader from the right', { timeout: 60_000 }, () => {
 })
 
 describe('the overview', { timeout: 60_000 }, () => {
-  it('has room for the numbers of a good day', async () => {
+  it('has room for large numbers on the chart axis', async () => {
     const { page, go } = window
     await page.route('**/api/v2/stats?*', async route => {
       const answer = await (await route.fetch()).json()
@@ -148,7 +148,7 @@ describe('the overview', { timeout: 60_000 }, () => {
     await page.unroute('**/api/v2/stats?*')
   })
 
-  it('leads from a figure to a list of what the words say, and to none where no list has that number', async () => {
+  it('links each figure to the list of its messages, or to none if no list has that number', async () => {
     const { page, go } = window
     const later = new Date(Date.now() + 3_600_000).toISOString()
     await send({ to: '+12025550123', text: 'Later', options: { scheduleAt: later } })
@@ -169,7 +169,7 @@ describe('the overview', { timeout: 60_000 }, () => {
     expect(await linksOf('Waiting')).toEqual(['status=scheduled', 'status=queued', 'status=sending'])
     await figure('Waiting').getByRole('link', { name: 'scheduled' }).click()
     await page.getByRole('row').filter({ hasText: 'Later' }).waitFor()
-    // Further than this nobody counts.
+    // The server stops counting at this number.
     await page.route('**/api/v2/stats?*', async route => {
       const answer = await (await route.fetch()).json()
       Object.assign(answer.data.now, { waiting: 10_000, waitingMore: true })
@@ -182,7 +182,7 @@ describe('the overview', { timeout: 60_000 }, () => {
 })
 
 describe('the messages', { timeout: 60_000 }, () => {
-  it('are cancelled with a word of money where there was any', async () => {
+  it('are cancelled without mentioning money when none was held', async () => {
     const { page, go } = window
     await go('/messages?status=scheduled')
     await page.getByRole('row').filter({ hasText: 'Later' }).click()
@@ -192,7 +192,7 @@ describe('the messages', { timeout: 60_000 }, () => {
     await page.getByText('The message is cancelled.', { exact: true }).waitFor()
   })
 
-  it('are not asked for again and again where there is none', async () => {
+  it('are requested only once when the message does not exist', async () => {
     const fresh = await server.open()
     await fresh.context.addCookies(await window.context.cookies())
     await fresh.page.clock.install()
@@ -204,13 +204,13 @@ describe('the messages', { timeout: 60_000 }, () => {
     const panel = fresh.page.getByRole('dialog')
     await panel.getByText('This does not exist').waitFor()
     await fresh.page.clock.runFor(9_000)
-    // Asked and answered behind whatever the panel asked until then.
+    // This request is answered after all earlier requests of the panel.
     await fresh.page.evaluate(`fetch('/readyz').then(answer => answer.text())`)
     expect(asked).toBe(1)
     await fresh.context.close()
   })
 
-  it('are filtered by the URL, opened beside the list, and told step by step', async () => {
+  it('are filtered by the URL, open in a panel with their timeline, and can be sent again', async () => {
     const { page, go } = window
     await go('/messages?status=failed')
     const rows = page.getByRole('table', { name: 'Messages' }).getByRole('row')
@@ -224,7 +224,7 @@ describe('the messages', { timeout: 60_000 }, () => {
     await panel.getByRole('link', { name: 'Send again' }).click()
     await page.getByRole('heading', { name: 'Send', exact: true }).waitFor()
     expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('+12025550002')
-    // A long mail in a script whose letters an address writes with six characters each.
+    // A long e-mail in a script that takes six characters per letter in a URL.
     const text = 'שלום '.repeat(1_000)
     const mail = await server.app.call('/api/v2/messages/send', {
       method: 'POST',
@@ -243,11 +243,11 @@ describe('the messages', { timeout: 60_000 }, () => {
 })
 
 describe('the first load', { timeout: 60_000 }, () => {
-  it('is small, fast, and kept', async () => {
+  it('is small and fast', async () => {
     let load = await loadAnew()
     expect(load.bytes).toBeGreaterThan(100_000)
     expect(load.bytes).toBeLessThan(MOST_FIRST_LOAD_BYTES)
-    // What else the machine does can only slow it down: the fastest tells.
+    // Other load on the machine can only slow it down, so the fastest load counts.
     for (let loads = 1; loads < 3 && !isFast(load); loads++) load = await loadAnew()
     expect(load.paintMs).toBeLessThan(MOST_PAINT_MS * NOISE)
     expect(load.interactiveMs).toBeLessThan(MOST_INTERACTIVE_MS * NOISE)
@@ -260,7 +260,7 @@ function isFast({ paintMs, interactiveMs }: Load): boolean {
   return paintMs < MOST_PAINT_MS * NOISE && interactiveMs < MOST_INTERACTIVE_MS * NOISE
 }
 
-/** As somebody who is signed in and has never been here. */
+/** Loads the console as a signed-in user with an empty cache. */
 async function loadAnew(): Promise<Load> {
   const fresh = await server.open()
   await fresh.context.addCookies(await window.context.cookies())
@@ -284,26 +284,26 @@ async function loadAnew(): Promise<Load> {
   return { bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0), paintMs, interactiveMs }
 }
 
-/** How far the page goes beyond the window, in pixels. */
+/** How far the page is wider than the window, in pixels. */
 async function overflowOf({ page }: Window): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Lists with a column that is nothing to whoever hears them. */
+/** Lists with a column that has no name for screen readers. */
 async function columnsWithoutName({ page }: Window): Promise<unknown[]> {
   return page.evaluate(`[...document.querySelectorAll('#main [role="columnheader"], #main th')]
     .filter(head => head.textContent.trim() === '')
     .map(head => head.closest('[role="table"], table').getAttribute('aria-label'))`)
 }
 
-/** Lists whose last columns are out of sight. */
+/** Lists whose last columns are out of view. */
 async function hiddenColumns({ page }: Window): Promise<unknown> {
   return page.evaluate(`[...document.querySelectorAll('#main [role="region"]:has([role="table"])')]
     .filter(list => list.scrollWidth > list.clientWidth)
     .map(list => list.getAttribute('aria-label'))`)
 }
 
-/** Nothing is under way any more that the page still waits for. */
+/** Waits until nothing on the page is loading. */
 async function settle({ page }: Window): Promise<void> {
   await page.locator('#main h1').waitFor()
   await page
@@ -316,7 +316,7 @@ async function send(body: object): Promise<void> {
   await server.app.call('/api/v2/messages/send', { method: 'POST', key: server.app.demoKey, body })
 }
 
-/** What there is to see: messages of several fates. */
+/** Messages with several outcomes. */
 async function fillDemo(): Promise<void> {
   const sends = [
     { to: '+12025550123', text: 'Your parcel is on its way' },

@@ -22,11 +22,11 @@ function stats(
   }
 }
 
-it('a chart has every step of its time, and the sums of the figures above it', () => {
+it('a chart has a point for every step of its period, with the sums of the figures', () => {
   const points = toPoints(
     stats('2026-03-01T00:00:00.000Z', '2026-03-01T04:00:00.000Z', 'hour', [
       { at: '2026-03-01T01:00:00.000Z', sent: 10, failed: 3 },
-      // The receipts come an hour later than what they are for.
+      // The receipts arrive an hour after the messages that they belong to.
       { at: '2026-03-01T02:00:00.000Z', delivered: 9, undelivered: 1, unknown: 2 },
     ]),
   )
@@ -40,7 +40,7 @@ it('a chart has every step of its time, and the sums of the figures above it', (
   expect(toPoints(stats('2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', 'hour'))).toEqual([])
 })
 
-it('a night in which clocks go back has an hour more, and no hour twice', () => {
+it('the night when clocks go back has one more hour, and no point twice', () => {
   const night = stats('2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z', 'hour')
   const points = toPoints(night)
   expect(points).toHaveLength(25)
@@ -49,7 +49,7 @@ it('a night in which clocks go back has an hour more, and no hour twice', () => 
   expect(points.slice(2, 5).map(({ at }) => label(at))).toEqual(['02:00', '02:00', '03:00'])
 })
 
-it('days are those of UTC, wherever one looks from', () => {
+it('days are labelled in UTC, whatever the local time zone', () => {
   const days = stats('2026-03-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z', 'day')
   const label = labelOf(days, 'en-GB', 'America/Los_Angeles')
   expect(toPoints(days).map(({ at }) => label(at))).toEqual(['1 Mar', '2 Mar'])

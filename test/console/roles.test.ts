@@ -10,7 +10,10 @@ import {
   type Window,
 } from './support.ts'
 
-/** The console's own table of pages; by its address, since what it draws is no part of the tests' program. */
+/**
+ * The console’s own table of pages, imported by its URL since the components are not part of the tests’
+ * program.
+ */
 const TABLE = new URL('../../console/src/pages.ts', import.meta.url).href
 const { PAGES } = (await import(TABLE)) as {
   PAGES: readonly { path: string; need: Need; permission?: string }[]
@@ -18,7 +21,9 @@ const { PAGES } = (await import(TABLE)) as {
 
 const MEMBER = { name: 'Grace', password: 'another long sentence' }
 
-/** A page that whoever may read sees, what stands on it in any case, and what one needs more for. */
+/**
+ * Pages that require only read permission, a text that is always on them, and an action that requires more.
+ */
 const WRITING = [
   ['/messages', 'No messages yet', 'Send the first one'],
   ['/templates', 'No templates yet', 'New template'],
@@ -40,7 +45,7 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterAll(() => server.stop())
 
 describe('a member', { timeout: 60_000 }, () => {
-  it('comes in by the link that an owner sent', async () => {
+  it('joins by the invitation link of an owner', async () => {
     const invited = await asSignedIn(owner, 'POST', '/api/v2/members/invitations', {
       email: 'grace@example.com',
       role: 'member',
@@ -60,10 +65,10 @@ describe('a member', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
-  it('is shown no page that is not theirs, and refused by the API as well', async () => {
+  it('sees only the pages of their role, and the API rejects the others', async () => {
     const { page, go } = member
     const [ownersLinks, links] = [await linksOf(owner), await linksOf(member)]
-    // Where the operator is an owner, too, every page stands in the navigation.
+    // The login is owner and operator, so every page is in the navigation.
     expect(ownersLinks).toEqual(expect.arrayContaining(PAGES.map(({ path }) => path)))
     const closed = PAGES.filter(({ need, permission }) => !ofMembers(need, permission))
     expect(closed.map(({ path }) => path)).toEqual(
@@ -92,13 +97,13 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
   })
 
-  it('who may only read is offered nothing that writes', async () => {
+  it('with read permission only is offered no action that writes', async () => {
     const { data } = await asSignedIn(owner, 'GET', '/api/v2/members')
     const grace = (data as unknown as { id: string; name: string }[]).find(({ name }) => name === MEMBER.name)
     const reading = { permissions: ['messages:read'] }
     await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, reading)
     await Promise.all([member.go('/'), owner.go('/')])
-    // Who carries what is for who may send; the figures are there all the same.
+    // The column of providers needs the permission to send; the figures do not.
     for (const [{ page }, columns] of [
       [owner, 5],
       [member, 4],
@@ -121,7 +126,7 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
   })
 
-  it('who loses a right is told so by the page that it opened, and by the navigation', async () => {
+  it('who loses a permission loses the open page and its navigation link', async () => {
     const { data } = await asSignedIn(owner, 'GET', '/api/v2/members')
     const grace = (data as unknown as { id: string; name: string }[]).find(({ name }) => name === MEMBER.name)
     await member.turn('/messages')
@@ -131,16 +136,16 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(await linksOf(member)).not.toContain('/messages')
   })
 
-  it('finds a used link explained, with a way on', async () => {
+  it('sees an explanation when an invitation link does not work', async () => {
     const late = await server.open()
-    // Of a server that is away nobody knows whether the link is good.
+    // While the server does not answer, it is unknown whether the link works.
     await late.context.route('**/invitations/read', route => route.abort('connectionrefused'))
     await late.go('/invitation#inv_not-a-link')
     await late.page.getByText('The server does not answer').waitFor()
     expect(await late.page.getByText('This link does not work').count()).toBe(0)
     await late.context.unroute('**/invitations/read')
     await late.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
-    // The next one that was sent, in the same tab: only what stands behind the # is another.
+    // The next invitation, in the same tab: only the part after the # changes.
     const fresh = await asSignedIn(owner, 'POST', '/api/v2/members/invitations', {
       email: 'late@example.com',
       role: 'member',
@@ -155,11 +160,11 @@ describe('a member', { timeout: 60_000 }, () => {
   })
 })
 
-describe('somebody who has a login', { timeout: 60_000 }, () => {
-  it('comes into the account of the link that was followed, and not into another one', async () => {
+describe('a person who already has a login', { timeout: 60_000 }, () => {
+  it('enters the account of the invitation link that was followed', async () => {
     const { app } = server
     const second = await app.createAccount()
-    // Behind the other one in every list.
+    // A name that sorts after the other account in every list.
     await app.admin('PATCH', `/accounts/${second.id}`, { name: 'Zebra' })
     const { body } = await app.admin('POST', '/members/invitations', {
       email: PERSON.email,
@@ -180,7 +185,9 @@ describe('somebody who has a login', { timeout: 60_000 }, () => {
   })
 })
 
-/** What an invited member may open: they send and read, unless the owner has said otherwise. */
+/**
+ * The pages that an invited member may open: sending and reading, unless the owner sets other permissions.
+ */
 function ofMembers(need: Need, permission: string | undefined): boolean {
   const may = need === 'anyone' || need === 'member'
   return may && (permission === undefined || ['messages:create', 'messages:read'].includes(permission))
@@ -194,7 +201,7 @@ async function linksOf({ page }: Window): Promise<(string | null)[]> {
 type SignedIn = { data: { csrfToken: string; memberships: [{ account: { id: string } }] } }
 type Refused = { code?: string; data?: { link: string } }
 
-/** What a script in the page would get, with all that the session has. */
+/** The response to a request sent by a script in the page, with its session. */
 async function asSignedIn({ page }: Window, method: string, path: string, body?: object): Promise<Refused> {
   return page.evaluate(
     async ([method, path, body]) => {

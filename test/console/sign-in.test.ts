@@ -15,7 +15,7 @@ import {
 let server: Console
 let window: Window
 
-/** The clock of somebody's machine goes an hour ahead of the server's. */
+/** Sets the browser’s clock an hour ahead of the server’s. */
 const FAST_CLOCK = `{
   const { now } = Date
   Date = class extends Date {
@@ -34,8 +34,8 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('the way in', { timeout: 60_000 }, () => {
-  it('shows the API’s own words at the fields of the first login', async () => {
+describe('signing in', { timeout: 60_000 }, () => {
+  it('shows the API’s error messages at the fields of the first login', async () => {
     const { page, go } = window
     await go('/')
     await page.getByLabel('Your name').fill('Ada')
@@ -47,10 +47,10 @@ describe('the way in', { timeout: 60_000 }, () => {
     await takePicture(page, 'setup')
   })
 
-  it('goes from the first screen to the first message on the screen, with a key that works as pasted', async () => {
+  it('leads from the first login to the first message, with a test key that works as copied', async () => {
     const { page } = window
     await setUp(window)
-    // As on plain http, where a browser has neither.
+    // As on plain http, where neither is available.
     await page.evaluate('delete Crypto.prototype.randomUUID; delete Navigator.prototype.clipboard')
     await page.evaluate(`addEventListener('copy', ({ target }) => { window.copied = target.value })`)
     await page.getByRole('button', { name: 'Create a test key' }).click()
@@ -71,7 +71,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     expect(window.faults).toEqual([])
   })
 
-  it('makes no second first login', async () => {
+  it('offers no first login when one exists', async () => {
     const other = await server.open()
     await other.go('/')
     await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -81,7 +81,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.page.getByRole('alert').waitFor()
     await signIn(other)
     await other.page.getByRole('heading', { name: 'Overview' }).waitFor()
-    // Whoever leaves is not asked to come in first. On this page nothing is asked by itself.
+    // Signing out does not require signing in first. This page sends no requests by itself.
     await other.go('/profile')
     await other.page.getByText('this session').waitFor()
     await endSessions(other)
@@ -91,7 +91,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.context.close()
   })
 
-  it('keeps what was typed when the session ends, and goes on after signing in', async () => {
+  it('keeps the input when the session ends, and continues after signing in again', async () => {
     const { page, go } = window
     await go('/send')
     await page.getByLabel('To', { exact: true }).fill('+12025550177')
@@ -101,7 +101,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByText('It can be sent', { exact: true }).waitFor()
     const send = page.getByRole('button', { name: 'Send to the sandbox' })
     await endSessions(window)
-    // Whatever the page asks by itself may have been refused before: then the dialog is there, above the button.
+    // A background request of the page may have failed before: then the dialog already covers the button.
     await send.dispatchEvent('click')
     await page.getByText('Your session has ended').waitFor()
     await takePicture(page, 'session-ended')
@@ -115,7 +115,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     expect(kept).toMatchObject({ text: 'A long text that nobody wants to type twice' })
   })
 
-  it('keeps a dialog behind the sign-in, whatever key is pressed there', async () => {
+  it('keeps a dialog open behind the sign-in dialog, also when Escape is pressed', async () => {
     const { page, go } = window
     await go('/keys')
     await page.getByRole('button', { name: 'New key' }).first().click()
@@ -132,7 +132,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('row').filter({ hasText: 'Half typed' }).waitFor()
   })
 
-  it('takes a second factor, and a recovery code where it is out of reach', async () => {
+  it('accepts a second factor, or a recovery code in its place', async () => {
     const { page, go } = window
     await go('/profile')
     await page.getByRole('button', { name: 'Turn it on' }).click()
@@ -176,7 +176,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.context.close()
   })
 
-  it('does not pretend to have signed out where the server did not hear of it', async () => {
+  it('does not show a sign-out that failed as done', async () => {
     const { page, go, context } = window
     await go('/profile')
     await page.getByText('this session').waitFor()
@@ -188,7 +188,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await context.unroute('**/api/console/logout')
   })
 
-  it('opens by itself when the server is back', async () => {
+  it('continues by itself when the server is back', async () => {
     const { page, go, context } = window
     await context.route('**/api/console/**', route => route.abort('connectionrefused'))
     await go('/profile')
@@ -197,7 +197,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByText('this session').waitFor()
   })
 
-  it('stays where it is while the server is away, and shows a page that it had not loaded when it is back', async () => {
+  it('keeps the page while the server is away, and loads a new page when it is back', async () => {
     const { page, go, turn, context } = window
     await go('/profile')
     await page.getByText('this session').waitFor()
@@ -214,7 +214,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
   })
 
-  it('asks a server that is there, whatever the browser knows of its lines', async () => {
+  it('sends requests although the browser reports that it is offline', async () => {
     const { page, go, turn } = window
     await go('/profile')
     await page.getByText('this session').waitFor()
@@ -223,7 +223,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByRole('row').nth(1).waitFor()
   })
 
-  it('changes the password, and goes on in every tab', async () => {
+  it('keeps all tabs signed in when the password is changed', async () => {
     const { page, go, context } = window
     const second = await context.newPage()
     await second.goto('/keys')
@@ -242,7 +242,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await second.close()
   })
 
-  it('signs out, in every tab, which until then show each other’s changes', async () => {
+  it('is ended in all tabs by signing out, and until then tabs show each other’s changes', async () => {
     const { page, context } = window
     const second = await context.newPage()
     await second.goto('/keys')
@@ -268,7 +268,7 @@ describe('the way in', { timeout: 60_000 }, () => {
 })
 
 describe('the first login of a server with several accounts', { timeout: 60_000 }, () => {
-  it('belongs to none of them, and begins on a page of the operator', async () => {
+  it('belongs to none of the accounts, and starts on an operator page', async () => {
     const crowded = await startConsole()
     onTestFinished(() => crowded.stop())
     await crowded.app.createAccount()
@@ -279,7 +279,7 @@ describe('the first login of a server with several accounts', { timeout: 60_000 
   })
 })
 
-/** As another window, or the operator, would. */
+/** As another window or the operator would end them. */
 async function endSessions({ context }: Window): Promise<void> {
   await context.clearCookies()
 }

@@ -6,9 +6,9 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { sharedBrowser } from './browser.ts'
 
-/** The directory of the pictures; git ignores it. */
+/** The directory of the screenshots, which git ignores. */
 const REPORT = new URL('report/', import.meta.url)
-/** Whether `takePicture` takes pictures; those of failed tests are always taken. */
+/** Whether `takePicture` takes screenshots; those of failed tests are always taken. */
 const WANTS_PICTURES = process.env['CONSOLE_PICTURES'] !== undefined
 /** Time limit of one step; long, since the machine may be busy. */
 const PATIENCE_MS = 20_000
@@ -19,7 +19,7 @@ export type Console = {
   app: TestApp
   /** Opens a window with its own cookies, not signed in. Records its errors. */
   open(options?: { phone?: boolean; dark?: boolean }): Promise<Window>
-  /** Takes pictures of every window, for a test that has failed. */
+  /** Takes screenshots of every window, for a test that has failed. */
   takePictures(name: string): Promise<void>
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ export type Console = {
 export type Window = {
   context: BrowserContext
   page: Page
-  /** Uncaught errors, and errors in the browser's console but for failed loads. */
+  /** Uncaught errors, and errors in the browser’s console except failed loads. */
   faults: string[]
   /** Loads the console at a path. */
   go(path: string): Promise<void>
@@ -81,7 +81,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
   }
 }
 
-/** Creates the first login of a new server by the form, and waits for what it is shown then. */
+/** Creates the first login of a new server with the form, and waits for the welcome page. */
 export async function setUp(window: Window): Promise<void> {
   await createLogin(window)
   await window.page.getByRole('heading', { name: `Welcome, ${PERSON.name}` }).waitFor()
@@ -108,7 +108,7 @@ export type Violation = { id: string; impact: string; nodes: string[] }
 
 /** The serious and critical violations that axe finds, of these rules only if they are given. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
-  // Half a megabyte, which a page keeps until it is reloaded.
+  // Half a megabyte, which stays loaded until the page is reloaded.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source)
   return page.evaluate(async only => {
     type Axe = {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Answer } from '../support/app.ts'
 import { type Console, setUp, startConsole, type Window } from './support.ts'
 
-/** What somebody may put into any text that others read. */
+/** Input that could run as code where others read it. */
 const CORPUS = [
   '<script>window.hurt = 1</script>',
   '<img src=x onerror="window.hurt = 2">',
@@ -30,8 +30,8 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterEach(() => window.context.unrouteAll())
 afterAll(() => server.stop())
 
-describe('words that others wrote', { timeout: 60_000 }, () => {
-  it('are text in every list and panel, and run nowhere', async () => {
+describe('text written by other people', { timeout: 60_000 }, () => {
+  it('is shown as text in every list and panel, and never runs', async () => {
     const { page, go } = window
     for (const text of CORPUS) await send({ to: '+12025550123', text })
     await send({
@@ -49,10 +49,10 @@ describe('words that others wrote', { timeout: 60_000 }, () => {
         await page.getByRole('dialog').waitFor({ state: 'detached' })
       }
     }
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 
-  it('of an e-mail are shown where nothing can run', async () => {
+  it('in an e-mail is shown in a frame that runs no scripts', async () => {
     const { page, go } = window
     await go('/sandbox?to=mail%40example.com')
     await page.getByRole('row').nth(1).click()
@@ -60,10 +60,10 @@ describe('words that others wrote', { timeout: 60_000 }, () => {
     await frame.waitFor()
     expect(await frame.getAttribute('sandbox')).toBe('')
     await page.frameLocator('iframe[title="The e-mail"]').getByRole('heading', { name: 'Mail' }).waitFor()
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 
-  it('are text in names and in addresses of the console itself', async () => {
+  it('is shown as text in names and in URLs of the console', async () => {
     const { page, go } = window
     await go('/keys')
     for (const name of CORPUS.slice(0, 3)) {
@@ -75,23 +75,23 @@ describe('words that others wrote', { timeout: 60_000 }, () => {
     }
     await go(`/send?text=${encodeURIComponent(CORPUS[1]!)}&to=${encodeURIComponent(CORPUS[2]!)}`)
     await page.getByText('It cannot be sent').waitFor()
-    // A year that is typed too far is told as it stands, and takes nothing of the page with it.
+    // An out-of-range year is shown as typed, and does not break the page.
     await page.getByLabel('Send at').fill('12026-11-22T10:00')
     const said = page.getByRole('region', { name: 'curl' })
     await said.getByText('"scheduleAt": "12026-11-22T10:00"').waitFor()
     await go(`/${encodeURIComponent(CORPUS[0]!)}`)
     await page.getByText('Page not found').waitFor()
-    expect(await hurt()).toBeNull()
+    expect(await payloadEffect()).toBeNull()
   })
 })
 
-describe('a server that goes away', { timeout: 60_000 }, () => {
-  it('is told of, and the page goes on when it is back', async () => {
+describe('a server that does not answer', { timeout: 60_000 }, () => {
+  it('is reported, and the page continues when it is back', async () => {
     const { page, go, context } = window
     await go('/messages')
     await page.getByRole('row').nth(1).waitFor()
     await context.route('**/*', route => route.abort('connectionrefused'))
-    // The stream that stands does not break by that; another one does not come about.
+    // The open stream is not broken by that, but a new one cannot be opened.
     await page.getByLabel('Live updates').uncheck()
     await page.getByLabel('Live updates').check()
     await page.getByText('The server does not answer. The data shown may be outdated').waitFor()
@@ -103,8 +103,8 @@ describe('a server that goes away', { timeout: 60_000 }, () => {
   })
 })
 
-describe('what happens', { timeout: 60_000 }, () => {
-  it('is told by a stream: no list is read for it', async () => {
+describe('live updates of the message list', { timeout: 60_000 }, () => {
+  it('arrive by the event stream, without a request for the list', async () => {
     const { page, go, context } = window
     const [opened] = await Promise.all([
       page.waitForResponse(answer => answer.url().includes('/messages/events')),
@@ -112,7 +112,7 @@ describe('what happens', { timeout: 60_000 }, () => {
     ])
     expect(opened.status()).toBe(200)
     await page.getByRole('row').nth(1).waitFor()
-    // Nothing but the stream brings a row from here on.
+    // From here on only the stream can bring a row.
     await context.route(/\/api\/v2\/messages\?/, route => route.abort())
     await send({ to: '+12025550123', text: 'Told by the stream' })
     const row = page.getByRole('row').filter({ hasText: 'Told by the stream' })
@@ -120,7 +120,7 @@ describe('what happens', { timeout: 60_000 }, () => {
     await context.unroute(/\/api\/v2\/messages\?/)
   })
 
-  it('is asked for where no stream gets through', async () => {
+  it('are polled when the event stream is blocked', async () => {
     const { page, go, context } = window
     await context.route('**/messages/events*', route => route.abort())
     await go('/messages')
@@ -130,19 +130,19 @@ describe('what happens', { timeout: 60_000 }, () => {
     await context.unroute('**/messages/events*')
   })
 
-  it('is not taken back by an answer that is older and comes later', async () => {
+  it('are not overwritten by an older response that arrives later', async () => {
     const { page, go, context } = window
     const to = '+12025550311'
     const { id, row } = await schedule(to, 'Taken back')
     await go(`/messages?to=${encodeURIComponent(to)}`)
     await row.getByText('Scheduled').waitFor()
-    // Nothing but the stream tells of it behind that.
+    // From here on only the stream can bring updates.
     await context.route(LISTS, () => {})
     const held = await holdFirstList(rows => [
       ...rows,
       { ...rows[0]!, messageId: 'msg_0', text: 'Held back' },
     ])
-    // A stream that begins anew has the list read again.
+    // A new stream makes the console read the list again.
     await page.getByLabel('Live updates').uncheck()
     await page.getByLabel('Live updates').check()
     await held.begun
@@ -153,7 +153,7 @@ describe('what happens', { timeout: 60_000 }, () => {
     await row.getByText('Cancelled').waitFor()
   })
 
-  it('is read once more where the first answer was on its way when the stream began', async () => {
+  it('are read again when the first response was requested before the stream started', async () => {
     const { go, context } = window
     const to = '+12025550312'
     const { id, row } = await schedule(to, 'Taken back at once')
@@ -171,7 +171,7 @@ describe('what happens', { timeout: 60_000 }, () => {
     await row.getByText('Cancelled').waitFor()
   })
 
-  it('ends no read that is under way, however much comes', async () => {
+  it('do not cancel a running request, however many events arrive', async () => {
     const { page, go, context } = window
     const other = await server.open()
     await other.context.addCookies(await context.cookies())
@@ -190,7 +190,7 @@ describe('what happens', { timeout: 60_000 }, () => {
     await other.context.close()
   })
 
-  it('leaves a list by status when it no longer fits', async () => {
+  it('remove a row that no longer matches the status filter', async () => {
     const { page, go } = window
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const sent = await send({ to: '+12025550123', text: 'Leaves the list', options: { scheduleAt: at } })
@@ -204,7 +204,7 @@ describe('what happens', { timeout: 60_000 }, () => {
 })
 
 describe('the security policy', () => {
-  it('lets no script run that stands in a page', async () => {
+  it('forbids inline scripts', async () => {
     const answer = await server.app.call('/messages', { headers: { accept: 'text/html' } })
     const policy = answer.headers.get('content-security-policy')!
     const directives = new Map(
@@ -226,7 +226,7 @@ async function send(body: object): Promise<Answer> {
   return answer
 }
 
-/** A message that waits, and its row. */
+/** A scheduled message, and its row. */
 async function schedule(to: string, text: string): Promise<{ id: string; row: Locator }> {
   const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
   const sent = await send({ to, text, options: { scheduleAt } })
@@ -242,7 +242,10 @@ async function cancel(id: string): Promise<void> {
 
 type Row = { messageId: string; text: string | null }
 
-/** The next list of messages is answered as it is now, its rows changed by `change`, but not before `release`. */
+/**
+ * Answers the next request for the message list as of now, with the rows changed by `change`, but only on
+ * `release`.
+ */
 async function holdFirstList(change: (rows: Row[]) => Row[] = rows => rows) {
   const begun = Promise.withResolvers<Request>()
   const released = Promise.withResolvers<void>()
@@ -257,7 +260,7 @@ async function holdFirstList(change: (rows: Row[]) => Row[] = rows => rows) {
   return { begun: begun.promise, release: released.resolve }
 }
 
-/** What one of the corpus would have left behind. */
-async function hurt(): Promise<unknown> {
+/** What a payload of the corpus sets when it runs. */
+async function payloadEffect(): Promise<unknown> {
   return window.page.evaluate('window.hurt ?? null')
 }

@@ -8,7 +8,7 @@ import {
 } from '../../src/contract/conversation.ts'
 import { CHANNELS } from '../../src/contract/enums.ts'
 
-test('each module has its channel, and other channels have none', () => {
+test('each module has its own channel, and other channels belong to no module', () => {
   expect(MODULE_TYPES.map(each => moduleOf(CHANNEL_OF_MODULE[each]))).toEqual([...MODULE_TYPES])
   expect(CHANNELS.filter(each => moduleOf(each) === null)).toEqual(['local_sms', 'int_sms', 'email_user'])
 })
@@ -16,7 +16,7 @@ test('each module has its channel, and other channels have none', () => {
 describe('the key of a conversation', () => {
   const web = (chatId: string) => conversationKeyOf({ moduleType: 'chatapp_web', accountId: 'main', chatId })
 
-  test('is one for each spelling of a person', () => {
+  test('is the same for every spelling of a phone number', () => {
     const spellings = [
       '+447700900123',
       '447700900123',
@@ -27,7 +27,7 @@ describe('the key of a conversation', () => {
     expect(new Set(spellings.map(web))).toEqual(new Set(['chatapp_web:main:+447700900123']))
   })
 
-  test('of a group, a hidden person or a bot’s chat is made of its id as it is', () => {
+  test('uses the chat id unchanged for a group, a hidden person or a bot', () => {
     expect(web('1234-5678@g.us')).toBe('chatapp_web:main:1234-5678@g.us')
     expect(web('99887766@lid')).toBe('chatapp_web:main:99887766@lid')
     const chat = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000004' } as const
@@ -44,4 +44,4 @@ test.each([
   '1'.repeat(16),
   '447700900123@example.com',
   '447700900123:2@s.whatsapp.net',
-])('%s is no number', chatId => expect(numberOfChat(chatId)).toBeNull())
+])('numberOfChat() returns null for %s', chatId => expect(numberOfChat(chatId)).toBeNull())

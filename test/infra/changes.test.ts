@@ -15,50 +15,54 @@ afterAll(() => database.drop())
 function listen(connect: () => Promise<ListenClient>) {
   const clock = createFakeClock()
   const signals = createSignals()
-  const heard: string[] = []
+  const received: string[] = []
   const write = (_: object, text: string) => {
-    heard.push(text.includes('not listening') ? 'lost' : 'listening')
+    received.push(text.includes('not listening') ? 'lost' : 'listening')
     signals.notify()
   }
   const changes = createChanges({ clock, connect, log: { info: write, warn: write } })
   changes.subscribe({
     changed(table, accountId) {
-      heard.push(`${table} ${accountId}`)
+      received.push(`${table} ${accountId}`)
       signals.notify()
     },
-    reset: () => heard.push('reset'),
+    reset: () => received.push('reset'),
   })
-  return { clock, signals, heard, changes }
+  return { clock, signals, received, changes }
 }
 
-const tell = (payload: string) =>
-  database.db.query({ name: 'tell', text: `select pg_notify('posthorn_changes', $1)`, values: [payload] })
+const sendNotification = (payload: string) =>
+  database.db.query({
+    name: 'tell',
+    text: `select pg_notify('posthorn_changes', $1)`,
+    values: [payload],
+  })
 
 describe('changes', () => {
-  test('are heard in their order, with the account or without; what is malformed is passed over', async () => {
-    const { changes, heard, signals } = listen(database.db.dedicated)
+  test('are received in order, with or without an account id, and malformed payloads are skipped', async () => {
+    const { changes, received, signals } = listen(database.db.dedicated)
     await changes.start()
-    await tell('accounts:00000000-0000-0000-0000-000000000000')
-    await tell('nonsense')
-    await tell('prices:')
-    await signals.until(() => heard.includes('prices null'))
-    expect(heard).toEqual(['reset', 'listening', 'accounts acc_00000000000000000000000000', 'prices null'])
+    await sendNotification('accounts:00000000-0000-0000-0000-000000000000')
+    await sendNotification('nonsense')
+    await sendNotification('prices:')
+    await signals.until(() => received.includes('prices null'))
+    expect(received).toEqual(['reset', 'listening', 'accounts acc_00000000000000000000000000', 'prices null'])
     await changes.stop()
     expect(changes.fresh()).toBe(false)
   })
 
-  test('come from the triggers of every table that is cached', async () => {
-    const { changes, heard, signals } = listen(database.db.dedicated)
+  test('are sent by the trigger of the prices table', async () => {
+    const { changes, received, signals } = listen(database.db.dedicated)
     await changes.start()
     await database.db.query({
       name: 'touch_prices',
       text: `insert into prices values ('int_sms', '*', null, '*', 1, 'USD')`,
     })
-    await signals.until(() => heard.includes('prices null'))
+    await signals.until(() => received.includes('prices null'))
     await changes.stop()
   })
 
-  test('stay fresh as long as the connection answers its heartbeat', async () => {
+  test('stay fresh while the connection answers its heartbeat', async () => {
     const answered = createSignals()
     let answers = 0
     const { changes, clock } = listen(async () => {
@@ -80,25 +84,25 @@ describe('changes', () => {
     await changes.stop()
   })
 
-  test('are tried again until the database is there', async () => {
+  test('reconnect until the database accepts the connection', async () => {
     let refusals = 2
-    const { changes, clock, heard, signals } = listen(async () => {
+    const { changes, clock, received, signals } = listen(async () => {
       if (refusals-- > 0) throw new Error('connection refused')
       return database.db.dedicated()
     })
     const started = changes.start()
-    await signals.until(() => heard.length === 1)
+    await signals.until(() => received.length === 1)
     expect(changes.fresh()).toBe(false)
     await clock.advance(200)
-    await signals.until(() => heard.length === 2)
+    await signals.until(() => received.length === 2)
     await clock.advance(200)
     await started
-    expect(heard).toEqual(['lost', 'lost', 'reset', 'listening'])
+    expect(received).toEqual(['lost', 'lost', 'reset', 'listening'])
     expect(changes.fresh()).toBe(true)
     await changes.stop()
   })
 
-  test('given up while a connection is being made leave none behind', async () => {
+  test('close a connection that is established after stop()', async () => {
     const { promise, resolve } = Promise.withResolvers<ListenClient>()
     const { changes } = listen(() => promise)
     void changes.start()

@@ -6,7 +6,7 @@ import { Refusal } from '../../src/lib/refusal.ts'
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
 
 describe('the configuration', () => {
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
@@ -33,7 +33,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('takes every variable', () => {
+  it('reads every variable', () => {
     expect(
       readConfig({
         HOST: '::',
@@ -96,7 +96,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('takes an empty value for none', () => {
+  it('treats an empty value as not set', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: ' ', POSTHORN_MASTER_KEY: '' })).toEqual(readConfig({}))
   })
 
@@ -113,7 +113,7 @@ describe('the configuration', () => {
     'postgresql://localhost/posthorn',
     'postgresql:///posthorn?host=/run/postgresql',
     'postgresql://posthorn@/posthorn?host=%2Frun%2Fpostgresql',
-  ])('takes the database %s', url => {
+  ])('accepts the database URL %s', url => {
     expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
   })
 
@@ -156,13 +156,13 @@ describe('the configuration', () => {
     ['POSTHORN_EVENTS_KEEP_DAYS', '6'],
     ['POSTHORN_EVENTS_KEEP_DAYS', 'never'],
     ['POSTHORN_INBOUND_KEEP_DAYS', '0'],
-  ])('refuses %s = %s by name', (name, value) => {
+  ])('rejects %s = %s and names the variable', (name, value) => {
     const read = () => readConfig({ [name]: value })
     expect(read).toThrow(Refusal)
     expect(read).toThrow(new RegExp(`^Wrong settings: ${name} must `))
   })
 
-  it('lists all that is wrong at once, with exit code 2', () => {
+  it('lists all invalid variables at once, with exit code 2', () => {
     const wrong = { PORT: 'x', POSTHORN_SANDBOX: 'x', POSTHORN_PUBLIC_URL: 'x' }
     try {
       readConfig(wrong)
@@ -173,7 +173,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('never repeats a value that may be a secret', () => {
+  it('never includes a value that may be a secret in the error message', () => {
     const secrets = {
       DATABASE_URL: 'hunter2@db',
       POSTHORN_OPERATOR_TOKEN: 'hunter2 hunter2',

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { startDatabaseProxy } from '../faults/support/database-proxy.ts'
 import { createTestDatabase, UNHURRIED } from '../support/database.ts'
 
-/** A message of the server: its letter, and its length with itself. */
+/** A message of the PostgreSQL protocol: its type letter, the length including itself, and the body. */
 function message(letter: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5)
   head.write(letter, 'latin1')
@@ -16,13 +16,13 @@ function message(letter: string, body: Buffer): Buffer {
 
 const AUTHENTICATED = message('R', Buffer.alloc(4))
 const READY = message('Z', Buffer.from('I'))
-const GOODBYE = message(
+const TERMINATED = message(
   'E',
   Buffer.from('SFATAL\0C57P02\0Mterminating connection due to unexpected postmaster exit\0\0'),
 )
 
-/** An error event that nobody hears would end the process, and this run with it. */
-test('a connection that is lost between two statements of a transaction fails the next one, and ends nothing else', async () => {
+/** An unhandled error event would end the process, and this test run with it. */
+test('a connection lost between two statements of a transaction fails the next one, and only that transaction', async () => {
   const database = await createTestDatabase()
   const db = createDatabase({ connectionString: database.url })
   try {
@@ -40,7 +40,7 @@ test('a connection that is lost between two statements of a transaction fails th
       text: `select pg_terminate_backend(pid, 10_000) from pg_stat_activity
               where datname = current_database() and state = 'idle in transaction'`,
     })
-    // Its goodbye has come once another question was answered.
+    // The server’s termination message has arrived once another query is answered.
     await db.query({ name: 'before', text: 'select 1' })
     cut.resolve()
     await expect(work).rejects.toThrow(DatabaseUnavailable)
@@ -51,10 +51,10 @@ test('a connection that is lost between two statements of a transaction fails th
   }
 })
 
-test('a connection of one’s own that is greeted and ended in one breath says so, and ends nothing else', async () => {
+test('a dedicated connection that the server closes right after the greeting fails its query, not the process', async () => {
   const server = createServer(socket => {
     socket.on('error', () => {})
-    socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, GOODBYE])))
+    socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, TERMINATED])))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -68,8 +68,8 @@ test('a connection of one’s own that is greeted and ended in one breath says s
   }
 })
 
-/** What a database may be set to, for others who use its server. */
-const FOR_OTHERS = [
+/** Settings that a database may have for other users of its server. */
+const FOREIGN_SETTINGS = [
   `datestyle to 'SQL, DMY'`,
   `timezone to 'America/St_Johns'`,
   'intervalstyle to sql_standard',
@@ -84,7 +84,7 @@ const FOR_OTHERS = [
   'synchronous_commit to off',
 ]
 
-test('whatever keeps a connection from being made is the database’s absence, and nothing was done', async () => {
+test('a connection that cannot be made fails with DatabaseUnavailable, and nothing was executed', async () => {
   const database = await createTestDatabase()
   const role = new URL(database.url).pathname.slice(1)
   const url = new URL(database.url)
@@ -116,10 +116,10 @@ test('whatever keeps a connection from being made is the database’s absence, a
   }
 })
 
-test('what the server is set to for others changes nothing here', async () => {
+test('settings of the database do not change how queries behave', async () => {
   const database = await createTestDatabase()
   const { pathname } = new URL(database.url)
-  for (const setting of FOR_OTHERS) {
+  for (const setting of FOREIGN_SETTINGS) {
     await database.db.query({ name: '', text: `alter database ${pathname.slice(1)} set ${setting}` })
   }
   const url = new URL(database.url)
@@ -157,7 +157,7 @@ test('what the server is set to for others changes nothing here', async () => {
 test.each([
   ['options=-c synchronous_commit=remote_write', 'remote_write'],
   ['', 'on'],
-])('the URL alone says how durable: %s', async (query, durable) => {
+])('only the URL sets synchronous_commit: %s', async (query, durable) => {
   const database = await createTestDatabase()
   const url = new URL(database.url)
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value)
@@ -172,10 +172,10 @@ test.each([
   }
 })
 
-test('a connection of one’s own has no time-outs, whatever the server is set to for others', async () => {
+test('a dedicated connection has no timeouts, whatever the settings of the database', async () => {
   const database = await createTestDatabase()
   const { pathname } = new URL(database.url)
-  for (const setting of FOR_OTHERS) {
+  for (const setting of FOREIGN_SETTINGS) {
     await database.db.query({ name: '', text: `alter database ${pathname.slice(1)} set ${setting}` })
   }
   const client = await database.db.dedicated()
@@ -190,7 +190,7 @@ test('a connection of one’s own has no time-outs, whatever the server is set t
   }
 })
 
-test('a transaction that the server cuts with its session asks to be repeated', async () => {
+test('a session ended by the transaction timeout fails its query with DatabaseUnavailable', async () => {
   const server = createServer(socket => {
     socket.on('error', () => {})
     socket.once('data', () => {
@@ -210,7 +210,7 @@ test('a transaction that the server cuts with its session asks to be repeated', 
   }
 })
 
-test('its clock is what the machine’s own is held against', async () => {
+test('the clock check fails when the machine’s clock is ahead of or behind the database’s', async () => {
   const database = await createTestDatabase()
   try {
     const check = (aheadMs: number) =>
@@ -223,7 +223,7 @@ test('its clock is what the machine’s own is held against', async () => {
   }
 })
 
-test('a statement whose plan a migration has outdated asks to be repeated, and works when it is', async () => {
+test('a statement whose plan a migration made stale fails with DatabaseUnavailable, and works when repeated', async () => {
   const database = await createTestDatabase()
   const db = createDatabase({ connectionString: database.url, poolSize: 1 })
   const look = { name: 't_look', text: 'select * from t_outdated' }
@@ -247,8 +247,8 @@ test('a statement whose plan a migration has outdated asks to be repeated, and w
   }
 })
 
-/** A rejection that nobody hears would end the process likewise. */
-test('a statement whose silence outlasts the close fails for whoever asked, and ends nothing else', async () => {
+/** An unhandled rejection would end the process as well. */
+test('a statement still unanswered when the pool closes fails with DatabaseUnavailable', async () => {
   const database = await createTestDatabase()
   const proxy = await startDatabaseProxy(database.url)
   const db = createDatabase({ connectionString: proxy.url, ...UNHURRIED, queryTimeoutMs: 500 })

@@ -26,11 +26,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(parent, { recursive: true }))
 
-describe('who PostgreSQL runs as', () => {
+describe('the identity that PostgreSQL runs under', () => {
   const postgres = { uid: 101, gid: 104 }
   const nobody = { uid: 65534, gid: 65534 }
 
-  /** A machine that answers as told, by `self`, `userns` or the uid. */
+  /** A machine with the given trial results, by `self`, `userns` or uid. */
   function machine(uid: number, trials: Record<string, Trial>): Probe {
     return {
       uid,
@@ -78,12 +78,12 @@ describe('who PostgreSQL runs as', () => {
     ['we may become nobody', machine(0, {}), /user namespaces are forbidden here/],
     ['the programs do not run here', machine(1000, { self: 'binaries-unreachable' }), /needs glibc/],
     ['the data cannot be entered', machine(1000, { self: 'data-unreachable' }), /is not accessible/],
-  ])('is refused in one line where %s', (_where, probe, message) => {
+  ])('is refused with a one-line message when %s', (_where, probe, message) => {
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(message)
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(/^[^\n]+$/)
   })
 
-  it('asks an unprivileged user only for the way to the data directory, which is ours to open', () => {
+  it('tries an unprivileged user only on the parent of the data directory, which Posthorn itself opens', () => {
     const asked: string[] = []
     const probe: Probe = {
       uid: 0,
@@ -97,7 +97,7 @@ describe('who PostgreSQL runs as', () => {
     expect(asked).toEqual(['userns /srv/data', 'user /srv'])
   })
 
-  it('never sees our environment', () => {
+  it('does not pass the environment of Posthorn on', () => {
     for (const identity of [{ kind: 'self' }, { kind: 'userns' }, { kind: 'user', ...nobody }] as const) {
       expect(Object.keys(runAs(identity, 'postgres', []).options.env).sort()).toEqual([
         'LC_ALL',
@@ -108,14 +108,14 @@ describe('who PostgreSQL runs as', () => {
   })
 })
 
-describe('the programs of PostgreSQL', () => {
-  it('are refused by name where there are none', () => {
+describe('the PostgreSQL binaries', () => {
+  it('are refused for a platform that has none, and the error names it', () => {
     expect(() => findBinaries('plan9-x64')).toThrow(/no embedded PostgreSQL for plan9-x64: set DATABASE_URL/)
   })
 
-  it('run as a copy too, and the links that npm leaves out are made', () => {
+  it('also run from a copy, which gets the links that npm leaves out', () => {
     const { home, ...rest } = findBinaries()
-    // As npm unpacks them when it may run no install script.
+    // As npm unpacks them when install scripts are disabled.
     const bare = join(parent, 'package', 'native')
     cpSync(home, bare, { recursive: true, filter: source => !lstatSync(source).isSymbolicLink() })
     const copy = copyBinaries({ home: bare, ...rest }, parent)
@@ -127,9 +127,9 @@ describe('the programs of PostgreSQL', () => {
   })
 })
 
-describe('the settings of the server', () => {
-  it('leave nothing behind where they cannot be written', () => {
-    // In the way of the file, as nothing else fails for everyone alike.
+describe('the settings of the embedded server', () => {
+  it('leave no temporary file behind when they cannot be written', () => {
+    // A directory in the file’s place: the only failure that also stops root.
     mkdirSync(join(parent, 'postgresql.conf', 'in the way'), { recursive: true })
     expect(() => writeSettings(parent, { kind: 'self' })).toThrow()
     expect(readdirSync(parent)).toEqual(['postgresql.conf'])
@@ -139,7 +139,7 @@ describe('the settings of the server', () => {
 describe('the socket directory', () => {
   const owner = { uid: process.getuid!(), gid: process.getgid!() }
 
-  it('is short, closed, and the same at every start', () => {
+  it('has a short path, is private, and is the same at every start', () => {
     const directory = claimSocketDir(`/srv/${'long/'.repeat(50)}`, owner, parent)
     expect(lstatSync(directory).mode & 0o777).toBe(0o700)
     expect(directory.length - parent.length).toBe('/posthorn-0123456789ab'.length)
@@ -147,7 +147,7 @@ describe('the socket directory', () => {
     expect(claimSocketDir('/srv/other', owner, parent)).not.toBe(directory)
   })
 
-  it('is refused when others may enter it, or when it is a link to elsewhere', () => {
+  it('is refused when other users may enter it, or when it is a link', () => {
     const directory = claimSocketDir('/srv/data', owner, parent)
     rmSync(directory, { recursive: true })
     mkdirSync(directory, { mode: 0o755 })
@@ -159,10 +159,10 @@ describe('the socket directory', () => {
   })
 })
 
-describe('the log of the server', () => {
+describe('the log of the embedded server', () => {
   const large = Buffer.alloc(8 * 1024 * 1024 + 1, 'x')
 
-  it('starts anew when it is large, and keeps one older file', () => {
+  it('is rotated when it is large, with one older file kept', () => {
     const file = join(parent, 'postgres.log')
     rotateLog(file)
     writeFileSync(file, 'small')
@@ -174,14 +174,14 @@ describe('the log of the server', () => {
     expect(lstatSync(`${file}.1`).size).toBe(large.length)
   })
 
-  it('is cut under a running server', () => {
+  it('is truncated while the server runs', () => {
     const file = join(parent, 'postgres.log')
     writeFileSync(file, large)
     trimLog(file)
     expect(lstatSync(file).size).toBe(0)
   })
 
-  it('tells why a server ended, not whom it turned away while it started', () => {
+  it('yields the reason why the server ended, not the connections that it rejected while starting', () => {
     const file = join(parent, 'postgres.log')
     const before = '2026-01-01 00:00:00.000 UTC [1] FATAL:  an older one\n'
     const lines = [

@@ -38,7 +38,7 @@ const SILENT = { clock: systemClock, log: createLog({ level: 'silent' }), progre
 const isRoot = process.getuid?.() === 0
 const onLinux = process.platform === 'linux'
 
-/** A server's data, made once and only ever copied: making takes longer than all else. */
+/** The data of a server, created once and then copied: creating it takes longer than anything else here. */
 let pattern: string
 let parent: string
 let dataDir: string
@@ -63,9 +63,9 @@ afterEach(async () => {
   rmSync(parent, { recursive: true })
 })
 
-/** For those who are not about how the data is made. */
-function bringData(): void {
-  // With its modes, on which PostgreSQL insists.
+/** For tests that do not depend on how the data is created. */
+function copyData(): void {
+  // With its modes, which PostgreSQL checks.
   execFileSync('cp', ['-a', pattern, dataDir])
 }
 
@@ -85,7 +85,7 @@ async function ask(url: string, text: string): Promise<Record<string, unknown>[]
   }
 }
 
-/** As a container on the same volume: with processes, shared memory and a directory for sockets of its own. */
+/** Like a container on the same volume: with its own processes, shared memory and socket directory. */
 const APART = ['--user', '--map-root-user', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc']
 const canBeApart =
   onLinux &&
@@ -94,19 +94,19 @@ const canBeApart =
 
 type Owner = { url: string; pid: number; child: ChildProcess; exit: Promise<unknown[]> }
 
-/** Another process that owns a server on `dataDir`; rejects when it leaves instead. */
+/** Another process that ownerOf a server on `dataDir`; rejects when that process exits instead. */
 function startOwner(): Promise<Owner> {
-  return owns(spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] }))
+  return ownerOf(spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] }))
 }
 
 function startOwnerApart(): Promise<Owner> {
   const TMPDIR = mkdtempSync(join(parent, 'tmp-'))
   const env = { ...process.env, TMPDIR }
   const args = [...APART, process.execPath, OWNER, dataDir]
-  return owns(spawn('unshare', args, { env, stdio: ['pipe', 'pipe', 'ignore'] }))
+  return ownerOf(spawn('unshare', args, { env, stdio: ['pipe', 'pipe', 'ignore'] }))
 }
 
-async function owns(child: ChildProcessByStdio<Writable, Readable, null>): Promise<Owner> {
+async function ownerOf(child: ChildProcessByStdio<Writable, Readable, null>): Promise<Owner> {
   const exit = once(child, 'exit')
   const said = once(createInterface(child.stdout), 'line')
   const [line] = await Promise.race([said, exit])
@@ -114,13 +114,13 @@ async function owns(child: ChildProcessByStdio<Writable, Readable, null>): Promi
   return { ...(JSON.parse(line) as { url: string; pid: number }), child, exit }
 }
 
-function leave(owner: Owner): Promise<unknown[]> {
+function stopOwner(owner: Owner): Promise<unknown[]> {
   owner.child.stdin!.end()
   return owner.exit
 }
 
 describe('the embedded server', () => {
-  it('is made, durable and closed to the outside, and stops without a trace', async () => {
+  it('is durable, does not listen on the network, and leaves no process or socket directory after stop', async () => {
     const embedded = await start()
     const rows = await ask(
       embedded.url,
@@ -145,8 +145,8 @@ describe('the embedded server', () => {
     expect(existsSync(socketDir)).toBe(false)
   })
 
-  it('keeps its data from one start to the next', async () => {
-    bringData()
+  it('keeps its data across a restart', async () => {
+    copyData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()
@@ -154,8 +154,8 @@ describe('the embedded server', () => {
     expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
   })
 
-  it('outlives a killed owner, is found again, and stops cleanly for the next one', async () => {
-    bringData()
+  it('survives a killed owner, is adopted by the next one, and stops cleanly for it', async () => {
+    copyData()
     const owner = await startOwner()
     await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     owner.child.kill('SIGKILL')
@@ -169,31 +169,31 @@ describe('the embedded server', () => {
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down')
   })
 
-  it('belongs to one process at a time, and says to which', async () => {
-    bringData()
+  it('belongs to one process at a time, and the error names that process', async () => {
+    copyData()
     const owner = await startOwner()
     await expect(start()).rejects.toThrow(
       `Another Posthorn (process ${owner.child.pid}) already runs on ${dataDir}: stop it first`,
     )
-    // The one who was refused left the other's server alone.
+    // The refused start has left the other process’s server alone.
     expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
   })
 
-  it.runIf(onLinux)('is known by another name of its directory too, and left alone', async () => {
-    bringData()
+  it.runIf(onLinux)('is recognised through a symbolic link to its directory, and left running', async () => {
+    copyData()
     const owner = await startOwner()
     const link = join(parent, 'link')
     symlinkSync(dataDir, link)
     await expect(start({ dataDir: link })).rejects.toThrow(
       `Another Posthorn (process ${owner.child.pid}) already runs on ${link}: stop it first`,
     )
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
     expect(isPostmaster(owner.pid, dataDir)).toBe(false)
   })
 
-  it.runIf(onLinux)('is found again where its directory was moved to behind a killed owner', async () => {
-    bringData()
+  it.runIf(onLinux)('is found again after its directory was moved while its owner was dead', async () => {
+    copyData()
     const owner = await startOwner()
     owner.child.kill('SIGKILL')
     await owner.exit
@@ -203,63 +203,69 @@ describe('the embedded server', () => {
     expect(embedded.pid()).toBe(owner.pid)
   })
 
-  it.runIf(canBeApart)('is not started beside one that another container on the volume runs', async () => {
-    bringData()
-    const owner = await startOwnerApart()
-    const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
-    const settings = join(dataDir, 'postgres', 'postgresql.conf')
-    const left = [readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]
-    await expect(start()).rejects.toThrow(
-      `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first`,
-    )
-    expect([readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]).toEqual(left)
-    expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-    expect(await leave(owner)).toEqual([0, null])
-    const embedded = await start()
-    expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-  })
+  it.runIf(canBeApart)(
+    'does not start while another container on the same volume runs a server',
+    async () => {
+      copyData()
+      const owner = await startOwnerApart()
+      const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+      const settings = join(dataDir, 'postgres', 'postgresql.conf')
+      const left = [readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]
+      await expect(start()).rejects.toThrow(
+        `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first`,
+      )
+      expect([readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]).toEqual(left)
+      expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+      expect(await stopOwner(owner)).toEqual([0, null])
+      const embedded = await start()
+      expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    },
+  )
 
-  it.runIf(canBeApart)('starts where that container was killed with all that it ran', async () => {
-    bringData()
-    const owner = await startOwnerApart()
-    await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
-    owner.child.kill('SIGKILL')
-    await owner.exit
-    const embedded = await start()
-    expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
-  })
+  it.runIf(canBeApart)(
+    'starts after a container on the same volume was killed with all its processes',
+    async () => {
+      copyData()
+      const owner = await startOwnerApart()
+      await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+      owner.child.kill('SIGKILL')
+      await owner.exit
+      const embedded = await start()
+      expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+    },
+  )
 
-  it('is handed over when its owner stops while another one waits', async () => {
-    bringData()
+  it('is handed over when its owner stops while another process waits', async () => {
+    copyData()
     const owner = await startOwner()
     const waiting = start()
-    expect(await leave(owner)).toEqual([0, null])
+    expect(await stopOwner(owner)).toEqual([0, null])
     const embedded = await waiting
     expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  it('is made once when several processes make it at once', async () => {
+  it('is created once when several processes start at the same time', async () => {
     const owners = await Promise.allSettled([startOwner(), startOwner(), startOwner()])
     expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
     for (const owner of owners)
-      if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+      if (owner.status === 'fulfilled') expect(await stopOwner(owner.value)).toEqual([0, null])
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
   }, 60_000)
 
   it.runIf(canBeApart)(
-    'is made once when several containers make it at once, in each of which every process is the first',
+    'is created once when several containers start at the same time, all of them with pid 1',
     async () => {
       const owners = await Promise.allSettled([startOwnerApart(), startOwnerApart(), startOwnerApart()])
       expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
       for (const owner of owners)
-        if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+        if (owner.status === 'fulfilled') expect(await stopOwner(owner.value)).toEqual([0, null])
       expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
     },
     60_000,
   )
 
-  it('is brought back when it dies, with everything that was committed', async () => {
-    bringData()
+  it('is restarted when it crashes, with all committed data', async () => {
+    copyData()
     const told = Promise.withResolvers<void>()
     const stream = { write: (line: string) => void (line.includes('is running again') && told.resolve()) }
     const embedded = await start({ log: createLog({ level: 'info', stream }) })
@@ -271,8 +277,8 @@ describe('the embedded server', () => {
     expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
   })
 
-  it('starts although its old pid is a stranger by now, as after a reboot', async () => {
-    bringData()
+  it('starts although its old pid now belongs to another process, as after a reboot', async () => {
+    copyData()
     const first = await start()
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     const left = readFileSync(pidFile, 'utf8')
@@ -282,13 +288,13 @@ describe('the embedded server', () => {
     expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  it.runIf(onLinux)('starts although nobody has reaped its dead server yet', async () => {
-    bringData()
+  it.runIf(onLinux)('starts although its dead predecessor is still a zombie', async () => {
+    copyData()
     const first = await start()
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     const left = readFileSync(pidFile, 'utf8')
     await first.stop()
-    // `cat` has taken the shell's place once it repeats a line, and asks for no child's end.
+    // `cat` has replaced the shell once it echoes a line, and never reaps the child.
     const cat = spawn('sh', ['-c', 'sleep 600 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
     const lines = createInterface({ input: cat.stdout })[Symbol.asyncIterator]()
     try {
@@ -307,20 +313,20 @@ describe('the embedded server', () => {
   })
 
   it('refuses data of another major version', async () => {
-    bringData()
+    copyData()
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
     await expect(start()).rejects.toThrow(
       /created by PostgreSQL 17, but this Posthorn includes PostgreSQL 18/,
     )
   })
 
-  it('says why it does not start', async () => {
-    bringData()
+  it('reports why it does not start', async () => {
+    copyData()
     writeFileSync(join(dataDir, 'postgres', 'custom.conf'), 'max_connections = many\n')
     await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
   })
 
-  it('refuses a data directory that cannot be made', async () => {
+  it('refuses a data directory that cannot be created', async () => {
     writeFileSync(join(parent, 'file'), '')
     await expect(start({ dataDir: join(parent, 'file', 'data') })).rejects.toThrow(
       /cannot be written to \(ENOTDIR\): check its permissions or set POSTHORN_DATA_DIR/,
@@ -328,7 +334,7 @@ describe('the embedded server', () => {
   })
 })
 
-describe.runIf(isRoot)('the embedded server, for root where user namespaces are forbidden', () => {
+describe.runIf(isRoot)('the embedded server, run by root where user namespaces are forbidden', () => {
   const nobody = { uid: 65534, gid: 65534 }
   const forbidding: Probe = {
     uid: 0,
@@ -349,7 +355,7 @@ describe.runIf(isRoot)('the embedded server, for root where user namespaces are 
     expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  it('brings the programs to where that user can run them', async () => {
+  it('copies its binaries to where that user can run them', async () => {
     chmodSync(parent, 0o755)
     const probe: Probe = {
       ...forbidding,
@@ -360,9 +366,9 @@ describe.runIf(isRoot)('the embedded server, for root where user namespaces are 
     expect(readFileSync(`/proc/${embedded.pid()}/cmdline`, 'utf8')).toContain(join(dataDir, 'runtime-'))
   })
 
-  it('takes over the data that root made in a user namespace, and gives it back', async () => {
+  it('takes over data that root created in a user namespace, and gives it back', async () => {
     chmodSync(parent, 0o755)
-    bringData()
+    copyData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()
@@ -373,7 +379,7 @@ describe.runIf(isRoot)('the embedded server, for root where user namespaces are 
     expect(await ask(third.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
   })
 
-  it('refuses below a directory that only root may enter, and says what to do', async () => {
+  it('refuses a data directory below one that only root may enter, and names the settings to change', async () => {
     chmodSync(parent, 0o700)
     const refused = start({ probe: forbidding })
     await expect(refused).rejects.toThrow(/no unprivileged user can access .*: set POSTHORN_DATA_DIR/)

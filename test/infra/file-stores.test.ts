@@ -16,12 +16,12 @@ import { BUCKET, CREDENTIALS, REGION, type S3Server, startS3Server } from '../su
 const MB = 1024 * 1024
 const KEY = '7q/ast_01890a5dac96774bbcceb30209'
 
-/** Bytes in chunks, as a request brings them. */
+/** Bytes in chunks, as a request delivers them. */
 async function* chunks(bytes: Buffer, size = 64 * 1024): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** Bytes that break off. */
+/** A source that fails after these bytes. */
 async function* broken(bytes: Buffer, error: Error): AsyncGenerator<Buffer> {
   yield* chunks(bytes)
   throw error
@@ -33,9 +33,9 @@ async function read(stream: Readable): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** What every file store does, whatever it is made of. */
+/** The behaviour that every file store shares. */
 function behavesLikeAFileStore(open: () => { store: FileStore; left(): Promise<number> }): void {
-  it.each([1, 70_000, 12 * MB])('gives back the %d bytes that it took', async size => {
+  it.each([1, 70_000, 12 * MB])('returns the %d bytes that were written', async size => {
     const bytes = randomBytes(size)
     const { store } = open()
     await store.write(KEY, chunks(bytes))
@@ -43,18 +43,18 @@ function behavesLikeAFileStore(open: () => { store: FileStore; left(): Promise<n
     await store.remove(KEY)
   })
 
-  it('gives a part', async () => {
+  it('returns a range of the bytes', async () => {
     const { store } = open()
     await store.write(KEY, chunks(Buffer.from('0123456789')))
     expect((await read(await store.read(KEY, { start: 3, end: 5 }))).toString()).toBe('345')
     await store.remove(KEY)
   })
 
-  it('says that it has none', async () => {
+  it('throws FileMissing for a file that does not exist', async () => {
     await expect(open().store.read(KEY)).rejects.toThrow(FileMissing)
   })
 
-  it('removes what there is, and what there is not', async () => {
+  it('removes a file, and ignores one that does not exist', async () => {
     const { store, left } = open()
     await store.write(KEY, chunks(Buffer.from('x')))
     await store.remove(KEY)
@@ -64,7 +64,7 @@ function behavesLikeAFileStore(open: () => { store: FileStore; left(): Promise<n
   })
 
   it.each([0, 7 * MB])(
-    'keeps nothing of a source that breaks after %d bytes, and says what broke',
+    'keeps nothing when the source fails after %d bytes, and rethrows its error',
     async size => {
       const { store, left } = open()
       const error = new Error('the source broke')
@@ -89,19 +89,19 @@ describe('files in a directory', () => {
 
   behavesLikeAFileStore(() => ({ store, left: async () => (await files()).length }))
 
-  it('are readable by their owner alone', async () => {
+  it('are readable only by their owner', async () => {
     await store.write(KEY, chunks(Buffer.from('x')))
     expect((await stat(join(root, 'media', KEY))).mode & 0o777).toBe(0o600)
     expect((await stat(join(root, 'media', '7q'))).mode & 0o777).toBe(0o700)
   })
 
-  it('leave nothing of a write whose process died', async () => {
+  it('remove() also deletes the remains of a write whose process crashed', async () => {
     await writeFile(join(root, 'media', `${KEY}.partial`), 'half of i')
     await store.remove(KEY)
     expect(await files()).toEqual([])
   })
 
-  it('cannot be kept below what is no directory', async () => {
+  it('cannot be written when the root is not a directory', async () => {
     const blocked = join(root, 'blocked')
     await writeFile(blocked, '')
     await expect(createFileStore(blocked).write(KEY, chunks(Buffer.from('x')))).rejects.toThrow(
@@ -110,9 +110,9 @@ describe('files in a directory', () => {
   })
 
   it.runIf(process.platform === 'linux')(
-    'cannot be kept on a disk that is full, and leave nothing',
+    'cannot be written on a full disk, and leave nothing behind',
     async () => {
-      // A link of our own below our own directory: whatever is written behind it fails with ENOSPC.
+      // The test’s own link inside its own directory: every write through it fails with ENOSPC.
       await mkdir(join(root, 'full', '7q'), { recursive: true })
       await symlink('/dev/full', join(root, 'full', `${KEY}.partial`))
       const write = createFileStore(join(root, 'full')).write(KEY, chunks(Buffer.from('x')))
@@ -122,7 +122,7 @@ describe('files in a directory', () => {
   )
 })
 
-/** Against a scripted server: no S3 of anybody else's can be installed here. */
+/** Against a scripted server: a real S3 cannot be installed here. */
 describe('files in a bucket', () => {
   let s3: S3Server
   let store: FileStore
@@ -144,7 +144,7 @@ describe('files in a bucket', () => {
 
   behavesLikeAFileStore(() => ({ store, left: async () => s3.objects.size + s3.uploads.size }))
 
-  it('go in one request where they are small, in parts of 5 MB where they are not', async () => {
+  it('are uploaded in one request when small, and in parts of 5 MB when large', async () => {
     await store.write(KEY, chunks(Buffer.from('small')))
     expect(s3.requests).toEqual(['PutObject'])
     s3.requests.length = 0
@@ -158,27 +158,27 @@ describe('files in a bucket', () => {
     ])
   })
 
-  it('are tried again where the store stumbles', async () => {
+  it('are retried when the store returns 503', async () => {
     s3.fail('PutObject', 503)
     await store.write(KEY, chunks(Buffer.from('x')))
     expect(s3.requests).toEqual(['PutObject', 'PutObject'])
   })
 
-  it('leave no part behind where the store fails for good', async () => {
+  it('leave no part behind when the store keeps failing', async () => {
     s3.fail('UploadPart', 500, 99)
     await expect(store.write(KEY, chunks(randomBytes(12 * MB)))).rejects.toThrow(FileStoreUnavailable)
     expect([s3.objects.size, s3.uploads.size]).toEqual([0, 0])
     expect(s3.requests).toContain('AbortMultipartUpload')
   })
 
-  it('leave nothing of a write whose process died', async () => {
+  it('remove() also deletes the remains of a write whose process crashed', async () => {
     s3.uploads.set('dead', { key: KEY, parts: new Map([[1, Buffer.alloc(10)]]) })
     s3.uploads.set('alive', { key: `${KEY}0`, parts: new Map() })
     await store.remove(KEY)
     expect([...s3.uploads.keys()]).toEqual(['alive'])
   })
 
-  it('cannot be had from a store that is away', async () => {
+  it('cannot be read or removed while the store fails', async () => {
     s3.fail('GetObject', 500, 99)
     await expect(store.read(KEY)).rejects.toThrow(FileStoreUnavailable)
     s3.fail('DeleteObject', 403, 99)

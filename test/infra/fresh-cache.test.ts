@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createFreshCache } from '../../src/infra/fresh-cache.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** A cache over loads that the test answers itself, in whatever order. */
+/** A cache whose loads the test answers itself, in any order. */
 function bench(options: { maxEntries?: number; rereadMs?: number } = {}) {
   const clock = createFakeClock()
   const state = { fresh: true }
@@ -28,7 +28,7 @@ function bench(options: { maxEntries?: number; rereadMs?: number } = {}) {
 }
 
 describe('a fresh cache', () => {
-  test('answers at once what it holds, and drops what belongs to an owner', async () => {
+  test('returns a cached value synchronously, and drops the entries of an owner', async () => {
     const { cache, warm } = bench()
     await warm('a1', 'one')
     await warm('a2', 'two')
@@ -41,7 +41,7 @@ describe('a fresh cache', () => {
     expect(cache.size()).toBe(0)
   })
 
-  test('lets the one used longest ago go, and its owner with it', async () => {
+  test('evicts the least recently used entry', async () => {
     const { cache, warm } = bench({ maxEntries: 2 })
     await warm('a1', 'one')
     await warm('b1', 'two')
@@ -52,7 +52,7 @@ describe('a fresh cache', () => {
     expect(cache.size()).toBe(2)
   })
 
-  test('does not hold that there is nothing', async () => {
+  test('does not cache a missing value', async () => {
     const { cache, loads } = bench()
     const first = cache.get('a1')
     loads[0]!.answer(null)
@@ -61,7 +61,7 @@ describe('a fresh cache', () => {
     expect(loads).toHaveLength(2)
   })
 
-  test('joins a load under way only while that is young', async () => {
+  test('shares a load in progress only while it is recent', async () => {
     const { cache, clock, loads } = bench()
     const early = cache.get('a1')
     await clock.advance(250)
@@ -71,7 +71,7 @@ describe('a fresh cache', () => {
     expect(loads).toHaveLength(2)
   })
 
-  test('keeps the younger of two answers, whichever comes last', async () => {
+  test('keeps the value of the later load, whichever is answered last', async () => {
     const { cache, clock, loads } = bench()
     const early = cache.get('a1')
     await clock.advance(251)
@@ -83,7 +83,7 @@ describe('a fresh cache', () => {
     expect(cache.get('a1')).toBe('new')
   })
 
-  test('does not hold what was read before a change, nor lets anyone join it', async () => {
+  test('neither caches nor shares a load that started before a change', async () => {
     const { cache, loads } = bench()
     const early = cache.get('a1')
     cache.forget('b')
@@ -93,7 +93,7 @@ describe('a fresh cache', () => {
     expect(cache.size()).toBe(0)
   })
 
-  test('asks each time while changes are not heard, or as seldom as it may', async () => {
+  test('reloads on every read while changes are not received, or once the entry is older than maxAgeMs', async () => {
     const strict = bench()
     await strict.warm('a1', 'one')
     strict.state.fresh = false
@@ -108,7 +108,7 @@ describe('a fresh cache', () => {
     expect(lenient.cache.get('a1')).toBeInstanceOf(Promise)
   })
 
-  test('tells everyone who waits of a failure, and asks anew after it', async () => {
+  test('rejects all waiting readers when a load fails, and loads again afterwards', async () => {
     const { cache, loads } = bench()
     const waiting = [cache.get('a1'), cache.get('a1')]
     loads[0]!.fail(new Error('gone'))

@@ -23,7 +23,7 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map(close => close()))
 })
 
-/** A server on loopback; the numbers of its port. */
+/** A server on the loopback interface; resolves to its port. */
 async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -54,7 +54,7 @@ const request = (url: string, more: Partial<GuardedRequest> = {}): GuardedReques
   ...more,
 })
 
-/** The fault of a promise that must fail, which must be one of ours. */
+/** The error of a promise that must reject with a GuardedFetchError. */
 async function faultOf(work: Promise<unknown>): Promise<GuardedFetchError> {
   const fault = await work.then(
     () => null,
@@ -64,7 +64,7 @@ async function faultOf(work: Promise<unknown>): Promise<GuardedFetchError> {
   return fault as GuardedFetchError
 }
 
-describe('check: what a user may give', () => {
+describe('check(), for URLs that a user gives', () => {
   const strict = client({ allowPrivateHosts: [] })
 
   test.each([
@@ -75,7 +75,7 @@ describe('check: what a user may give', () => {
     'https://bücher.example/',
     'https://localhost.example.com/',
     'https://example.com./',
-  ])('%s is fine', url => expect(strict.check(url)).toBeNull())
+  ])('accepts %s', url => expect(strict.check(url)).toBeNull())
 
   test.each([
     ['loopback', 'https://127.0.0.1/'],
@@ -137,7 +137,7 @@ describe('check: what a user may give', () => {
     ['localhost, trailing dot', 'https://localhost./'],
     ['below localhost', 'https://a.localhost/'],
     ['localhost, full-width', 'https://ｌocalhost/'],
-  ])('%s is refused: %s', (_name, url) => expect(strict.check(url)).toMatch(/public address|not valid/))
+  ])('rejects %s: %s', (_name, url) => expect(strict.check(url)).toMatch(/public address|not valid/))
 
   test.each([
     ['http', 'http://example.com/', /https/],
@@ -149,18 +149,18 @@ describe('check: what a user may give', () => {
     ['no URL', 'example.com/hook', /not valid/],
     ['nothing', '', /not valid/],
     ['too long', `https://example.com/${'a'.repeat(2_048)}`, /longer than 2048/],
-  ])('%s is refused', (_name, url, reason) => expect(strict.check(url)).toMatch(reason))
+  ])('rejects a URL with the fault: %s', (_name, url, reason) => expect(strict.check(url)).toMatch(reason))
 
-  test('a reason never repeats the URL', () => {
+  test('never repeats the URL in the reason', () => {
     expect(strict.check('https://user:hunter2@example.com/')).not.toContain('hunter2')
   })
 
-  test('2048 characters are not too many', () => {
+  test('accepts a URL of 2048 characters', () => {
     const url = `https://example.com/${'a'.repeat(2_048 - 'https://example.com/'.length)}`
     expect(strict.check(url)).toBeNull()
   })
 
-  test('no spelling of a private IPv4 address passes', () => {
+  test('rejects a private IPv4 address in every spelling', () => {
     const octet = fc.nat(255)
     const address = fc.oneof(
       fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
@@ -190,8 +190,8 @@ describe('check: what a user may give', () => {
   }
 })
 
-describe('the operator’s exceptions', () => {
-  test('exactly those hosts, over http too', () => {
+describe('allowPrivateHosts', () => {
+  test('allows exactly the listed hosts, also over http', () => {
     const guarded = client({
       allowPrivateHosts: ['10.0.0.5', 'crm.internal:8080', '[fd00::1]:9000', '::1', 'LOCALHOST'],
     })
@@ -218,12 +218,12 @@ describe('the operator’s exceptions', () => {
   })
 
   test.each(['*', '*.internal', '', 'http://10.0.0.5', '10.0.0.0/8', 'a b', 'host:99999', 'user@host'])(
-    '%j is no entry',
+    'rejects the entry %j',
     entry => expect(() => parseAllowedHost(entry)).toThrow(/is not a host/),
   )
 })
 
-describe('names', () => {
+describe('DNS names', () => {
   test.each([
     ['a private address', ['10.0.0.1']],
     ['loopback', ['127.0.0.1']],
@@ -231,7 +231,7 @@ describe('names', () => {
     ['a public and a mapped one', ['1.1.1.1', '::ffff:10.0.0.1']],
     ['a zone', ['fe80::1%eth0']],
     ['nonsense', ['not an address']],
-  ])('a name that leads to %s is not asked', async (_name, addresses) => {
+  ])('a name that resolves to %s is blocked without a request', async (_name, addresses) => {
     let hits = 0
     const port = await serve((_request, response) => {
       hits++
@@ -243,7 +243,7 @@ describe('names', () => {
     expect(hits).toBe(0)
   })
 
-  test('a name is resolved once, and the connection goes where that said', async () => {
+  test('a name is resolved once, and the connection uses that address', async () => {
     const seen: (string | undefined)[] = []
     const port = await serve((incoming, response) => {
       seen.push(incoming.headers.host)
@@ -257,14 +257,14 @@ describe('names', () => {
         return asked.length === 1 ? ['127.0.0.1'] : ['127.9.9.9']
       },
     })
-    // `.invalid` exists nowhere: reaching the server proves that nobody else was asked.
+    // `.invalid` never resolves: reaching the server proves that no other resolver was used.
     const response = await guarded.fetch(request(`http://service.invalid:${port}/`))
     expect(await response.text(100)).toBe('pinned')
     expect(asked).toEqual(['service.invalid'])
     expect(seen).toEqual([`service.invalid:${port}`])
   })
 
-  test('a name that does not exist, and a name server that does not answer', async () => {
+  test('an unknown name is not retryable, a failing name server is', async () => {
     const failing = (code: string) =>
       client({ resolve: () => Promise.reject(Object.assign(new Error(code), { code })) })
     const gone = await faultOf(failing('ENOTFOUND').fetch(request('https://gone.example/')))
@@ -275,7 +275,7 @@ describe('names', () => {
     expect(empty.reason).toBe('unresolvable')
   })
 
-  test('a resolver that never answers is given up in time', async () => {
+  test('a resolver that never answers ends in a timeout', async () => {
     const clock = createFakeClock()
     const guarded = client({ clock, resolve: () => new Promise(() => {}) })
     const fault = faultOf(guarded.fetch(request('https://slow.example/', { timeoutMs: 1_000 })))
@@ -284,7 +284,7 @@ describe('names', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('the special ranges are judged at their edges', () => {
+  test('special address ranges are recognised up to their boundaries', () => {
     for (const address of [
       '9.255.255.255',
       '11.0.0.0',
@@ -308,7 +308,7 @@ describe('names', () => {
 })
 
 describe('redirects', () => {
-  test('at most three, to the same scheme, host and port', async () => {
+  test('are followed at most three times, to the same scheme, host and port', async () => {
     const paths: string[] = []
     const port = await serve((incoming, response) => {
       paths.push(incoming.url!)
@@ -324,7 +324,7 @@ describe('redirects', () => {
     expect(fault).toMatchObject({ reason: 'redirect', retryable: false, sentBytes: true })
   })
 
-  test('never elsewhere, and never with a body', async () => {
+  test('are refused to another scheme, host or port, for a request with a body, and with credentials', async () => {
     let elsewhere = 0
     const otherPort = await serve((_request, response) => {
       elsewhere++
@@ -352,8 +352,8 @@ describe('redirects', () => {
   })
 })
 
-describe('bounds', () => {
-  test('a length that is said to be too large is not read', async () => {
+describe('size limits', () => {
+  test('rejects a response whose Content-Length is too large', async () => {
     const port = await serve(
       (_request, response) => void response.writeHead(200, { 'content-length': 10_001 }).flushHeaders(),
     )
@@ -361,7 +361,7 @@ describe('bounds', () => {
     expect(fault).toMatchObject({ reason: 'too_large', retryable: false })
   })
 
-  test('a body that turns out too large is cut', async () => {
+  test('aborts a body that grows too large', async () => {
     let written = 0
     const port = await serve((_request, response) => {
       const more = () => {
@@ -382,26 +382,26 @@ describe('bounds', () => {
     expect(written).toBeGreaterThan(0)
   })
 
-  test('exactly the bound passes', async () => {
+  test('accepts a body of exactly the limit', async () => {
     const port = await serve((_request, response) => void response.end('x'.repeat(10_000)))
     const response = await client().fetch(request(`http://127.0.0.1:${port}/`))
     expect((await response.text(20_000)).length).toBe(10_000)
   })
 
-  test('a request’s own bound is narrower', async () => {
+  test('applies the smaller limit of a request', async () => {
     const port = await serve((_request, response) => void response.end('12345'))
     const fault = await faultOf(client().fetch(request(`http://127.0.0.1:${port}/`, { maxBytes: 4 })))
     expect(fault.reason).toBe('too_large')
   })
 
-  test('text() reads so far and drops the rest', async () => {
+  test('text() reads up to its limit and drops the rest', async () => {
     const port = await serve((_request, response) => void response.end('0123456789'.repeat(900)))
     const response = await client().fetch(request(`http://127.0.0.1:${port}/`))
     expect(await response.text(12)).toBe('012345678901')
     expect(response.body.destroyed).toBe(true)
   })
 
-  test('a packed body is neither asked for nor unpacked', async () => {
+  test('neither requests nor decompresses an encoded body', async () => {
     const packed = gzipSync('a'.repeat(1_000_000))
     let asked: string | undefined
     const port = await serve((incoming, response) => {
@@ -418,8 +418,8 @@ describe('bounds', () => {
   })
 })
 
-describe('time', () => {
-  test('a head that does not come', async () => {
+describe('timeouts and cancellation', () => {
+  test('times out when the response headers do not arrive', async () => {
     const clock = createFakeClock()
     const { promise: asked, resolve: arrived } = Promise.withResolvers<void>()
     const port = await serve(() => arrived())
@@ -430,7 +430,7 @@ describe('time', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('a body that stops in the middle', async () => {
+  test('times out when the body stops midway', async () => {
     const clock = createFakeClock()
     const port = await serve((_request, response) => void response.writeHead(200).write('half'))
     const response = await client({ clock }).fetch(request(`http://127.0.0.1:${port}/`, { timeoutMs: 7_000 }))
@@ -440,7 +440,7 @@ describe('time', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('a body that nobody reads brings nobody down', async () => {
+  test('a timeout of a body that is not read causes no unhandled error', async () => {
     const clock = createFakeClock()
     const port = await serve((_request, response) => void response.writeHead(200).write('half'))
     const response = await client({ clock }).fetch(request(`http://127.0.0.1:${port}/`))
@@ -450,7 +450,7 @@ describe('time', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('a TLS handshake that never ends is a connection that was not made', async () => {
+  test('a TLS handshake that never ends times out with nothing sent', async () => {
     const clock = createFakeClock()
     const silent = createTcpServer(socket => socket.on('error', () => {}))
     const port = await listen(silent)
@@ -462,7 +462,7 @@ describe('time', () => {
     socket.destroy()
   })
 
-  test('the caller’s signal, before and during', async () => {
+  test('the caller’s signal aborts a request, before it starts and while it runs', async () => {
     const { promise: asked, resolve: arrived } = Promise.withResolvers<void>()
     const port = await serve(() => arrived())
     const controller = new AbortController()
@@ -477,10 +477,10 @@ describe('time', () => {
   })
 })
 
-describe('connections that are kept', () => {
+describe('kept connections', () => {
   const IDLE_FOR_MS = 60_000
 
-  /** A server that tells how many connections it took, and what came over each. */
+  /** A server that records the connections that it accepts. */
   async function serveCounted(answer: RequestListener) {
     const sockets: Socket[] = []
     const server = createServer(answer)
@@ -493,19 +493,19 @@ describe('connections that are kept', () => {
     response.end('ok')
   }
 
-  /** Until the connection is idle again, which it is once nothing more can be read of the answer. */
+  /** Resolves when the connection is idle again, which it is once the response is read to its end. */
   async function ask(guarded: GuardedFetch, url: string, more: Partial<GuardedRequest> = {}) {
     const response = await guarded.fetch(
       request(url, { method: 'POST', body: 'x', repeatable: true, ...more }),
     )
-    // Not `once`, which would reject as well where the body is cut, with nobody to hear it.
+    // Not `once`, which would also reject when the body is cut, as an unhandled rejection.
     const closed = new Promise(resolve => response.body.once('close', resolve))
     await response.text(1_000)
     await closed
     return response.status
   }
 
-  test('what may be repeated goes over one connection, and asks for its name once', async () => {
+  test('repeatable requests share one connection and one name lookup, others do not', async () => {
     const { port, sockets } = await serveCounted(ok)
     let asked = 0
     const resolve = async () => {
@@ -519,7 +519,7 @@ describe('connections that are kept', () => {
     expect([sockets.length, asked]).toEqual([2, 2])
   })
 
-  test('another name that leads to the same place has its own', async () => {
+  test('another name that resolves to the same address gets its own connection', async () => {
     const { port, sockets } = await serveCounted(ok)
     const guarded = client({
       allowPrivateHosts: ['one.example', 'two.example'],
@@ -530,7 +530,7 @@ describe('connections that are kept', () => {
     expect(sockets).toHaveLength(2)
   })
 
-  test('after a minute the name is judged anew', async () => {
+  test('are replaced after a minute, with a new name lookup', async () => {
     const clock = createFakeClock()
     const { port, sockets } = await serveCounted(ok)
     const asked: number[] = []
@@ -544,14 +544,14 @@ describe('connections that are kept', () => {
     })
     await ask(guarded, `http://moving.example:${port}/`)
     await clock.advance(IDLE_FOR_MS)
-    // The last one that finds it open; it is not kept after that.
+    // The last request that finds the connection open; it is not kept after that.
     await ask(guarded, `http://moving.example:${port}/`)
     expect([sockets.length, asked.length]).toEqual([1, 1])
     await ask(guarded, `http://moving.example:${port}/`)
     expect([sockets.length, asked.length]).toEqual([2, 2])
   })
 
-  test('one that the far side closes as we use it is replaced, once', async () => {
+  test('a request on a connection that the server closes meanwhile is repeated once, on a new connection', async () => {
     let requests = 0
     const { port, sockets } = await serveCounted((incoming, response) => {
       requests++
@@ -564,7 +564,7 @@ describe('connections that are kept', () => {
     expect([requests, sockets.length]).toEqual([3, 2])
   })
 
-  test('one that breaks behind the head of the answer is not asked again', async () => {
+  test('a request is not repeated when the connection breaks after the response headers', async () => {
     let requests = 0
     const { port } = await serveCounted((incoming, response) => {
       if (++requests === 1) return ok(incoming, response)
@@ -575,12 +575,12 @@ describe('connections that are kept', () => {
     await ask(guarded, `http://127.0.0.1:${port}/`)
     const response = await guarded.fetch(request(`http://127.0.0.1:${port}/`, { repeatable: true }))
     expect((await faultOf(response.text(1_000))).reason).toBe('network')
-    // Whoever comes next would come behind a request that was made anew.
+    // A request repeated in the background would be counted before this one.
     await ask(guarded, `http://127.0.0.1:${port}/`).catch(() => {})
     expect(requests).toBe(3)
   })
 
-  test('a fresh one that is cut is a failure', async () => {
+  test('a request on a new connection that is cut fails without being repeated', async () => {
     let requests = 0
     const { port } = await serveCounted(incoming => {
       requests++
@@ -591,7 +591,7 @@ describe('connections that are kept', () => {
     expect(requests).toBe(1)
   })
 
-  test('an answer over a kept one may take as long as over a fresh one', async () => {
+  test('a response over a kept connection may take as long as over a new one', async () => {
     const clock = createFakeClock()
     const waiting = Promise.withResolvers<ServerResponse>()
     let requests = 0
@@ -609,7 +609,7 @@ describe('connections that are kept', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  test('a body that nobody wants to its end costs the connection', async () => {
+  test('a connection whose response body is abandoned is closed', async () => {
     const { port, sockets } = await serveCounted((incoming, response) => {
       incoming.resume()
       response.writeHead(200, { 'content-length': 5_000 })
@@ -623,8 +623,8 @@ describe('connections that are kept', () => {
   })
 })
 
-describe('the wire', () => {
-  test('a refused connection proves that nothing was sent', async () => {
+describe('the connection', () => {
+  test('a refused connection fails with nothing sent', async () => {
     const server = createTcpServer()
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -636,7 +636,7 @@ describe('the wire', () => {
   })
 
   test.each([false, true])(
-    'an answer that would speak another protocol is none (repeatable: %s)',
+    'a response that switches protocols is a network error (repeatable: %s)',
     async repeatable => {
       const switching = createTcpServer(socket => {
         socket.on('error', () => {})
@@ -651,7 +651,7 @@ describe('the wire', () => {
     },
   )
 
-  test('a connection that is cut after the request does not', async () => {
+  test('a connection cut after the request fails with bytes sent', async () => {
     const port = await serve(incoming => void incoming.socket.resetAndDestroy())
     const fault = await faultOf(
       client().fetch(request(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' })),
@@ -659,7 +659,7 @@ describe('the wire', () => {
     expect(fault).toMatchObject({ reason: 'network', retryable: true, sentBytes: true })
   })
 
-  test('a body that is cut', async () => {
+  test('a body that is cut fails as a network error', async () => {
     const port = await serve((_incoming, response) => {
       response.writeHead(200, { 'content-length': 100 })
       response.write('half', () => response.socket!.destroy())
@@ -668,7 +668,7 @@ describe('the wire', () => {
     expect((await faultOf(response.text(1_000))).reason).toBe('network')
   })
 
-  test('method, headers and body arrive; status and headers come back', async () => {
+  test('sends method, headers and body, and returns status, headers and body', async () => {
     let seen = {}
     const port = await serve(async (incoming, response) => {
       const chunks = await incoming.toArray()
@@ -699,7 +699,7 @@ describe('the wire', () => {
     expect(await response.text(100)).toBe('gone')
   })
 
-  test('proxy settings of the environment do not apply', async () => {
+  test('ignores proxy settings of the environment', async () => {
     let proxied = 0
     const proxy = await serve((_incoming, response) => {
       proxied++
@@ -740,27 +740,27 @@ describe('the wire', () => {
     const resolving = () =>
       client({ allowPrivateHosts: ['service.invalid'], resolve: async () => ['127.0.0.1'] })
 
-    test('the certificate is checked against the name, not the pinned address', async () => {
+    test('checks the certificate against the name, not the resolved address', async () => {
       const { port, asked } = await secure(['service.invalid'], true)
       const response = await resolving().fetch(request(`https://service.invalid:${port}/`))
       expect(await response.text(100)).toBe('secure')
       expect(asked).toEqual(['service.invalid'])
     })
 
-    test('a certificate for another name is refused, before the request is sent', async () => {
+    test('rejects a certificate for another name before the request is sent', async () => {
       const { port, asked } = await secure(['other.invalid', '127.0.0.1'], true)
       const fault = await faultOf(resolving().fetch(request(`https://service.invalid:${port}/`)))
       expect(fault).toMatchObject({ reason: 'tls', retryable: false, sentBytes: false })
       expect(asked).toEqual([])
     })
 
-    test('so is one that nobody vouches for', async () => {
+    test('rejects a certificate from an untrusted issuer', async () => {
       const { port } = await secure(['service.invalid'], false)
       const fault = await faultOf(resolving().fetch(request(`https://service.invalid:${port}/`)))
       expect(fault).toMatchObject({ reason: 'tls', retryable: false, sentBytes: false })
     })
 
-    test('a server that speaks no TLS', async () => {
+    test('reports a server that does not speak TLS as a TLS error', async () => {
       const port = await listen(
         createTcpServer(
           socket =>

@@ -13,7 +13,7 @@ function capture(options: Partial<LogOptions> = {}) {
 }
 
 describe('the log', () => {
-  it('writes one JSON object a line, with level and time in words', () => {
+  it('writes one JSON object per line, with level and time as text', () => {
     const { log, lines, fields } = capture()
     log.info({ requestId: 'req_1', durationMs: 3 }, 'answered')
     expect(lines).toHaveLength(1)
@@ -26,7 +26,7 @@ describe('the log', () => {
     })
   })
 
-  it('keeps every secret out, at any depth and in any spelling', () => {
+  it('redacts every secret, at any depth and in any spelling', () => {
     const { log, lines } = capture()
     log.info(
       {
@@ -42,20 +42,20 @@ describe('the log', () => {
     expect(lines[0]).toContain('+4915112345678')
   })
 
-  it('keeps them out of child loggers too', () => {
+  it('redacts secrets in the fields of child loggers', () => {
     const { log, lines } = capture()
     log.child({ apiKey: 'hunter2', token: 'hunter2', accountId: 'acc_1' }).info('hello')
     expect(lines[0]).not.toContain('hunter2')
     expect(lines[0]).toContain('acc_1')
   })
 
-  it('keeps a key out that slipped into a sentence', () => {
+  it('redacts an API key inside a message', () => {
     const { log, fields } = capture()
     log.warn('the key ph_live_0123456789abcdefABCDEF was revoked')
     expect(fields()['message']).toBe('the key ph_live_•••••• was revoked')
   })
 
-  it('tells of an error its name, code, message, stack and cause, and nothing else', () => {
+  it('writes only name, code, message, stack and cause of an error', () => {
     const { log, fields } = capture()
     const cause = Object.assign(new Error('inner'), { code: '23505', detail: 'Key (text)=(hunter2)' })
     log.error({ err: new TypeError('outer', { cause }) }, 'failed')
@@ -67,7 +67,7 @@ describe('the log', () => {
     })
   })
 
-  it('does not walk into what is no plain data, and not deeper than is sensible', () => {
+  it('writes a Date as ISO text, and cuts objects that are nested too deeply', () => {
     const { log, fields } = capture()
     const deep = { a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } }
     log.info({ at: new Date(0), deep })
@@ -75,14 +75,14 @@ describe('the log', () => {
     expect(JSON.stringify(fields()['deep'])).not.toContain('"deep"')
   })
 
-  it('writes for a person where one is looking', () => {
+  it('writes readable lines in pretty mode', () => {
     const { log, lines } = capture({ pretty: true })
     log.warn({ port: 8080, err: new Error('too bad') }, 'careful')
     const line = stripVTControlCharacters(lines[0]!)
     expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful port=8080\n {4}Error: too bad\n/)
   })
 
-  it('lets nobody whose words are told write to the terminal: no line of their own, no sequence', () => {
+  it('escapes line breaks and terminal sequences in pretty mode', () => {
     const { log, lines } = capture({ pretty: true })
     const words = 'no\u001b]0;title\u0007\u001b[2K\r\n08:00:00.000 info  forged\u009b2J\u007f\tè'
     log.warn({ detail: words, given: { words }, err: new Error(words) }, words)
@@ -93,7 +93,7 @@ describe('the log', () => {
     expect(stack[1]).toMatch(/^ {4}08:00:00\.000 info {2}forged\\u009b2J\\u007f\\tè$/)
   })
 
-  /** Logs two lines when its input ends, the last of them fatal, and leaves. */
+  /** Logs two lines when its input ends, the last one fatal, and exits. */
   function startLogging() {
     const script = `
       import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}
@@ -108,14 +108,14 @@ describe('the log', () => {
     })
   }
 
-  it('is written to its last line before the process leaves', async () => {
+  it('writes every line before the process exits', async () => {
     const child = startLogging()
     child.stdin.end()
     const words = (await child.stdout.toArray()).join('').trim().split('\n')
     expect(words.map(line => JSON.parse(line).message).sort()).toEqual(['one', 'two'])
   })
 
-  it('keeps a bounded number of lines for a reader who is slow, and says how many are lost', async () => {
+  it('drops lines when the reader is too slow, and reports how many', async () => {
     const lines = 30_000
     const script = `
       import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}
@@ -139,7 +139,7 @@ describe('the log', () => {
     expect(read).toBeLessThan(lines)
   })
 
-  it('keeps no process that is to leave although nobody reads it any more', async () => {
+  it('does not keep the process from exiting when its reader is gone', async () => {
     const child = startLogging()
     const exit = once(child, 'exit')
     child.stdout.destroy()
@@ -148,7 +148,7 @@ describe('the log', () => {
     expect(await exit).toEqual([1, null])
   })
 
-  it.runIf(process.platform === 'linux')('costs no process that cannot write it', async () => {
+  it.runIf(process.platform === 'linux')('does not crash the process when it cannot be written', async () => {
     const script = `
       import { write } from 'node:fs'
       import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}

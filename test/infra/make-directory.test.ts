@@ -15,7 +15,7 @@ describe('makeDirectory', () => {
     rmSync(parent, { recursive: true })
   })
 
-  it('makes what is missing on the way, closed to others, and takes what is there', () => {
+  it('creates missing parents with the given mode, and accepts a directory that exists', () => {
     const directory = join(parent, 'a', 'b', 'c')
     makeDirectory(directory, 0o700)
     makeDirectory(directory, 0o700)
@@ -23,13 +23,16 @@ describe('makeDirectory', () => {
     expect(statSync(join(parent, 'a')).mode & 0o777).toBe(0o700)
   })
 
-  it('refuses a way through a file', () => {
+  it('rejects a path through a file', () => {
     writeFileSync(join(parent, 'file'), '')
     expect(() => makeDirectory(join(parent, 'file', 'a', 'b'), 0o700)).toThrow(/ENOTDIR/)
     expect(() => makeDirectory(join(parent, 'file'), 0o700)).toThrow(/EEXIST/)
   })
 
-  it.runIf(process.platform === 'linux')('ends where a directory that is there says ENOENT', () => {
-    expect(() => makeDirectory('/proc/posthorn/data', 0o700)).toThrow(/ENOENT/)
-  })
+  it.runIf(process.platform === 'linux')(
+    'fails instead of looping when an existing parent returns ENOENT',
+    () => {
+      expect(() => makeDirectory('/proc/posthorn/data', 0o700)).toThrow(/ENOENT/)
+    },
+  )
 })

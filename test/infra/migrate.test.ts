@@ -27,7 +27,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(directory, name), text)
 }
 
-/** As most programs here: of one version. */
+/** Every run uses the same program version, unless a test sets another. */
 function migrate(db: Database, options: Partial<MigrateOptions> = {}): Promise<string[]> {
   return migrateAs(db, { version: '1.0.0', ...options })
 }
@@ -41,7 +41,7 @@ async function tables(db: Database): Promise<string[]> {
 }
 
 describe('migrate', () => {
-  it('applies in order what is missing, and then nothing', async () => {
+  it('applies missing files in order, and nothing the second time', async () => {
     const told: string[] = []
     expect(await migrate(store.db, { directory, onProgress: text => told.push(text) })).toEqual([
       '0001_first.sql',
@@ -54,7 +54,7 @@ describe('migrate', () => {
     expect(await migrate(store.db, { directory })).toEqual([])
   })
 
-  it('applies our own files to an empty store', async () => {
+  it('applies the files of this project to an empty database', async () => {
     const ours = (directory: string) =>
       readdirSync(new URL(`../../${directory}`, import.meta.url))
         .filter(name => name.endsWith('.sql'))
@@ -70,7 +70,7 @@ describe('migrate', () => {
     ],
     ['search_path=pg_catalog', /permission denied .*: let the role create tables in its database/],
     ['search_path=nowhere', /no schema has been selected .*: let the role create tables in its database/],
-  ])('says what to do about a database that lets it make no table: %s', async (setting, sentence) => {
+  ])('explains how to fix a database where it cannot create tables: %s', async (setting, sentence) => {
     const url = new URL(store.url)
     url.searchParams.set('options', `-c ${setting}`)
     const database = createDatabase({ connectionString: url.href })
@@ -80,7 +80,7 @@ describe('migrate', () => {
     await database.close()
   })
 
-  it('refuses a proxy that deals connections out by transaction: what is listened for would be lost', async () => {
+  it('refuses a proxy with transaction pooling, which would lose notifications', async () => {
     const shared = await store.db.dedicated()
     const end = shared.end.bind(shared)
     shared.end = async () => {}
@@ -93,7 +93,7 @@ describe('migrate', () => {
     await end()
   })
 
-  it('says what the role wants where a proxy drops our settings', async () => {
+  it('refuses a proxy that drops the session settings, and names the role settings to change', async () => {
     const dedicated = async () => {
       const client = await store.db.dedicated()
       await client.query(`set timezone to 'Europe/Berlin'; set datestyle to 'German'`)
@@ -107,11 +107,12 @@ describe('migrate', () => {
     expect(await tables(store.db)).toEqual([])
   })
 
-  it('is cut by no time-out that the role has for its transactions', async ({ skip }) => {
+  it('disables the transaction timeout of the database while it runs', async ({ skip }) => {
     const { pathname } = new URL(store.url)
     const set = { name: '', text: `alter database ${pathname.slice(1)} set transaction_timeout to '1min'` }
     await store.db.query(set).catch(() => skip('PostgreSQL 17 brought it'))
-    // Asked, not waited for: a time-out short enough to wait for cuts whatever a busy machine is slow with before.
+    // The setting is read, not waited for: a timeout short enough to wait for would hit other statements on
+    // a slow machine.
     const told = `SELECT current_setting('transaction_timeout') AS cut_after`
     write('0003_slow.sql', `CREATE TABLE slow AS ${told}`)
     const database = createDatabase({ connectionString: store.url })
@@ -142,7 +143,7 @@ describe('migrate', () => {
     }
   }
 
-  it('refuses a database that cannot keep all letters', () =>
+  it('refuses a database whose encoding cannot store all characters', () =>
     inEncoding('LATIN1', async database => {
       const refused = migrate(database, { directory })
       await expect(refused).rejects.toThrow(Refusal)
@@ -150,7 +151,7 @@ describe('migrate', () => {
       expect(await tables(database)).toEqual([])
     }))
 
-  it('takes one that keeps bytes as they come, and has them back as they were', () =>
+  it('accepts the encoding SQL_ASCII, which stores and returns text unchanged', () =>
     inEncoding('SQL_ASCII', async database => {
       expect(await migrate(database)).toHaveLength((await migrate(store.db)).length)
       const text = 'Grüße, 你好 🎉'
@@ -162,14 +163,14 @@ describe('migrate', () => {
       expect(rows[0]).toEqual({ said: text, inside: text })
     }))
 
-  it('lets nodes that start at once apply every file exactly once', async () => {
+  it('applies every file exactly once when nodes start at the same time', async () => {
     const nodes = Array.from({ length: 4 }, () => createDatabase({ connectionString: store.url }))
     const applied = await Promise.all(nodes.map(node => migrate(node, { directory })))
     expect(applied.flat().sort()).toEqual(['0001_first.sql', '0002_second.sql'])
     await Promise.all(nodes.map(node => node.close()))
   })
 
-  it('refuses a store that a newer version migrated', async () => {
+  it('refuses a database that a newer version migrated', async () => {
     await migrate(store.db, { directory })
     rmSync(join(directory, '0002_second.sql'))
     await expect(migrate(store.db, { directory })).rejects.toThrow(
@@ -183,14 +184,14 @@ describe('migrate', () => {
     await expect(migrate(store.db, { directory })).rejects.toThrow(/0001_first\.sql differs/)
   })
 
-  it('takes turned line endings for the same file', async () => {
+  it('ignores a change of line endings', async () => {
     write('0001_first.sql', 'CREATE TABLE first (id int PRIMARY KEY);\nSELECT 1')
     await migrate(store.db, { directory })
     write('0001_first.sql', 'CREATE TABLE first (id int PRIMARY KEY);\r\nSELECT 1')
     expect(await migrate(store.db, { directory })).toEqual([])
   })
 
-  it('undoes a file that fails and keeps those before it', async () => {
+  it('rolls back a file that fails and keeps the ones before it', async () => {
     write('0003_third.sql', 'CREATE TABLE third (); SELECT 1 / 0')
     const refused = migrate(store.db, { directory })
     await expect(refused).rejects.toThrow(Refusal)
@@ -201,7 +202,7 @@ describe('migrate', () => {
   })
 
   it.each(['3_short.sql', '0004_gap.sql', '0003-dash.sql'])(
-    'refuses to guess the place of %s',
+    'refuses the file name %s, whose place in the order is unclear',
     async name => {
       write(name, 'SELECT 1')
       await expect(migrate(store.db, { directory })).rejects.toThrow(/numbered without a gap/)
@@ -209,7 +210,7 @@ describe('migrate', () => {
   )
 })
 
-describe('functions', () => {
+describe('function files', () => {
   beforeEach(() => {
     mkdirSync(join(directory, 'functions'))
     writeFunction('one', 'select 1')
@@ -231,7 +232,7 @@ describe('functions', () => {
     return rows[0]!.result
   }
 
-  it('follow the numbered files, and are applied anew when they changed, others not', async () => {
+  it('are applied after the numbered files, and again only when they change', async () => {
     const told: string[] = []
     await migrate(store.db, { directory, onProgress: text => told.push(text) })
     expect(told).toEqual(['0001_first.sql', '0002_second.sql', 'functions/one.sql', 'functions/two.sql'])
@@ -241,7 +242,7 @@ describe('functions', () => {
     expect(await migrate(store.db, { directory })).toEqual([])
   })
 
-  it('may change what they return, and call one that comes after them', async () => {
+  it('may change the return type, and call a function of a later file', async () => {
     await migrate(store.db, { directory })
     writeFunction('one', "select 'n' || three()", 'text')
     writeFunction('three', 'select 3')
@@ -249,7 +250,7 @@ describe('functions', () => {
     expect(await call('one')).toBe('n3')
   })
 
-  it('are applied once by nodes that start at once', async () => {
+  it('are applied once when nodes start at the same time', async () => {
     await migrate(store.db, { directory })
     writeFunction('one', 'select 11')
     const nodes = [1, 2].map(() => createDatabase({ connectionString: store.url }))
@@ -258,7 +259,7 @@ describe('functions', () => {
     await Promise.all(nodes.map(node => node.close()))
   })
 
-  it('stay as they were, all of them, when one has a fault', async () => {
+  it('are all rolled back when one of them fails', async () => {
     await migrate(store.db, { directory })
     writeFunction('one', 'select 11')
     writeFunction('two', 'select missing from nowhere')
@@ -270,7 +271,7 @@ describe('functions', () => {
     expect([await call('one'), await call('two')]).toEqual([1, 2])
   })
 
-  it('are not taken back by an older program', async () => {
+  it('are not replaced by an older version of the program', async () => {
     await migrate(store.db, { directory, version: '1.9.0' })
     await migrate(store.db, { directory, version: '1.8.0' })
     writeFunction('two', 'select 22')
@@ -282,7 +283,7 @@ describe('functions', () => {
     expect(await call('two')).toBe(22)
   })
 
-  it('stand in a file of their name', async () => {
+  it('must each create exactly the function that the file is named after', async () => {
     write('functions/four.sql', 'create function five() returns integer language sql as $$ select 5 $$')
     await expect(migrate(store.db, { directory })).rejects.toThrow(
       /functions\/four\.sql failed and was rolled back: the file must create exactly the function/,

@@ -15,16 +15,16 @@ async function note(name: string, text: string): Promise<void> {
   await database.db.query({ name, text })
 }
 
-test('finds nothing in a store that this program migrated', async () => {
+test('returns null for a database that this program migrated', async () => {
   expect(await look()).toBeNull()
 })
 
-test('finds a numbered file that is unknown here', async () => {
+test('returns the name of an unknown numbered file', async () => {
   await note('t_file', `insert into migrations (name, checksum) values ('9999_of_tomorrow.sql', '')`)
   expect(await look()).toBe('9999_of_tomorrow.sql')
 })
 
-test('finds a function in another form, and minds none that is not called here', async () => {
+test('returns the name of a changed function, and ignores unknown functions', async () => {
   await note(
     't_function',
     `insert into migration_functions (name, checksum, version) values ('of_tomorrow.sql', '', '9.0.0')`,

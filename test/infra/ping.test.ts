@@ -10,11 +10,11 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('a database that answers and takes writes is there', async () => {
+test('succeeds for a database that answers and accepts writes', async () => {
   await expect(ping(database.db)).resolves.toBeUndefined()
 })
 
-test('one that only reads, such as a standby, is not: every send over it would fail', async () => {
+test('fails for a read-only database, such as a standby, where every send would fail', async () => {
   const url = new URL(database.url)
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   const reading = createDatabase({ connectionString: url.href, ...UNHURRIED })

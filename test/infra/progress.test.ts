@@ -9,8 +9,8 @@ function capture(isTTY: boolean) {
   return { clock, progress, written: () => written.join('') }
 }
 
-describe('the progress at no terminal', () => {
-  it('announces what takes long, notes where it is, and says how long it took', async () => {
+describe('the progress without a terminal', () => {
+  it('announces a slow step, prints its notes, and prints how long it took', async () => {
     const { clock, progress, written } = capture(false)
     const work = Promise.withResolvers<void>()
     const step = progress.step('Migrating', async note => {
@@ -24,7 +24,7 @@ describe('the progress at no terminal', () => {
     expect(clock.pending()).toBe(0)
   })
 
-  it('notes once what is still so at the next look', async () => {
+  it('prints a repeated note once', async () => {
     const { progress, written } = capture(false)
     await progress.step('Starting', async note => {
       for (const text of ['replaying', 'replaying', 'checking', 'replaying']) note(text)
@@ -32,13 +32,13 @@ describe('the progress at no terminal', () => {
     expect(written()).toBe('Starting: replaying\nStarting: checking\nStarting: replaying\n')
   })
 
-  it('is silent about what is over at once', async () => {
+  it('prints nothing for a step that ends at once', async () => {
     const { progress, written } = capture(false)
     expect(await progress.step('Starting', async () => 42)).toBe(42)
     expect(written()).toBe('')
   })
 
-  it('says what failed, and lets it fail', async () => {
+  it('prints that a step failed, and rethrows its error', async () => {
     const { clock, progress, written } = capture(false)
     await expect(progress.step('Starting', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(written()).toBe('Starting failed (0.0 s)\n')
@@ -47,7 +47,7 @@ describe('the progress at no terminal', () => {
 })
 
 describe('the progress at a terminal', () => {
-  it('spins on one line and leaves a clean one', async () => {
+  it('shows a spinner on one line and replaces it with the result', async () => {
     const { clock, progress, written } = capture(true)
     const work = Promise.withResolvers<void>()
     const step = progress.step('Starting', () => work.promise)

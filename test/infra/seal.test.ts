@@ -7,7 +7,7 @@ const key = Buffer.alloc(32, 7)
 const seal = createSeal(key, createRandom())
 
 describe('seal', () => {
-  it('opens what it sealed, whatever it is', () => {
+  it('opens any bytes that it sealed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), fc.string(), (bytes, context) => {
         const plain = Buffer.from(bytes)
@@ -16,17 +16,17 @@ describe('seal', () => {
     )
   })
 
-  it('takes text as UTF-8', () => {
+  it('encodes text as UTF-8', () => {
     expect(seal.open(seal.seal('grün 🟢', 'a'), 'a').toString()).toBe('grün 🟢')
   })
 
-  it('never gives the same bytes twice, nor the plain ones', () => {
+  it('gives different bytes each time, without the plain text', () => {
     const sealed = seal.seal('a long enough secret', 'a')
     expect(sealed.includes('a long enough secret')).toBe(false)
     expect(seal.seal('a long enough secret', 'a').equals(sealed)).toBe(false)
   })
 
-  it('notices every changed, missing or added byte', () => {
+  it('rejects every changed, missing or added byte', () => {
     const sealed = seal.seal('secret', 'here')
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed)
@@ -37,16 +37,16 @@ describe('seal', () => {
     expect(() => seal.open(Buffer.concat([sealed, Buffer.of(0)]), 'here')).toThrow(SealBroken)
   })
 
-  it('opens only in the place it was sealed for', () => {
+  it('rejects a value sealed for another context', () => {
     expect(() => seal.open(seal.seal('secret', 'connection:1'), 'connection:2')).toThrow(/another place/)
   })
 
-  it('says so when it was sealed under another master key', () => {
+  it('reports a value sealed under another master key', () => {
     const other = createSeal(Buffer.alloc(32, 8), createRandom())
     expect(() => other.open(seal.seal('secret', 'here'), 'here')).toThrow(/another master key/)
   })
 
-  it('still opens what earlier versions sealed', () => {
+  it('opens values sealed by earlier versions', () => {
     const kept =
       '0124debd7e09090909090909090909090909090909090909090909090909090909c6b7702eb88fea60437fac2d66e57ec2aa069fd2'
     expect(seal.open(Buffer.from(kept, 'hex'), 'here').toString()).toBe('kept')
@@ -55,7 +55,7 @@ describe('seal', () => {
     )
   })
 
-  it('hashes the same text to the same 32 bytes, and by the key', () => {
+  it('hashes equal text to the same 32 bytes, depending on the key', () => {
     const other = createSeal(Buffer.alloc(32, 8), createRandom())
     expect(seal.hashSecret('123456')).toEqual(seal.hashSecret('123456'))
     expect(seal.hashSecret('123456')).toHaveLength(32)
@@ -63,7 +63,7 @@ describe('seal', () => {
     expect(seal.hashSecret('123456')).not.toEqual(other.hashSecret('123456'))
   })
 
-  it('refuses a master key of another length', () => {
+  it('rejects a master key of another length', () => {
     expect(() => createSeal(Buffer.alloc(16), createRandom())).toThrow(RangeError)
   })
 })

@@ -25,7 +25,7 @@ function ensure(given: Partial<Secrets> = {}): Secrets {
 
 const SECRETS = fileURLToPath(new URL('../../src/infra/secrets.ts', import.meta.url))
 const RANDOM = fileURLToPath(new URL('../../src/lib/random.ts', import.meta.url))
-/** Its number is that of every process which is alone in a container. */
+/** Sets the pid to 1, which every process that is alone in a container has. */
 const PROGRAM = `
   Object.defineProperty(process, 'pid', { value: 1 })
   import { ensureSecrets } from ${JSON.stringify(SECRETS)}
@@ -34,17 +34,17 @@ const PROGRAM = `
   console.log(secrets.operatorToken, secrets.masterKey.toString('hex'))
 `
 
-/** What a process of its own gets. */
+/** The secrets that a separate process gets. */
 async function ensureElsewhere(): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  return said
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return output
 }
 
 describe('the secrets', () => {
-  it('are made once, kept, and readable by their owner alone', () => {
+  it('are created once, kept, and readable only by their owner', () => {
     const made = ensure()
     expect(made.operatorToken).toMatch(/^ph_op_[0-9A-Za-z]{43}$/)
     expect(made.masterKey).toHaveLength(32)
@@ -54,7 +54,7 @@ describe('the secrets', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700)
   })
 
-  it('are never the same on two machines', () => {
+  it('are different in each new data directory', () => {
     const made = ensure()
     rmSync(dataDir, { recursive: true })
     const again = ensure()
@@ -62,20 +62,20 @@ describe('the secrets', () => {
     expect(again.masterKey).not.toEqual(made.masterKey)
   })
 
-  it('are the settings where those give them, and then nothing is kept', () => {
+  it('are taken from the settings when given, and nothing is stored then', () => {
     const given = { operatorToken: 'mine', masterKey: Buffer.alloc(32, 1) }
     expect(ensure(given)).toEqual(given)
     expect(() => readdirSync(dataDir)).toThrow(/ENOENT/)
   })
 
-  it('are the same for processes that start at once', async () => {
+  it('are the same for processes that start at the same time', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, ensureElsewhere))
     const { operatorToken, masterKey } = ensure()
-    for (const said of all) expect(said).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
+    for (const output of all) expect(output).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
     expect(readdirSync(dataDir).sort()).toEqual(['master-key', 'operator-token'])
   })
 
-  it('leave alone what a process of the same number, in another container, is still writing', () => {
+  it('are created without touching the unfinished file of a process with the same pid elsewhere', () => {
     mkdirSync(dataDir)
     const others = join(dataDir, `master-key.new-${process.pid}`)
     writeFileSync(others, 'half a key')

@@ -13,6 +13,9 @@ test.each([
   ['?sslmode=disable', 'disable'],
   ['?uselibpqcompat=true&sslmode=require', 'require'],
   ['', undefined],
-])('what verifies is called so, as a later driver will want it: %s', (query, mode) => {
-  expect(sslModeOf(query)).toBe(mode)
-})
+])(
+  'sets verify-full where the sslmode verifies the certificate, and keeps other modes: %s',
+  (query, mode) => {
+    expect(sslModeOf(query)).toBe(mode)
+  },
+)

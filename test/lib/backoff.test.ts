@@ -11,12 +11,12 @@ describe('backoff', () => {
     expect(longest).toEqual([100, 200, 400, 800, 1_000])
   })
 
-  it('draws the upper half at random', () => {
+  it('draws the upper half of the delay at random', () => {
     expect(backoffMs(100, 2, fixed(0), 1_000)).toBe(100)
     expect(backoffMs(100, 2, fixed(0.5), 1_000)).toBe(150)
   })
 
-  it('stays within half and the whole of the cap, however many attempts there were', () => {
+  it('stays between half of the cap and the cap, for any number of attempts', () => {
     const fractions = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
     fc.assert(
       fc.property(fc.integer({ min: 40, max: 1e9 }), fractions, (attempt, fraction) => {

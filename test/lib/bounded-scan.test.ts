@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { boundedScan } from '../../src/lib/bounded-scan.ts'
 
-/** Ten places from 100 down, a stretch of ten each; every row says where it stands. */
+/** A list of places from 100 down to 1, read ten at a time; every row is its place. */
 function createList(found: readonly number[]) {
   let nowMs = 0
   const clock = { monotonic: () => nowMs }
@@ -17,7 +17,7 @@ function createList(found: readonly number[]) {
   return { clock, looks, look }
 }
 
-test('a look ends with the list', async () => {
+test('a scan ends at the end of the list', async () => {
   const { clock, looks, look } = createList([95, 3])
   expect(await boundedScan(clock, { before: null, limit: 5, timeMs: 1_000 }, look)).toEqual({
     rows: [95, 3],
@@ -26,7 +26,7 @@ test('a look ends with the list', async () => {
   expect(looks).toEqual([null, 91, 81, 71, 61, 51, 41, 31, 21, 11])
 })
 
-test('a look ends when there are enough, or when its time is over, and says where', async () => {
+test('a scan ends when it has enough rows or its time is over, and returns where it stopped', async () => {
   const enough = createList([95, 93, 85, 3])
   expect(await boundedScan(enough.clock, { before: null, limit: 3, timeMs: 1_000 }, enough.look)).toEqual({
     rows: [95, 93, 85],
@@ -39,7 +39,7 @@ test('a look ends when there are enough, or when its time is over, and says wher
   })
 })
 
-test('a look ends with a page that holds no more', async () => {
+test('a scan ends after a page that is marked as cut', async () => {
   const { clock, looks } = createList([])
   const look = async (below: number | null) => {
     looks.push(below)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalHash, canonicalize } from '../../src/lib/canonical-json.ts'
 
-/** The same value with the members of every object in another order. */
+/** The same value with the members of every object in reverse order. */
 function shuffled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shuffled)
   if (value === null || typeof value !== 'object') return value
@@ -15,7 +15,7 @@ function shuffled(value: unknown): unknown {
 }
 
 describe('canonical JSON', () => {
-  it('writes the example of RFC 8785, section 3.2.2 and 3.2.3', () => {
+  it('reproduces the example of RFC 8785, sections 3.2.2 and 3.2.3', () => {
     const value = {
       numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
       string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"/',
@@ -26,7 +26,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('sorts keys by UTF-16 code units, as RFC 8785 says, not by code points', () => {
+  it('sorts keys by UTF-16 code units, as RFC 8785 requires, not by code points', () => {
     const value = {
       '\u20ac': 1,
       '\r': 2,
@@ -48,7 +48,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('says the value: reading it back gives the same', () => {
+  it('parses back to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         expect(JSON.parse(canonicalize(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -56,7 +56,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('tells different values apart', () => {
+  it('differs for different values', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
         const equal = JSON.stringify(shuffled(sorted(left))) === JSON.stringify(shuffled(sorted(right)))
@@ -65,11 +65,11 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('treats a member that is undefined as absent', () => {
+  it('omits a member that is undefined', () => {
     expect(canonicalize({ b: undefined, a: 1, c: undefined })).toBe('{"a":1}')
   })
 
-  it('refuses what JSON cannot say, and what is too deep, without overflowing', () => {
+  it('rejects values that JSON cannot express, and deep nesting without a stack overflow', () => {
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level++) deep = [deep]
     expect(() => canonicalize(deep)).toThrow(RangeError)
@@ -78,13 +78,15 @@ describe('canonical JSON', () => {
     expect(() => canonicalize([undefined])).toThrow(TypeError)
   })
 
-  it('hashes the canonical form with SHA-256', () => {
+  it('is hashed with SHA-256', () => {
     const expected = createHash('sha256').update('{"a":1,"b":"é"}').digest()
     expect(canonicalHash({ b: 'é', a: 1 })).toEqual(expected)
   })
 })
 
-/** Another way to an order that does not depend on the keys' own: through a sorted entry list. */
+/**
+ * Makes the order independent of the keys’ original order in another way: through a sorted list of entries.
+ */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return Object.is(value, -0) ? 0 : value

@@ -14,7 +14,7 @@ test('a pause ends when its time is over', async () => {
   await pause
 })
 
-test('or when the signal aborts, and leaves no timer behind', async () => {
+test('a pause ends when the signal aborts, and leaves no timer behind', async () => {
   const clock = createFakeClock()
   const stop = new AbortController()
   const pause = pauseUnlessAborted(clock, 1_000, stop.signal)
@@ -24,13 +24,13 @@ test('or when the signal aborts, and leaves no timer behind', async () => {
   expect(clock.pending()).toBe(0)
 })
 
-test('or at once where it has', async () => {
+test('a pause ends at once when the signal has already aborted', async () => {
   const clock = createFakeClock()
   await pauseUnlessAborted(clock, 1_000, AbortSignal.abort())
   expect(clock.pending()).toBe(0)
 })
 
-test('work comes to what it comes to, as long as the signal does not abort before', async () => {
+test('beforeAbort() settles like the work, or resolves to null when the signal aborts first', async () => {
   const stop = new AbortController()
   expect(await beforeAbort(Promise.resolve('done'), stop.signal)).toBe('done')
   await expect(beforeAbort(Promise.reject(new Error('failed')), stop.signal)).rejects.toThrow('failed')
@@ -40,7 +40,7 @@ test('work comes to what it comes to, as long as the signal does not abort befor
   expect(await beforeAbort(new Promise(() => {}), stop.signal)).toBeNull()
 })
 
-test('what then fails is nobody’s any more', async () => {
+test('beforeAbort() ignores a rejection after the abort', async () => {
   const work = Promise.withResolvers<void>()
   const answer = beforeAbort(work.promise, AbortSignal.abort())
   work.reject(new Error('late'))

@@ -14,7 +14,7 @@ async function read(text: string, length = 1_000): Promise<string[][]> {
 
 const quote = (field: string) => `"${field.replaceAll('"', '""')}"`
 
-test('reads back what was written, wherever it is cut', async () => {
+test('reads written records back, wherever the text is split', async () => {
   const field = fc.string({ unit: fc.constantFrom('a', 'ü', ',', '"', '\n', '\r', ' '), maxLength: 6 })
   const records = fc.array(fc.array(field, { minLength: 1, maxLength: 4 }), { maxLength: 5 })
   await fc.assert(
@@ -52,23 +52,23 @@ test.each([
   ['', []],
   [',', [['', '']]],
   ['""', [['']]],
-])('%j', async (text, records) => {
+])('parses %j', async (text, records) => {
   expect(await read(text)).toEqual(records)
 })
 
-test('says in which line a record begins', async () => {
+test('gives the line in which each record begins', async () => {
   const lines: number[] = []
   for await (const { line } of readCsv(inPieces('a\n"b\nb"\n\nc', 2))) lines.push(line)
   expect(lines).toEqual([1, 2, 5])
 })
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each([
     ['a\nb"c', 'line 2'],
     ['"a"b', 'after a closing quote'],
     ['a\n"b', 'line 2: an unclosed quote'],
     [`"${'x'.repeat(1_000_002)}"`, 'too long'],
-  ])('%#', async (text, words) => {
+  ])('malformed CSV, case %#', async (text, words) => {
     await expect(read(text)).rejects.toThrow(CsvFault)
     await expect(read(text)).rejects.toThrow(words)
   })

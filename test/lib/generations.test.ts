@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createGenerations } from '../../src/lib/generations.ts'
 
-test('keeps what is used and forgets what is not, within its bound', () => {
+test('keeps an entry that is read and drops unused ones, within its size', () => {
   const held = createGenerations<number, string>(10)
   for (let key = 0; key < 1_000; key++) {
     held.set(key, `value ${key}`)
@@ -12,13 +12,13 @@ test('keeps what is used and forgets what is not, within its bound', () => {
   expect(held.get(500)).toBeUndefined()
 })
 
-test('holds the last half of its bound for certain', () => {
+test('always holds the most recent half of its size', () => {
   const held = createGenerations<number, number>(10)
   for (let key = 0; key < 33; key++) held.set(key, key)
   for (let key = 28; key < 33; key++) expect(held.get(key)).toBe(key)
 })
 
-test('a value that is set again is the new one, wherever the old one was', () => {
+test('a value that is set again replaces the old one, and a size of 1 is rejected', () => {
   const held = createGenerations<string, number>(2)
   held.set('one', 1)
   held.set('two', 2)
@@ -27,7 +27,7 @@ test('a value that is set again is the new one, wherever the old one was', () =>
   expect(() => createGenerations(1)).toThrow(RangeError)
 })
 
-test('what was got within one turn is held as long as it lasts', () => {
+test('an entry read in one turn is held until the turn ends', () => {
   const held = createGenerations<number, number>(10)
   held.set(0, 0)
   let turn = held.rotate()
@@ -37,7 +37,7 @@ test('what was got within one turn is held as long as it lasts', () => {
     if (held.rotate() !== turn) {
       turns++
       turn = held.rotate()
-      // Looked up again, as whoever keeps it must.
+      // Read again, as a caller that wants to keep it must do each turn.
       expect(held.get(0)).toBe(0)
     }
     expect(held.size()).toBeLessThanOrEqual(10)

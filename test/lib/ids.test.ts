@@ -5,7 +5,7 @@ import { createRandom } from '../../src/lib/random.ts'
 
 const BASE_32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
-test('an id is its uuid in 26 letters, and back', () => {
+test('an id encodes its UUID in 26 characters and converts back to it', () => {
   fc.assert(
     fc.property(fc.uuid(), uuid => {
       const id = fromUuid('msg', uuid)
@@ -20,7 +20,7 @@ test('an id is its uuid in 26 letters, and back', () => {
   )
 })
 
-test('ids sort as they were made, past the end of a millisecond and a clock that goes back; none comes twice', () => {
+test('ids are unique and sort by creation, within a millisecond and when the clock goes back', () => {
   const times = [1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_000, 1_700_000_000_001]
   let nowMs = 0
   const ids = createIds({ now: () => nowMs } as Parameters<typeof createIds>[0], createRandom())

@@ -5,7 +5,7 @@ import { memoryInUse } from '../support/garbage.ts'
 
 const LIMITS = { array: 'list', maxItemBytes: 1_000, maxMemberBytes: 200 }
 
-/** What is read of a text that comes in pieces of these lengths. */
+/** What is read from a text that arrives in pieces of these lengths. */
 function read(text: string, lengths: readonly number[] = [], limits = LIMITS) {
   const members = createJsonMembers(limits)
   const bytes = Buffer.from(text)
@@ -27,7 +27,7 @@ function read(text: string, lengths: readonly number[] = [], limits = LIMITS) {
 const key = fc.string({ maxLength: 5 }).filter(name => name !== 'list' && name !== '__proto__')
 const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 })
 
-test('reads what JSON.parse reads, wherever the text is cut', () => {
+test('reads the same as JSON.parse, wherever the text is split', () => {
   fc.assert(
     fc.property(
       object,
@@ -47,7 +47,7 @@ test('reads what JSON.parse reads, wherever the text is cut', () => {
   )
 })
 
-test('never takes what JSON.parse refuses', () => {
+test('never accepts what JSON.parse rejects', () => {
   const texts = fc.constantFrom(
     '{"list": [1, {"a": "b\\"]"}], "n": 5}',
     '{"n": {"x": [1, "}"]}, "list": []}',
@@ -62,7 +62,7 @@ test('never takes what JSON.parse refuses', () => {
       const broken = text.slice(0, at) + letter + text.slice(at + 1)
       const taken = outcome(() => read(broken, [length]))
       const right = outcome(() => JSON.parse(broken) as object)
-      // A repeated key is what JSON.parse lets through, and we do not.
+      // JSON.parse accepts a repeated key and this parser does not, so only this direction is checked.
       if (taken !== null) expect(right).not.toBeNull()
     }),
     { numRuns: 3_000 },
@@ -77,7 +77,7 @@ function outcome<T>(work: () => T): T | null {
   }
 }
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each([
     ['', 'complete'],
     ['[]', 'JSON object'],
@@ -94,38 +94,38 @@ describe('refuses', () => {
     ['{"n": 1} 2', 'well-formed'],
     ['{"n": 1, "n": 2}', 'once only'],
     ['{"list": [], "list": []}', 'once only'],
-  ])('%s', (text, words) => {
+  ])('the text %s', (text, words) => {
     expect(() => read(text)).toThrow(JsonMembersFault)
     expect(() => read(text)).toThrow(words)
     expect(() => read(text, [1])).toThrow(words)
   })
 
-  test('an item that is too long, before it has come to its end', () => {
+  test('an item that is too long, before its end has arrived', () => {
     const members = createJsonMembers(LIMITS)
     members.push(Buffer.from('{"list": ["'))
     expect(() => members.push(Buffer.from('x'.repeat(1_001)))).toThrow('item')
   })
 
-  test('a value that is too long', () => {
+  test('a member value that is too long', () => {
     expect(() => read(`{"n": "${'x'.repeat(300)}"}`)).toThrow('value')
   })
 
-  test('not many short items that come at once', () => {
+  test('only long items, not many short ones that arrive in one piece', () => {
     expect(read(JSON.stringify({ list: Array.from({ length: 5_000 }, () => 'x') })).list).toHaveLength(5_000)
   })
 })
 
-test('holds no more than what is open', () => {
+test('holds no more memory than the open item needs', () => {
   const members = createJsonMembers({ ...LIMITS, maxItemBytes: 1e9 })
   members.push(Buffer.from('{"list": ["'))
   const before = memoryInUse().arrayBuffers
   for (let at = 0; at < 200; at++) members.push(Buffer.from(`${'x'.repeat(100_000)}", "`))
   expect(memoryInUse().arrayBuffers - before).toBeLessThan(1_000_000)
-  // Still in use, or all of it were garbage.
+  // Keeps the parser in use: otherwise it could be garbage-collected before the measurement.
   members.push(Buffer.from('"]}'))
 })
 
-test('a long value costs little more in small pieces than in large ones', () => {
+test('reads long values that arrive in many small pieces', () => {
   const long = 'x'.repeat(4_000_000)
   const text = JSON.stringify({ list: [long, long] })
   const lengths = new Array<number>(Math.ceil(text.length / 100)).fill(100)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLinkedQueue } from '../../src/lib/linked-queue.ts'
 
-test('holds those who came and did not leave, in the order of their coming', () => {
+test('holds the entries that were added and not removed, in order of addition', () => {
   const step = fc.oneof(fc.constant('enter' as const), fc.nat(20))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
@@ -14,7 +14,7 @@ test('holds those who came and did not leave, in the order of their coming', () 
           model.add(leaves.length)
           leaves.push(line.add(leaves.length))
         } else if (what < leaves.length) {
-          // Those who have left may say so again.
+          // An entry may be removed more than once.
           leaves[what]!()
           model.delete(what)
         }

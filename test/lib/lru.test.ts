@@ -4,7 +4,7 @@ import { createLru } from '../../src/lib/lru.ts'
 import { memoryInUse } from '../support/garbage.ts'
 
 describe('lru', () => {
-  it('forgets what was used longest ago', () => {
+  it('evicts the least recently used entry', () => {
     const lru = createLru<string, number>(2)
     lru.set('a', 1)
     lru.set('b', 2)
@@ -13,7 +13,7 @@ describe('lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3])
   })
 
-  it('counts a write as a use, and replaces without pushing out another', () => {
+  it('counts a write as a use, and replaces a value without evicting another entry', () => {
     const lru = createLru<string, number>(2)
     lru.set('a', 1)
     lru.set('b', 2)
@@ -22,7 +22,7 @@ describe('lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([3, undefined, 4])
   })
 
-  it('behaves as a list of the last used keys would, under any calls', () => {
+  it('behaves like a list of the most recently used keys, for any sequence of calls', () => {
     const call = fc.record({ kind: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(6) })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4 }), fc.array(call, { maxLength: 60 }), (room, calls) => {
@@ -43,17 +43,17 @@ describe('lru', () => {
     )
   })
 
-  it('keeps nothing of what it moved, though it never gets full', () => {
+  it('does not grow when entries are read again and again', () => {
     const lru = createLru<number, number>(2_000)
     for (let key = 0; key < 1_000; key++) lru.set(key, key)
     const before = memoryInUse().heapUsed
     for (let round = 0; round < 1_000_000; round++) lru.get(round % 1_000)
     expect(memoryInUse().heapUsed - before).toBeLessThan(5_000_000)
-    // Still in use, or all of it were garbage.
+    // Keeps the map in use: otherwise it could be garbage-collected before the measurement.
     expect(lru.size()).toBe(1_000)
   })
 
-  it('refuses a size that holds nothing', () => {
+  it('rejects a size of zero or NaN', () => {
     expect(() => createLru(0)).toThrow(RangeError)
     expect(() => createLru(Number.NaN)).toThrow(RangeError)
   })

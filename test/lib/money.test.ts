@@ -24,11 +24,11 @@ describe('money', () => {
     expect(toMicros(units)).toBe(micros)
   })
 
-  it('has no negative zero, which would be written and compared apart', () => {
+  it('has no negative zero, which would be serialised and compared differently', () => {
     expect(Object.is(toMicros(-0), 0)).toBe(true)
   })
 
-  it('gives every amount back through the wire', () => {
+  it('converts every amount to JSON and back without change', () => {
     fc.assert(
       fc.property(fc.integer({ min: -MAX_MICROS, max: MAX_MICROS }), micros => {
         expect(toMicros(JSON.parse(JSON.stringify(fromMicros(micros))))).toBe(micros + 0)
@@ -36,7 +36,7 @@ describe('money', () => {
     )
   })
 
-  it('accepts exactly the decimals of six digits', () => {
+  it('accepts at most six decimal digits', () => {
     fc.assert(
       fc.property(
         fc.nat(8_000_000_000),
@@ -45,7 +45,7 @@ describe('money', () => {
         (whole, part, seventh) => {
           const six = `${whole}.${String(part).padStart(6, '0')}`
           expect(toMicros(Number(six))).toBe(whole * 1_000_000 + part)
-          // Below 2^29 a seventh digit still makes another double.
+          // Below 2^29 a seventh digit still gives a different double.
           if (whole < 2 ** 29) expect(toMicros(Number(`${six}${seventh}`))).toBeNull()
         },
       ),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { generateCode, normalizeCode } from '../../src/lib/one-time-code.ts'
 import { createRandom } from '../../src/lib/random.ts'
 
-describe('readCode', () => {
+describe('normalizeCode', () => {
   test.each([
     ['042917', '042917'],
     [' 042 917 ', '042917'],
@@ -16,7 +16,7 @@ describe('readCode', () => {
     ['٠٤2-९17', '042917'],
     ['\u200f042917\u200e', '042917'],
     ['\u00a0042\u2009917', '042917'],
-  ])('%j spells %s', (text, code) => {
+  ])('reads %j as %s', (text, code) => {
     expect(normalizeCode(text)).toBe(code)
   })
 
@@ -31,11 +31,11 @@ describe('readCode', () => {
     '四二九一七〇',
     '-042917x',
     'Ⅷ42917',
-  ])('%j spells none', text => {
+  ])('rejects %j', text => {
     expect(normalizeCode(text)).toBeNull()
   })
 
-  test('knows every decimal digit that the numbering systems of ICU write with', () => {
+  test('reads the decimal digits of every ICU numbering system', () => {
     let systems = 0
     for (const system of Intl.supportedValuesOf('numberingSystem')) {
       const format = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false })
@@ -47,7 +47,7 @@ describe('readCode', () => {
     expect(systems).toBeGreaterThan(60)
   })
 
-  test('meets digits in runs of ten alone, as Unicode promises', () => {
+  test('can rely on Unicode encoding decimal digits only in runs of ten', () => {
     const runs = new Set<number>()
     for (let at = 0x80, run = 0; at <= 0x10ffff; at++) {
       if (/\p{Nd}/u.test(String.fromCodePoint(at))) run++
@@ -60,8 +60,8 @@ describe('readCode', () => {
   })
 })
 
-describe('drawCode', () => {
-  test('draws each digit at each place as often as any other', () => {
+describe('generateCode', () => {
+  test('draws every digit equally often at each position', () => {
     const random = createRandom()
     const draws = 40_000
     const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
@@ -72,7 +72,7 @@ describe('drawCode', () => {
       for (let at = 0; at < 6; at++) counts[at]![Number(code[at])]!++
     }
     expect([...lengths]).toEqual([6])
-    // Chi-squared with 9 degrees of freedom: above 50 once in some ten million places.
+    // Chi-squared with 9 degrees of freedom: exceeds 50 once in about ten million positions.
     for (const place of counts) {
       const expected = draws / 10
       const chi = place.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
@@ -80,7 +80,7 @@ describe('drawCode', () => {
     }
   })
 
-  test('passes over bytes that would make some digits likelier, and keeps leading zeros', () => {
+  test('skips bytes that would favour some digits, and keeps leading zeros', () => {
     const bytes = [255, 250, 249, 0, 10, 20, 254, 30, 40, 251, 251, 251]
     const random = { bytes: (size: number) => Buffer.from(bytes.splice(0, size)), fraction: () => 0 }
     expect(generateCode(random, 6)).toBe('900000')

@@ -10,7 +10,7 @@ describe('phone numbers', () => {
     ['+1 (202) 555-0123', '+12025550123', 'US', 'fixed_or_mobile'],
     ['+1.202.555.0123', '+12025550123', 'US', 'fixed_or_mobile'],
     ['+390612345678', '+390612345678', 'IT', 'fixed'],
-  ])('reads %s', (text, e164, country, type) => {
+  ])('parses %s', (text, e164, country, type) => {
     expect(phones.parse(text)).toEqual({ e164, country, possible: true })
     expect(phones.typeOf(text)).toBe(type)
   })
@@ -24,7 +24,7 @@ describe('phone numbers', () => {
     ['+442079460000', 'GB'],
     ['+447781123456', 'GG'],
     ['+441534123456', 'JE'],
-  ])('tells countries of a shared calling code apart: %s is %s', (text, country) => {
+  ])('distinguishes countries that share a calling code: %s is %s', (text, country) => {
     expect(phones.parse(text)?.country).toBe(country)
   })
 
@@ -32,12 +32,12 @@ describe('phone numbers', () => {
     ['+15550000001', 'US'],
     ['+440000000000', 'GB'],
     ['+70000000000', 'RU'],
-  ])('takes an unallocated number of possible length to the main country: %s is %s', (text, country) => {
+  ])('assigns an unallocated number of possible length to the main country: %s is %s', (text, country) => {
     expect(phones.parse(text)).toMatchObject({ country, possible: true })
     expect(phones.typeOf(text)).toBe('unknown')
   })
 
-  it('knows numbers that belong to no country', () => {
+  it('accepts a number that belongs to no country', () => {
     expect(phones.parse('+80012345678')).toEqual({
       e164: '+80012345678',
       country: null,
@@ -46,7 +46,7 @@ describe('phone numbers', () => {
     expect(phones.typeOf('+80012345678')).toBe('toll_free')
   })
 
-  it('says that a length is not possible', () => {
+  it('marks a number of impossible length as not possible', () => {
     expect(phones.parse('+1555000000199')?.possible).toBe(false)
   })
 
@@ -67,11 +67,11 @@ describe('phone numbers', () => {
     '+٢٠١٠٠٠٠٠٠٠٠١',
     '+20\u00001000000001',
     `+${'1'.repeat(1_000_000)}`,
-  ])('refuses what is not a number', text => {
+  ])('rejects text that is not a phone number', text => {
     expect(phones.parse(text)).toBeNull()
   })
 
-  it('answers the same from its cache, also after others have pushed it out', () => {
+  it('gives the same result from the cache and after eviction from it', () => {
     const first = phones.parse('+201000000001')
     expect(phones.parse('+201000000001')).toBe(first)
     for (let n = 0; n < 10; n++) phones.parse(`+20100000001${n}`)

@@ -10,9 +10,10 @@ const at = (iso: string) => Date.parse(iso)
 const opens = (quiet: QuietHours, zones: readonly string[], iso: string) =>
   new Date(opensAt(quiet, zones, at(iso))).toISOString()
 
-describe('one zone', () => {
+describe('quiet hours in one time zone', () => {
   test.each([
-    // 22:30 in Berlin waits for 08:00 of the next day, 06:59 for the same; the two ends are open and quiet.
+    // 22:30 in Berlin waits for 08:00 of the next day, 06:59 for 08:00 of the same day. 08:00 is open,
+    // 21:00 is quiet.
     ['2027-01-12T21:30:00.000Z', '2027-01-13T07:00:00.000Z'],
     ['2027-01-12T05:59:30.500Z', '2027-01-12T07:00:00.000Z'],
     ['2027-01-12T07:00:00.000Z', '2027-01-12T07:00:00.000Z'],
@@ -21,46 +22,46 @@ describe('one zone', () => {
     // The clocks go forward in the night of 28 March and back in that of 31 October.
     ['2027-03-27T22:00:00.000Z', '2027-03-28T06:00:00.000Z'],
     ['2027-10-30T21:00:00.000Z', '2027-10-31T07:00:00.000Z'],
-  ])('Berlin, %s', (asked, opened) => {
+  ])('end at the right moment in Berlin, from %s', (asked, opened) => {
     expect(opens(NIGHT, ['Europe/Berlin'], asked)).toBe(opened)
   })
 
-  test('an end that the clocks jump over is the moment of the jump', () => {
+  test('end at the clock change when it skips their end', () => {
     const quiet = { startMinute: 22 * 60, endMinute: 2 * 60 + 30 }
     expect(opens(quiet, ['Europe/Berlin'], '2027-03-28T00:30:00Z')).toBe('2027-03-28T01:00:00.000Z')
   })
 
-  test('an end that comes twice opens the first time, and the hour that comes again is quiet again', () => {
+  test('end at the first of two equal local times, and apply again in the repeated hour', () => {
     const quiet = { startMinute: 22 * 60, endMinute: 2 * 60 + 30 }
     expect(opens(quiet, ['Europe/Berlin'], '2027-10-30T23:30:00Z')).toBe('2027-10-31T00:30:00.000Z')
     expect(opens(quiet, ['Europe/Berlin'], '2027-10-31T01:10:00Z')).toBe('2027-10-31T01:30:00.000Z')
   })
 
-  test('by day, and where clocks are half an hour and a quarter off', () => {
+  test('apply by day, and in zones with half-hour and quarter-hour offsets', () => {
     const noon = { startMinute: 12 * 60, endMinute: 13 * 60 }
     expect(opens(noon, ['Asia/Kolkata'], '2027-05-01T06:45:00Z')).toBe('2027-05-01T07:30:00.000Z')
     expect(opens(noon, ['Asia/Kathmandu'], '2027-05-01T06:45:00Z')).toBe('2027-05-01T07:15:00.000Z')
   })
 })
 
-describe('several zones', () => {
-  test('open when all of them are', () => {
-    // 08:00 in Honolulu is 18:00 UTC, and New York is open until 21:00, 02:00 UTC.
+describe('quiet hours in several time zones', () => {
+  test('end when all zones are open', () => {
+    // 08:00 in Honolulu is 18:00 UTC, and New York is open until 21:00, which is 02:00 UTC.
     expect(opens(NIGHT, timeZonesOf('US'), '2027-01-12T14:00:00Z')).toBe('2027-01-12T18:00:00.000Z')
     expect(opens(NIGHT, timeZonesOf('US'), '2027-01-12T18:30:00Z')).toBe('2027-01-12T18:30:00.000Z')
     expect(opens(NIGHT, timeZonesOf('US'), '2027-01-13T02:30:00Z')).toBe('2027-01-13T18:00:00.000Z')
   })
 
-  test('where they are never all open, when most of them are', () => {
+  test('end when most zones are open, if all are never open together', () => {
     const zones = ['Europe/London', 'Europe/Lisbon', 'Pacific/Auckland']
     const office = { startMinute: 17 * 60, endMinute: 9 * 60 }
     expect(opens(office, zones, '2027-01-12T03:00:00Z')).toBe('2027-01-12T09:00:00.000Z')
-    // Two of three are open and it will not become better.
+    // Two of three are open, which is the most there can be.
     expect(opens(office, zones, '2027-01-12T10:17:00Z')).toBe('2027-01-12T10:17:00.000Z')
   })
 })
 
-test('every country that a number can have knows its zones', () => {
+test('timeZonesOf() returns the time zones of a country, and none for an unknown one', () => {
   expect(timeZonesOf('JP')).toEqual(['Asia/Tokyo'])
   expect(timeZonesOf('XK')).toEqual(['Europe/Belgrade'])
   expect(timeZonesOf('RU').length).toBeGreaterThan(10)
@@ -68,7 +69,7 @@ test('every country that a number can have knows its zones', () => {
   expect(timeZonesOf('ZZ')).toEqual([])
 })
 
-test('what it says is the first moment, as a walk by the minute finds it, on all days of all zones', () => {
+test('opensAt() finds the same moment as a search minute by minute, for any hours, zones and days', () => {
   const zones = fc.subarray(
     [
       'Europe/Berlin',
@@ -82,7 +83,7 @@ test('what it says is the first moment, as a walk by the minute finds it, on all
   )
   const minute = fc.integer({ min: 0, max: DAY_MIN - 1 })
   const quiet = fc.tuple(minute, minute).filter(([start, end]) => start !== end)
-  // Around the days on which some of their clocks are moved, and any other.
+  // Days around the clock changes of some of these zones.
   const turns = [
     '2027-03-14',
     '2027-03-28',
@@ -108,7 +109,7 @@ test('what it says is the first moment, as a walk by the minute finds it, on all
   )
 }, 30_000)
 
-/** The same by brute force: every whole minute of two days, by what the clocks show in words. */
+/** The same by brute force: every whole minute of two days, by the formatted local time. */
 function walk(quiet: QuietHours, zones: readonly string[], fromMs: number): number {
   let best = { atMs: fromMs, open: openIn(quiet, zones, fromMs) }
   const first = Math.ceil(fromMs / MINUTE_MS) * MINUTE_MS
@@ -137,7 +138,7 @@ function openIn({ startMinute, endMinute }: QuietHours, zones: readonly string[]
   }).length
 }
 
-test('times of day are read strictly and written back', () => {
+test('times of day are parsed strictly and formatted back', () => {
   for (const bad of ['', '24:00', '9:00', '09:60', '09:00:00', ' 09:00', '09.00', '-1:00']) {
     expect(parseMinute(bad), bad).toBeNull()
   }

@@ -15,13 +15,13 @@ test.each([
   ['Sun Nov  6 08:49:37 1994', 37_000],
   ['Sun, 06 Nov 1994 08:49:37', 37_000],
   ['Sun, 06 Nov 1994 08:48:00 GMT', 0],
-])('%s asks for a wait', (text, waitMs) => {
-  // Wherever the machine stands.
+])('reads a wait from %s', (text, waitMs) => {
+  // The result must not depend on the machine’s time zone.
   vi.stubEnv('TZ', 'Asia/Tokyo')
   expect(readRetryAfter(text, NOW_MS)).toBe(waitMs)
 })
 
-// Engines read a day of some year into most of these.
+// JavaScript engines parse most of these as some date.
 test.each([
   '',
   '-5',
@@ -33,6 +33,6 @@ test.each([
   '1994-11-06',
   'Sun',
   'Sun, 99 Nov 1994 08:49:37 GMT',
-])('"%s" asks for nothing', text => {
+])('returns null for "%s"', text => {
   expect(readRetryAfter(text, NOW_MS)).toBeNull()
 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createShortLivedMap } from '../../src/lib/short-lived-map.ts'
 
-test('holds what a Map would, however much passes through it', () => {
+test('behaves like a Map, however many entries pass through it', () => {
   const passing = createShortLivedMap<number, string>()
   const model = new Map<number, string>()
   for (let key = 0; key < 5_000; key++) {
     passing.set(key, `value ${key}`)
     model.set(key, `value ${key}`)
-    // Some stay, more and more of them.
+    // Some keys are never deleted, so that more and more remain.
     const gone = key % 7 === 0 ? key - 1 : key - 40
     expect(passing.delete(gone)).toBe(model.delete(gone))
     expect(passing.get(key)).toBe(model.get(key))

@@ -15,7 +15,7 @@ function createTime() {
   }
 }
 
-test('no second, wherever it begins, holds more than the window has places', () => {
+test('no interval of the window’s length contains more uses than the window has places', () => {
   const step = fc.record({ pass: fc.integer({ min: 0, max: 400 }), take: fc.integer({ min: 0, max: 5 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 6 }), (steps, places) => {
@@ -37,7 +37,7 @@ test('no second, wherever it begins, holds more than the window has places', () 
   )
 })
 
-test('a place counts from when it was used, not from when it was taken', () => {
+test('a place counts from its use, not from its reservation', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
   window.reserve()
@@ -56,7 +56,7 @@ test('a place counts from when it was used, not from when it was taken', () => {
   expect(window.freeInMs()).toBe(0)
 })
 
-test('uses may be told late, and out of their order', () => {
+test('uses may be recorded late and out of order', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
   window.reserve()
@@ -71,7 +71,7 @@ test('uses may be told late, and out of their order', () => {
   expect(window.freeInMs()).toBe(300)
 })
 
-test('places that get free closely behind each other are free together', () => {
+test('freeInMs() with a tolerance waits for all places that become free shortly after one another', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 5, WINDOW_MS)
   for (const passed of [0, 20, 30, 200, 10]) {
@@ -95,7 +95,7 @@ test('places that get free closely behind each other are free together', () => {
   expect(window.freeInMs(30)).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('it says when it is free again, also after it has become narrower', () => {
+test('freeInMs() returns the wait for a free place, also after a resize', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 3, WINDOW_MS)
   for (let n = 0; n < 3; n++) {

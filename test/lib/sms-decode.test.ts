@@ -6,7 +6,7 @@ import { shiftTables } from '../../src/lib/sms-shift.ts'
 
 const LETTERS = '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡AZÄÖÑÜ§¿azäöñüà^{}\\[~]|€'
 
-test('what is written as SMS is read back, in either alphabet and in any number of parts', () => {
+test('text encoded as SMS is decoded back, in both alphabets and any number of parts', () => {
   const latin = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 500 })
   const any = fc.string({ unit: 'grapheme', maxLength: 200 })
   fc.assert(
@@ -27,7 +27,7 @@ test.each([
   [7, 'hebrew'],
   [2, null],
   [4, null],
-  // Text for the screen at once, to be deleted, or that tells of messages waiting: as telephones code it.
+  // Messages for immediate display, for deletion, or indicating waiting messages, as phones encode them.
   [0x10, 'gsm7'],
   [0x11, 'gsm7'],
   [0x14, null],
@@ -47,7 +47,7 @@ test.each([
   expect(alphabetOf(coding, 'gsm7')).toBe(alphabet)
 })
 
-test('what is broken is read as far as it can be', () => {
+test('malformed input is decoded as far as possible', () => {
   expect(alphabetOf(0, 'latin1')).toBe('latin1')
   expect(decodeSms(Buffer.from([0x41, 0x1b]), 'gsm7')).toBe('A')
   expect(decodeSms(Buffer.from([0x1b, 0x41, 0x42]), 'gsm7')).toBe('AB')

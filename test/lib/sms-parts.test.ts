@@ -7,7 +7,7 @@ const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 const EXTENSION = '^{}\\[~]|€'
-/** Written from the tables of 3GPP TS 23.038, apart from the source's own. */
+/** Taken from the tables of 3GPP TS 23.038, independently of the source code. */
 const EXTENSION_CODES: Record<number, string> = {
   10: '\f',
   20: '^',
@@ -24,7 +24,10 @@ const EXTENSION_CODES: Record<number, string> = {
 const gsmText = fc
   .array(fc.constantFrom(...BASIC, ...EXTENSION), { maxLength: 500 })
   .map(letters => letters.join(''))
-/** Characters that stand alone: the oracle keeps combining ones together, which SMS does not ask for. */
+/**
+ * Only characters that stand alone: the reference library keeps combining ones together, which SMS does not
+ * require.
+ */
 const anyText = fc
   .array(fc.constantFrom(...'abc {€', 'ж', '中', 'ç', '`', '😀', '🚀'), { maxLength: 300 })
   .map(letters => letters.join(''))
@@ -50,12 +53,12 @@ describe('countSms', () => {
     expect(countSms(text)).toEqual({ encoding, characters, parts })
   })
 
-  it('keeps an escape with its character: 152 + € does not fit 153', () => {
+  it('keeps an escape and its character together: 152 + € does not fit in 153', () => {
     expect(countSms(`${'a'.repeat(152)}€${'a'.repeat(151)}`).parts).toBe(2)
     expect(countSms(`${'a'.repeat(152)}€${'a'.repeat(152)}`).parts).toBe(3)
   })
 
-  it('keeps a surrogate pair together: 66 + 😀 does not fit 67', () => {
+  it('keeps a surrogate pair together: 66 + 😀 does not fit in 67', () => {
     expect(countSms(`${'ж'.repeat(66)}😀${'ж'.repeat(65)}`).parts).toBe(2)
     expect(countSms(`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`).parts).toBe(3)
   })
@@ -74,12 +77,12 @@ describe('countSms', () => {
 })
 
 describe('encodeSms', () => {
-  it('gives back the text, in the parts that were counted, each short enough', () => {
+  it('decodes back to the text, in the counted number of parts, each within 140 octets', () => {
     fc.assert(
       fc.property(fc.oneof(gsmText, anyText, fc.string({ unit: 'binary', maxLength: 300 })), text => {
         const { dataCoding, parts } = encodeSms(text, 7)
         const decode = dataCoding === 0 ? decodeGsm7 : decodeUcs2
-        // Each part is decoded alone: nothing is cut in two.
+        // Each part is decoded alone, so no character may be cut in two.
         expect(parts.map(part => decode(part.body)).join('')).toBe(text)
         expect(parts.length).toBe(countSms(text).parts)
         for (const part of parts) expect(octetsOnAir(part, dataCoding)).toBeLessThanOrEqual(140)
@@ -101,7 +104,7 @@ describe('encodeSms', () => {
     )
   })
 
-  it('numbers the parts in the concatenation header, and leaves it out of a single one', () => {
+  it('numbers the parts in the concatenation header, and omits it for a single part', () => {
     const { parts } = encodeSms('a'.repeat(400), 0x1a5)
     expect(parts.map(part => [...part.udh!])).toEqual([
       [5, 0, 3, 0xa5, 3, 1],
@@ -111,7 +114,7 @@ describe('encodeSms', () => {
     expect(encodeSms('a', 1).parts).toEqual([{ udh: null, body: Buffer.from('a') }])
   })
 
-  it('knows every code of the alphabet', () => {
+  it('encodes every code of the alphabet', () => {
     expect([...encodeSms('@£$¥èéùìòÇ\nØø\rÅå', 1).parts[0]!.body]).toEqual([...Array(16).keys()])
     const extension = Object.entries(EXTENSION_CODES)
     const text = extension.map(([, letter]) => letter).join('')
@@ -120,7 +123,7 @@ describe('encodeSms', () => {
     )
   })
 
-  it('refuses what 255 parts cannot hold', () => {
+  it('rejects text that does not fit in 255 parts', () => {
     expect(encodeSms('a'.repeat(153 * MOST_SMS_PARTS), 1).parts).toHaveLength(255)
     expect(() => encodeSms('a'.repeat(153 * MOST_SMS_PARTS + 1), 1)).toThrow(RangeError)
   })
@@ -128,7 +131,7 @@ describe('encodeSms', () => {
 
 function octetsOnAir({ udh, body }: SmsPart, dataCoding: 0 | 8): number {
   if (dataCoding === 8) return (udh?.length ?? 0) + body.length
-  // The header takes whole septets: 6 octets are 7 of them.
+  // The header takes whole septets: 6 octets take 7 of them.
   return Math.ceil((((udh ? 7 : 0) + body.length) * 7) / 8)
 }
 

@@ -16,6 +16,6 @@ test.each([
     [5, 5, 0, 5],
     [[5, 5, 0], [5]],
   ],
-])('%j, at most 10 a piece: %j', (weights, pieces) => {
+])('splits %j into pieces of at most 10: %j', (weights, pieces) => {
   expect(splitByWeight(weights, weight => weight, 10)).toEqual(pieces)
 })

@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pause, systemClock } from '../../src/lib/clock.ts'
 
-/** In a thread of its own, so that it answers while this one stands still; each answer is counted once it has left. */
+/**
+ * Runs in its own thread, so that it answers while this one is blocked; each answer is counted once it is
+ * sent.
+ */
 const PEER = `
   const { createServer } = require('node:net')
   const { parentPort, workerData } = require('node:worker_threads')
@@ -32,8 +35,8 @@ afterAll(async () => {
   await peer.terminate()
 })
 
-/** Asks the peer, and lets nothing of this process run until the answer is there and the time is over. */
-function standStillPast(delayMs: number): void {
+/** Writes to the peer, and blocks this process until the answer has arrived and the delay is over. */
+function blockPast(delayMs: number): void {
   const before = Atomics.load(answered, 0)
   const fromMs = systemClock.monotonic()
   socket.write('?')
@@ -41,27 +44,27 @@ function standStillPast(delayMs: number): void {
   while (systemClock.monotonic() - fromMs <= delayMs);
 }
 
-test('an answer that came while the process stood still is heard before the time for it is over', async () => {
-  const heard: string[] = []
-  const answer = once(socket, 'data').then(() => heard.push('answer'))
+test('data that arrived while the process was blocked is handled before an expired timer', async () => {
+  const handled: string[] = []
+  const answer = once(socket, 'data').then(() => handled.push('answer'))
   const over = new Promise<void>(resolve => {
     systemClock.after(2, () => {
-      heard.push('over')
+      handled.push('over')
       resolve()
     })
   })
-  standStillPast(10)
+  blockPast(10)
   await Promise.all([answer, over])
-  expect(heard).toEqual(['answer', 'over'])
+  expect(handled).toEqual(['answer', 'over'])
 })
 
-test('and ends the wait', async () => {
+test('data that arrived while the process was blocked can cancel an expired timer', async () => {
   let over = false
   const cancel = systemClock.after(2, () => {
     over = true
   })
   socket.once('data', cancel)
-  standStillPast(10)
+  blockPast(10)
   await pause(systemClock, 0)
   expect(over).toBe(false)
 })

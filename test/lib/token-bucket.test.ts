@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createTokenBuckets } from '../../src/lib/token-bucket.ts'
 
 describe('token buckets', () => {
-  it('lets a burst through, then the rate', () => {
+  it('allows a burst, then the rate', () => {
     const buckets = createTokenBuckets(10)
     const at = (ms: number) => buckets.take('a', 10, 20, 1_000 + ms)
     for (let taken = 1; taken <= 20; taken++) {
@@ -16,14 +16,14 @@ describe('token buckets', () => {
     expect(at(2_100)).toMatchObject({ allowed: true, remaining: 19, resetSeconds: 1 })
   })
 
-  it('keeps keys apart', () => {
+  it('keeps keys separate', () => {
     const buckets = createTokenBuckets(10)
     expect(buckets.take('a', 1, 1, 0).allowed).toBe(true)
     expect(buckets.take('a', 1, 1, 0).allowed).toBe(false)
     expect(buckets.take('b', 1, 1, 0).allowed).toBe(true)
   })
 
-  it('says truly when to come back', () => {
+  it('allows a request after the retryAfterMs that it returned', () => {
     const rates = fc.double({ min: 0.01, max: 5_000, noNaN: true })
     fc.assert(
       fc.property(rates, fc.integer({ min: 1, max: 50 }), (rate, burst) => {
@@ -37,7 +37,7 @@ describe('token buckets', () => {
     )
   })
 
-  it('never lets more through in any window than the burst and the rate', () => {
+  it('never allows more in any interval than the burst plus the rate', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 200 })
     fc.assert(
       fc.property(steps, stepsMs => {
@@ -58,7 +58,7 @@ describe('token buckets', () => {
     )
   })
 
-  it('follows a changed rate without keeping an old debt', () => {
+  it('applies a changed rate without keeping the old debt', () => {
     const buckets = createTokenBuckets(10)
     for (let taken = 0; taken < 2; taken++) buckets.take('a', 0.001, 2, 0)
     expect(buckets.take('a', 0.001, 2, 0).retryAfterMs).toBe(1_000_000)
@@ -73,7 +73,7 @@ describe('token buckets', () => {
     }
   })
 
-  it('keeps those that are in use when others are evicted', () => {
+  it('keeps buckets that are in use when others are evicted', () => {
     const buckets = createTokenBuckets(4)
     buckets.take('busy', 1, 1, 0)
     for (let key = 0; key < 100; key++) {

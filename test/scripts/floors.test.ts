@@ -23,7 +23,7 @@ test.each([
   ['SQL', 'const text = `\n  update messages set status = $1`'],
   ['SQL', "await db.query({ name: 'all', text })"],
   ['SQL', 'await db.query<{ id: string }>({ name, text })'],
-])('%s is found outside its room: %s', (what, code) => {
+])('reports %s outside the files that may use it: %s', (what, code) => {
   const [stray] = findStrays('src/core/messages/send.ts', `// why\n${code}\n`)
   expect(stray).toMatch(`${what} (`)
   expect(stray).toMatch(/^src\/core\/messages\/send\.ts:[23]: /)
@@ -36,18 +36,18 @@ test.each([
   ['src/core/messages/store.ts', "'select 1'"],
   ['src/core/messages/hot-store.ts', 'db.query({})'],
   ['src/infra/db.ts', 'client.query({})'],
-])('%s may say %s', (file, code) => {
+])('allows %s to use %s', (file, code) => {
   expect(findStrays(file, code)).toEqual([])
 })
 
 test.each(['new Date(atMs)', 'toDate(text)', 'process.pid', 'request.query', "'a select few'"])(
-  'nothing is wrong with %s',
+  'allows %s everywhere',
   code => {
     expect(findStrays('src/core/messages/send.ts', code)).toEqual([])
   },
 )
 
-test('comments may name anything, and hide nothing', () => {
+test('ignores comments, and still reports code next to them', () => {
   const comments = '/**\n * Not Date.now(): see `process.env`.\n */\n// Math.random()\n/* new Date() */\n'
   expect(findStrays('src/core/a.ts', comments)).toEqual([])
   expect(findStrays('src/core/a.ts', `${comments}/* here */ Date.now()`)).toHaveLength(1)

@@ -39,7 +39,7 @@ async function client(acts: readonly PeerAct[], options: Partial<PosthornOptions
 }
 
 describe('a call', () => {
-  it('answers with the body, by key, path, query and JSON', async () => {
+  it('sends key, path, query and JSON body, and returns the body of the response', async () => {
     const posthorn = await client([json(200, { success: true, data: [], nextCursor: null })])
     const answer = await posthorn.get('/api/v2/messages', { query: { status: 'sent', to: '+1 202' } })
     expect(answer.data).toEqual([])
@@ -56,7 +56,7 @@ describe('a call', () => {
     })
   })
 
-  it('throws what the server says of a fault, field by field', async () => {
+  it('throws the server’s error with its code, request id and details', async () => {
     const details = [{ path: 'to', message: 'is required' }]
     const posthorn = await client([
       json(400, {
@@ -73,7 +73,7 @@ describe('a call', () => {
     expect(waitsMs).toEqual([])
   })
 
-  it('tells an answer of somebody else, and none, from one of ours', async () => {
+  it('throws PosthornUnreachable for the error page of a proxy, an empty response and no server', async () => {
     const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad</h1>' }
     const nothing = { status: 504, headers: { 'content-length': '0' }, body: '' }
     const posthorn = await client([page, nothing], { retries: 0 })
@@ -88,8 +88,8 @@ describe('a call', () => {
   })
 })
 
-describe('without an answer of ours, a call', () => {
-  it('names the status of what answered instead, also where that says all is well', async () => {
+describe('a call without a response from Posthorn', () => {
+  it('reports the status of the other response, even if that is 200', async () => {
     const page: PeerAct = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }
     const posthorn = await client([page])
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
@@ -99,29 +99,26 @@ describe('without an answer of ours, a call', () => {
     })
   })
 
-  it.each(['get', 'post'] as const)(
-    'by %s does not follow to another address, with its key',
-    async method => {
-      const other = await startHttpPeer(() => wallet)
-      const posthorn = await client([
-        { status: 302, headers: { location: `${other.url}/api/v2/wallet` }, body: '' },
-      ])
-      const called =
-        method === 'get'
-          ? posthorn.get('/api/v2/wallet')
-          : posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k1' })
-      await expect(called).rejects.toMatchObject({
-        name: 'PosthornUnreachable',
-        message: `The server redirects to ${other.url}/api/v2/wallet: use that address as baseUrl.`,
-        status: 302,
-      })
-      expect(other.requests).toEqual([])
-      expect(peer.requests).toHaveLength(1)
-      await other.close()
-    },
-  )
+  it.each(['get', 'post'] as const)('with %s does not follow a redirect to another address', async method => {
+    const other = await startHttpPeer(() => wallet)
+    const posthorn = await client([
+      { status: 302, headers: { location: `${other.url}/api/v2/wallet` }, body: '' },
+    ])
+    const called =
+      method === 'get'
+        ? posthorn.get('/api/v2/wallet')
+        : posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k1' })
+    await expect(called).rejects.toMatchObject({
+      name: 'PosthornUnreachable',
+      message: `The server redirects to ${other.url}/api/v2/wallet: use that address as baseUrl.`,
+      status: 302,
+    })
+    expect(other.requests).toEqual([])
+    expect(peer.requests).toHaveLength(1)
+    await other.close()
+  })
 
-  it('of a browser, which says nothing of a redirect but that it is one, neither', async () => {
+  it('rejects a redirect that a browser reports without its target', async () => {
     const hidden = Object.defineProperties(Response.error(), { type: { value: 'opaqueredirect' } })
     const posthorn = await client([wallet], { fetch: async () => hidden })
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
@@ -130,7 +127,7 @@ describe('without an answer of ours, a call', () => {
     })
   })
 
-  it('of an answer without a body has none either', async () => {
+  it('rejects an empty response with status 200', async () => {
     const posthorn = await client([{ status: 200, headers: { 'content-length': '0' }, body: '' }])
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
       name: 'PosthornUnreachable',
@@ -138,7 +135,7 @@ describe('without an answer of ours, a call', () => {
     })
   })
 
-  it('that cannot be written says why, and not that the server is away', async () => {
+  it('with an invalid header or URL throws that error, and sends nothing', async () => {
     const posthorn = await client([wallet])
     const body = { to: '+12025550123', text: 'Hello' }
     const sent = posthorn.post('/api/v2/messages/send', { body, idempotencyKey: 'order–1' })
@@ -148,7 +145,7 @@ describe('without an answer of ours, a call', () => {
     expect(peer.requests).toEqual([])
   })
 
-  it('that its caller ends throws the reason of the caller', async () => {
+  it('throws the caller’s reason when the caller aborts it', async () => {
     const left = new Error('They left the page.')
     const stop = new AbortController()
     const posthorn = await client([wallet], {
@@ -163,7 +160,7 @@ describe('without an answer of ours, a call', () => {
 })
 
 describe('retries', () => {
-  it('an answer that broke off in the middle is asked for again, where that is safe', async () => {
+  it('repeat a GET whose response broke off, but not a POST without an idempotency key', async () => {
     const half = {
       raw: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"success"',
     }
@@ -180,7 +177,7 @@ describe('retries', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
-  it('come when a proxy says, which may name a time of day', async () => {
+  it('follow the Retry-After date of a proxy, unless it is too far away', async () => {
     const at = (time: string) => json(429, {}, { 'retry-after': time })
     const posthorn = await client([at('Thu, 01 Jan 1970 00:00:00 GMT'), at('-5'), wallet])
     expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
@@ -191,14 +188,14 @@ describe('retries', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
-  it('repeat a read as the server asks', async () => {
+  it('repeat a GET after the wait that the server asks for', async () => {
     const posthorn = await client([later(3), 'reset', wallet])
     expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
     expect(waitsMs).toEqual([3_000, expect.closeTo(375, -3)])
     expect(peer.requests).toHaveLength(3)
   })
 
-  it('repeat a send that has a key, with the same key and body, and no other', async () => {
+  it('repeat a POST that has an idempotency key, with the same key and body, but none without a key', async () => {
     const sent = json(200, { success: true })
     const posthorn = await client(['reset', sent])
     const body = { to: '+12025550123', text: 'once' }
@@ -213,14 +210,14 @@ describe('retries', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
-  it('wait for the first request of a key that is still under way', async () => {
+  it('wait while the first request with the same key is still running', async () => {
     const busy = { success: false, code: 'IDEMPOTENCY_KEY_CONFLICT', error: 'Under way.', requestId: 'req_3' }
     const posthorn = await client([json(409, busy, { 'retry-after': '1' }), json(200, { success: true })])
     await posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k3' })
     expect(waitsMs).toEqual([1_000])
   })
 
-  it('end: after two, at once where more patience is asked for, and when the caller gives up', async () => {
+  it('stop after two, at once for a long Retry-After, and when the caller aborts', async () => {
     const posthorn = await client([later(1)])
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 })
     expect(peer.requests).toHaveLength(3)

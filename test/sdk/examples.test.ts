@@ -13,9 +13,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-// An app may be stricter than we are: with `exactOptionalPropertyTypes` a setting that is not there,
-// as of `process.env`, is no string.
-it('the examples of docs/sdk.md pass the strictest compiler', () => {
+// Applications may use stricter settings than this project: with `exactOptionalPropertyTypes`, an undefined
+// value, as from `process.env`, is not allowed for an optional string.
+it('the examples in docs/sdk.md compile under the strictest settings', () => {
   const guide = readFileSync(join(ROOT, 'docs/sdk.md'), 'utf8')
   const examples = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code)
   expect(examples.length).toBeGreaterThan(1)

@@ -56,7 +56,7 @@ export type Script = {
   /** Closes the connection on a query for registered numbers, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
   groups: { id: string; subject: string; participants: string[] }[]
-  /** The hosts for uploads; this server at the start, until `set`. Null: it refuses to name any. */
+  /** The hosts for uploads; this server at the start, until `set`. Null: it returns none. */
   mediaHosts: readonly string[] | null
   /** The response to an upload. */
   media: 'take' | 'refuse' | 'cut' | 'silent'

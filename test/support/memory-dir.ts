@@ -74,8 +74,8 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * Whether programs may run from here, which a container may forbid: PostgreSQL's programs are copied beside
- * their data if its user cannot reach them in their own place.
+ * Whether programs may run in this directory, which a container may forbid: PostgreSQL’s programs are
+ * copied beside their data if its user cannot reach their original place.
  */
 function letsRun(directory: string): boolean {
   const program = join(directory, 'program')

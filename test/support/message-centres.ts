@@ -12,7 +12,7 @@ import { createSignals } from './signals.ts'
 
 const DRIVE_SMPP = '/usr/lib/kannel/test/drive_smpp'
 const SCRIPT = fileURLToPath(new URL('../channels/peers/smsc.pl', import.meta.url))
-/** drive_smpp connects to a smsbox of its own on this port, whatever else it is told. */
+/** drive_smpp connects to its own smsbox on this port, whatever its options are. */
 const SMSBOX_PORT = 13_001
 
 export const hasKannel = existsSync(DRIVE_SMPP)

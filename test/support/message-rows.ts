@@ -34,7 +34,7 @@ export function acceptRow(
   }
 }
 
-/** A first attempt that the provider took. */
+/** A first attempt that the provider accepted. */
 export function settleRow(
   ids: { accountId: AccountId; id: MessageId; connectionId: ConnectionId; eventId: Id<'evt'> },
   more: Partial<SettleRow> = {},

@@ -34,7 +34,7 @@ import { createSignals } from './signals.ts'
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>
 
-/** All rooms for accounts and operators of one node on a real database, wired as in app.ts. */
+/** All services for accounts and operators of one node, on a real database, wired as in app.ts. */
 export async function openRooms(
   db: Database,
   options: {

@@ -18,7 +18,7 @@ export type SmscBehaviour =
   | 'silent'
   | 'reset-after-submit'
   | 'refuse-connection'
-  /** Answers a submit with bytes that are no SMPP. */
+  /** Answers a submit with bytes that are not SMPP. */
   | 'garbage'
   /** Answers a submit with half a PDU and then nothing. */
   | 'half'

@@ -14,7 +14,7 @@ export type Telegram = {
   calls: readonly BotCall[]
   /** The calls of one method, in order. */
   callsOf(method: string): BotCall[]
-  /** Resolves once that many calls of the method have come. */
+  /** Resolves once that many calls of the method have arrived. */
   called(method: string, count: number): Promise<void>
   /** A person writes to the bot; returns the update's number. */
   say(chatId: number, text: string, more?: object): Promise<number>

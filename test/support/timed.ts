@@ -4,7 +4,8 @@ const TICK_MS = 10
 const LONGEST_TICK_MS = 50
 
 /**
- * The result of a wait, and how long it took in ms; of a time in which this process did not run, 50 ms count.
+ * The result of a wait, and how long it took in ms; each period in which this process did not run counts as
+ * 50 ms.
  */
 export async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
   let tookMs = 0

@@ -14,7 +14,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-describe('what a database was asked is owed an answer until it comes', () => {
+describe('watchQueries()', () => {
   const query = { name: 't_owed', text: 'select 1 as one' }
   test.each<[string, () => Promise<unknown>]>([
     ['a query, and the connection that it needs', () => fresh.query(query)],
@@ -22,10 +22,10 @@ describe('what a database was asked is owed an answer until it comes', () => {
     ['one that is refused', () => fresh.query({ name: 't_refused', text: 'select 1 / 0' }).catch(() => {})],
     ['a transaction', () => fresh.transaction(tx => tx.query(query))],
     ['a copy', () => fresh.copy('copy accounts (id) from stdin', Buffer.alloc(0))],
-  ])('%s', async (_, ask) => {
+  ])('counts %s until the response arrives', async (_, ask) => {
     const watched = watchQueries(database.url)
     const asked = ask()
-    // The pool provides a connection some ticks later, in which no response can arrive.
+    // The pool provides a connection some ticks later; no response can arrive within these ticks.
     for (let ticks = 0; ticks < 10 && watched.count() === 0; ticks++)
       await new Promise(resolve => process.nextTick(resolve))
     expect(watched.count()).toBe(1)

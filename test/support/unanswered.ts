@@ -68,7 +68,7 @@ function countingIn({ queries, signals }: Unanswered, ask: Ask): Ask {
       signals.notify()
     }
     add(1)
-    if (hearsByCallback(args, answered)) return ask.apply(this, args)
+    if (wrapsCallback(args, answered)) return ask.apply(this, args)
     const result = ask.apply(this, args)
     if (!(result instanceof Promise)) throw new Error('nobody hears of the answer to this')
     result.then(answered, answered)
@@ -77,11 +77,11 @@ function countingIn({ queries, signals }: Unanswered, ask: Ask): Ask {
 }
 
 /** Whether the response goes to a callback, the last argument or within the query. Wraps it to call `answered`. */
-function hearsByCallback(args: unknown[], answered: () => void): boolean {
-  const before = (tell: Callback): Callback =>
+function wrapsCallback(args: unknown[], answered: () => void): boolean {
+  const before = (callback: Callback): Callback =>
     function (this: unknown, ...results) {
       answered()
-      tell.apply(this, results)
+      callback.apply(this, results)
     }
   const [question, last] = [args[0] as { callback?: Callback }, args.at(-1)]
   if (typeof last === 'function') args[args.length - 1] = before(last as Callback)
