@@ -55,14 +55,14 @@ async function chat(options: GatewayOptions = {}): Promise<Gateway> {
   return gateway
 }
 
-/** Time stands still: whatever is answered was not waited for. */
+/** The test clock stands still, so a response proves that nothing was waited for. */
 const send = (more: object = {}, idempotencyKey?: string) =>
   account.send({ to: TO, text: 'Hello', ...more }, { live: true, ...(idempotencyKey && { idempotencyKey }) })
 
-/** Where a connection is tried again by its backoff. */
+/** Lets the test clock run, for sends that are retried after a backoff. */
 const sendInTime = (more: object = {}, idempotencyKey?: string) => app.during(send(more, idempotencyKey))
 
-/** Balance, held and captured; they always add up to what was credited. */
+/** Balance, held and captured. Checks that they add up to the amount credited. */
 async function money(): Promise<number[]> {
   const { balance, held, captured, credited } = await account.wallet()
   expect(balance + held + captured).toBeCloseTo(credited, 6)
@@ -91,11 +91,11 @@ async function lastMessage() {
   return (await account.messages())[0]!
 }
 
-describe('another connection of the same channel takes over', () => {
+describe('failover to another connection of the same channel', () => {
   test.each<[string, Parameters<Gateway['act']>[0], Outcome['kind'], number]>([
     ['refuses the message for good', noSuchNumber, 'rejected', 1],
     ['says "not now" until its tries are used up', notNow, 'retry', 2],
-  ])('when the first %s', async (_, act, outcome, tries) => {
+  ])('happens when the first connection %s', async (_, act, outcome, tries) => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(act)
@@ -124,7 +124,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('when nobody listens at the first', async () => {
+  test('happens when the first connection’s server is down', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     await first.close()
@@ -135,7 +135,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('and tries as often as its own policy says, each connection once', async () => {
+  test('uses the retry policy of each connection in turn', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms({ retryPolicy: { maxAttempts: 3, backoffMs: 10 } })]
     first.act(notNow)
@@ -147,7 +147,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('and leaves one that says so for the third time for one that works, whatever tries it has left', async () => {
+  test('happens after the third retryable failure, even if the retry policy allows more attempts', async () => {
     await createAccount()
     const [first, second] = [await sms({ retryPolicy: { maxAttempts: 8, backoffMs: 10 } }), await sms()]
     first.act(notNow)
@@ -156,7 +156,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('and the last one’s refusal is the answer, stored and replayed', async () => {
+  test('responds with the last connection’s rejection, which is stored and replayed', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(notNow)
@@ -171,7 +171,7 @@ describe('another connection of the same channel takes over', () => {
   })
 })
 
-describe('nobody else is asked', () => {
+describe('no failover happens', () => {
   test.each<[string, Parameters<Gateway['act']>[0]]>([
     ['whether it was taken is unknown', 'reset'],
     ['its answer makes no sense', { status: 500, body: 'oops' }],
@@ -189,7 +189,7 @@ describe('nobody else is asked', () => {
     expect(await money()).toEqual([0.99, 0.01, 0])
   })
 
-  test('when the provider only asks to go slower', async () => {
+  test('when the provider throttles', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(nth => (nth === 1 ? slowDown : taken(nth)))
@@ -201,7 +201,7 @@ describe('nobody else is asked', () => {
     expect([first.peer.requests.length, second.peer.requests.length]).toEqual([2, 0])
   })
 
-  test('that is closed, or does not take the type', async () => {
+  test('to a connection that is disabled or does not allow the message type', async () => {
     await createAccount()
     const first = await sms()
     const closed = await sms()
@@ -213,7 +213,7 @@ describe('nobody else is asked', () => {
     expect([closed.peer.requests.length, choosy.peer.requests.length]).toEqual([0, 0])
   })
 
-  test('over a channel that the sender did not leave to us', async () => {
+  test('to another channel when the request names its channel', async () => {
     await createAccount()
     const [first, other] = [await sms(), await chat()]
     first.act(noSuchNumber)
@@ -223,7 +223,7 @@ describe('nobody else is asked', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('that is the sandbox: people wait for this message', async () => {
+  test('from a real provider to the sandbox', async () => {
     await createAccount()
     const first = await sms()
     first.act(noSuchNumber)
@@ -233,8 +233,8 @@ describe('nobody else is asked', () => {
   })
 })
 
-describe('the next channel takes over where the choice is ours', () => {
-  test('priced anew, and told as the channel that took it', async () => {
+describe('failover to the next channel, when the request names none', () => {
+  test('prices the message anew, and responds with the channel that accepted it', async () => {
     await createAccount()
     const [app1, text] = [await chat({ priorityOrder: 10 }), await sms({ priorityOrder: 20 })]
     app1.act(NOT_ON_THE_APP)
@@ -273,7 +273,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
   })
 
-  test('not by another connection of the app that the recipient is not on', async () => {
+  test('skips other connections of a chat app on which the recipient is not registered', async () => {
     await createAccount()
     const [one, two, text] = [await chat({ priorityOrder: 1 }), await chat({ priorityOrder: 2 }), await sms()]
     one.act(NOT_ON_THE_APP)
@@ -281,7 +281,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect([two.peer.requests.length, text.peer.requests.length]).toEqual([0, 1])
   })
 
-  test('with the sender that the body asked for', async () => {
+  test('keeps the sender that the request named', async () => {
     await createAccount()
     const made = await app.call('/api/v2/sms-senders', {
       method: 'POST',
@@ -297,7 +297,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect(JSON.parse(text.peer.requests[0]!.body)).toMatchObject({ from: 'ACME' })
   })
 
-  test('not where its words do not fit', async () => {
+  test('does not happen when the text is too long for the next channel', async () => {
     await createAccount()
     const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
     app1.act(NOT_ON_THE_APP)
@@ -307,7 +307,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('not where nothing covers its price: the first refusal stands, and all is released', async () => {
+  test('does not happen when the next price is not covered: the first rejection stands, the hold is released', async () => {
     await createAccount({ balance: 0.02 })
     const [text, app1] = [await sms({ priorityOrder: 10 }), await chat({ priorityOrder: 20 })]
     text.act(noSuchNumber)
@@ -322,7 +322,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect(await money()).toEqual([0.02, 0, 0])
   })
 
-  test('out of a pool that knows it, and the other pool gets its message back', async () => {
+  test('counts against the new channel’s pool, and gives the message back to the first pool', async () => {
     await createAccount({
       balance: 0,
       plan: {
@@ -347,8 +347,8 @@ describe('the next channel takes over where the choice is ours', () => {
   })
 })
 
-describe('what the sender was told stays told', () => {
-  test('when the message goes elsewhere after the answer', async () => {
+describe('the response stored for replay stays the same', () => {
+  test('when the message fails over after the response', async () => {
     await createAccount()
     const [app1, text] = [
       await chat({ priorityOrder: 10, retryPolicy: { maxAttempts: 2, backoffMs: 60_000 } }),
@@ -380,11 +380,11 @@ describe('what the sender was told stays told', () => {
     expect(await money()).toEqual([0.99, 0, SMS_PRICE])
   })
 
-  test('also of a scheduled message', async () => {
+  test('when a scheduled message fails over', async () => {
     await createAccount()
     const [app1] = [await chat({ priorityOrder: 10 }), await sms()]
     app1.act(NOT_ON_THE_APP)
-    // By the app's clock, which has moved on.
+    // The time by the app's clock, which is ahead of the machine's.
     const { timeline } = await account.message(messageIdOf(await account.send({ to: TO, text: 'x' })))
     const scheduleAt = new Date(Date.parse(timeline[0]!.at) + 60_000).toISOString()
     const sent = await send({ options: { scheduleAt } }, 'later')
@@ -400,7 +400,7 @@ describe('what the sender was told stays told', () => {
 })
 
 describe('a test key', () => {
-  test('never leaves the sandbox', async () => {
+  test('never fails over from the sandbox to another provider', async () => {
     await createAccount()
     const [text, app1] = [await sms(), await chat()]
     const sent = await account.send({ to: '+12025550002', text: 'Hello' })
@@ -414,10 +414,10 @@ describe('a test key', () => {
   })
 })
 
-describe('a recipient who is not on the chat app, by the provider’s word before the send', () => {
+describe('a recipient whom the provider reports as not registered before the send', () => {
   const NOBODY_THERE = '+12025550001'
 
-  test('is reached over the next channel, before anything is priced; an estimate says the same', async () => {
+  test('is sent to over the next channel, and an estimate resolves the same channel', async () => {
     const only = await startTestApp()
     try {
       const sandbox = (await only.admin('GET', '/connections')).body['data'] as {
