@@ -331,7 +331,7 @@ test.each([
   ['GET', '/api/v2/messages/bulk?status=done'],
   ['GET', '/api/v2/messages/bulk?cursor=nonsense'],
   ['GET', '/api/v2/messages/bulk?limit=501'],
-])('%s %s is 400', async (method, path) => {
+])('an invalid query is rejected: %s %s', async (method, path) => {
   expect((await app.call(path, { method, key: account.testKey })).status).toBe(400)
 })
 

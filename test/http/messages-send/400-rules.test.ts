@@ -88,7 +88,7 @@ describe('channel', () => {
     }
   })
 
-  test('rejects unknown channel names, case-sensitively', async () => {
+  test('rejects unknown channel names, which are case-sensitive', async () => {
     const wrong = ['sms', 'whatsapp', 'LOCAL_SMS', 'email', 'telegram', '']
     await allInvalidAt(
       account,

@@ -35,7 +35,7 @@ test('a batch queues a message for each recipient, in order, and responds withou
   expect(await account.message(first.messageId!)).toMatchObject({ to: to[0], requestId: first.requestId })
 })
 
-test('a batch validates each recipient against the content by its own channel', async () => {
+test('a batch routes and validates each recipient on its own', async () => {
   const batch = batchOf(
     await account.send({
       to: ['+12025550123', '+447700900123', 'a@example.com'],
@@ -160,8 +160,8 @@ test('one of twenty concurrent batches with the same key is accepted', async () 
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => account.send(body, { idempotencyKey: 'race' })),
   )
-  const told = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.text))
-  expect(told.size).toBe(1)
+  const responseTexts = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.text))
+  expect(responseTexts.size).toBe(1)
   expect(answers.every(answer => answer.status === 200 || answer.status === 409)).toBe(true)
   expect(await account.messages('?to=%2B12025550177')).toHaveLength(1)
 })
@@ -210,13 +210,16 @@ test('a message cancelled after such a crash is not sent when the batch is compl
 })
 
 test('a batch with a live key sets X-Sandbox when the sandbox accepts a message, also on replay', async () => {
-  for (const [to, said] of [
+  for (const [to, sandboxHeader] of [
     [['+12025550184', 'nobody'], 'true'],
     [['nobody'], null],
   ] as const) {
     for (const replayed of [null, 'true']) {
       const { headers } = await account.send({ to, text: 'x' }, { live: true, idempotencyKey: `to ${to}` })
-      expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([replayed, said])
+      expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([
+        replayed,
+        sandboxHeader,
+      ])
     }
   }
 })

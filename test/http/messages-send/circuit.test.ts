@@ -84,13 +84,13 @@ describe('a connection that fails repeatedly', () => {
     await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
     first.act(notNow)
     for (let at = 0; at < FAILURES_TO_OPEN; at++) await send()
-    const told = await app.call('/api/v2/messages/estimate', {
+    const estimated = await app.call('/api/v2/messages/estimate', {
       method: 'POST',
       key: account.liveKey,
       body: { to: TO, text: 'Hello' },
     })
     const sent = await send()
-    expect((told.body['data'] as Estimate).resolved).toEqual(sent.body['resolved'])
+    expect((estimated.body['data'] as Estimate).resolved).toEqual(sent.body['resolved'])
     expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
   })
 

@@ -236,8 +236,8 @@ describe('no failover happens', () => {
 describe('failover to the next channel, when the request names none', () => {
   test('prices the message anew, and responds with the channel that accepted it', async () => {
     await createAccount()
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms({ priorityOrder: 20 })]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms({ priorityOrder: 20 })]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ text: 'x'.repeat(200) }, 'moved')
     expect(sent.status, sent.text).toBe(200)
     expect(sent.body).toMatchObject({
@@ -250,7 +250,7 @@ describe('failover to the next channel, when the request names none', () => {
       },
       billing: { estimatedCost: 0.02, currency: 'USD', parts: 2 },
     })
-    expect([app1.peer.requests.length, text.peer.requests.length]).toEqual([1, 1])
+    expect([chatApp.peer.requests.length, text.peer.requests.length]).toEqual([1, 1])
     expect(JSON.parse(text.peer.requests[0]!.body)).toMatchObject({ to: TO, from: 'Posthorn' })
     expect(await account.message(messageIdOf(sent))).toMatchObject({
       channel: 'local_sms',
@@ -290,8 +290,8 @@ describe('failover to the next channel, when the request names none', () => {
     })
     const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
     expect((await app.admin('POST', `/sms-senders/${id}/approve`)).status).toBe(200)
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ sender: { id } })
     expect(sent.body).toMatchObject({ resolved: { channel: 'local_sms', senderSource: 'request' } })
     expect(JSON.parse(text.peer.requests[0]!.body)).toMatchObject({ from: 'ACME' })
@@ -299,8 +299,8 @@ describe('failover to the next channel, when the request names none', () => {
 
   test('does not happen when the text is too long for the next channel', async () => {
     await createAccount()
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ text: 'x'.repeat(2_000) })
     expect([sent.status, sent.body['code']]).toEqual([400, 'CHATAPP_NOT_REGISTERED'])
     expect(text.peer.requests).toHaveLength(0)
@@ -309,11 +309,11 @@ describe('failover to the next channel, when the request names none', () => {
 
   test('does not happen when the next price is not covered: the first rejection stands, the hold is released', async () => {
     await createAccount({ balance: 0.02 })
-    const [text, app1] = [await sms({ priorityOrder: 10 }), await chat({ priorityOrder: 20 })]
+    const [text, chatApp] = [await sms({ priorityOrder: 10 }), await chat({ priorityOrder: 20 })]
     text.act(noSuchNumber)
     const sent = await send()
     expect([sent.status, sent.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
-    expect(app1.peer.requests).toHaveLength(0)
+    expect(chatApp.peer.requests).toHaveLength(0)
     expect(await lastMessage()).toMatchObject({
       status: 'failed',
       channel: 'local_sms',
@@ -332,15 +332,15 @@ describe('failover to the next channel, when the request names none', () => {
         ],
       },
     })
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     expect((await send()).body).toMatchObject({ status: 'sent', resolved: { channel: 'local_sms' } })
     const { plan } = await account.read<{ plan: { pool: { channels: string[]; used: number }[] } }>(
       '/api/v2/account',
     )
     expect(plan.pool.map(pool => pool.used)).toEqual([0, 1])
     text.act(noSuchNumber)
-    app1.act(NOT_ON_THE_APP)
+    chatApp.act(NOT_ON_THE_APP)
     expect((await sendInTime({ to: '+12025550124' })).status).toBe(400)
     expect((await account.footprint()).poolUsed).toBe(1)
     expect(await money()).toEqual([0, 0, 0])
@@ -350,11 +350,11 @@ describe('failover to the next channel, when the request names none', () => {
 describe('the response stored for replay stays the same', () => {
   test('when the message fails over after the response', async () => {
     await createAccount()
-    const [app1, text] = [
+    const [chatApp, text] = [
       await chat({ priorityOrder: 10, retryPolicy: { maxAttempts: 2, backoffMs: 60_000 } }),
       await sms(),
     ]
-    app1.act(nth => (nth === 1 ? graphError(503, 131016) : NOT_ON_THE_APP))
+    chatApp.act(nth => (nth === 1 ? graphError(503, 131016) : NOT_ON_THE_APP))
     const sent = await sendInTime({}, 'told before')
     expect(sent.body).toMatchObject({
       status: 'queued',
@@ -371,8 +371,8 @@ describe('the response stored for replay stays the same', () => {
     expect(text.peer.requests).toHaveLength(1)
     expect(await account.message(id)).toMatchObject({ channel: 'local_sms', provider: 'http-sms' })
     expect(await attempts(id)).toEqual([
-      { attempt: 1, outcome: 'retry', provider: 'whatsapp-cloud', connectionId: app1.connectionId },
-      { attempt: 2, outcome: 'rejected', provider: 'whatsapp-cloud', connectionId: app1.connectionId },
+      { attempt: 1, outcome: 'retry', provider: 'whatsapp-cloud', connectionId: chatApp.connectionId },
+      { attempt: 2, outcome: 'rejected', provider: 'whatsapp-cloud', connectionId: chatApp.connectionId },
       { attempt: 3, outcome: 'accepted', provider: 'http-sms', connectionId: text.connectionId },
     ])
     const again = await send({}, 'told before')
@@ -382,8 +382,8 @@ describe('the response stored for replay stays the same', () => {
 
   test('when a scheduled message fails over', async () => {
     await createAccount()
-    const [app1] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     // The time by the app's clock, which is ahead of the machine's.
     const { timeline } = await account.message(messageIdOf(await account.send({ to: TO, text: 'x' })))
     const scheduleAt = new Date(Date.parse(timeline[0]!.at) + 60_000).toISOString()
@@ -402,10 +402,10 @@ describe('the response stored for replay stays the same', () => {
 describe('a test key', () => {
   test('never fails over from the sandbox to another provider', async () => {
     await createAccount()
-    const [text, app1] = [await sms(), await chat()]
+    const [text, chatApp] = [await sms(), await chat()]
     const sent = await account.send({ to: '+12025550002', text: 'Hello' })
     expect([sent.status, sent.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
-    expect([text.peer.requests.length, app1.peer.requests.length]).toEqual([0, 0])
+    expect([text.peer.requests.length, chatApp.peer.requests.length]).toEqual([0, 0])
     const { timeline } = await account.message((await lastMessage()).messageId)
     expect(timeline.filter(entry => entry.event === 'attempt').map(entry => entry.provider)).toEqual([
       'sandbox',
@@ -433,7 +433,7 @@ describe('a recipient whom the provider reports as not registered before the sen
         priorityOrder: 1,
       })
       const other = await only.createAccount()
-      const told = await only.call('/api/v2/messages/estimate', {
+      const estimated = await only.call('/api/v2/messages/estimate', {
         method: 'POST',
         key: other.liveKey,
         body: { to: NOBODY_THERE, text: 'Hello' },
@@ -443,7 +443,7 @@ describe('a recipient whom the provider reports as not registered before the sen
         status: 'sent',
         resolved: { channel: 'local_sms', channels: ['local_sms'] },
       })
-      expect((told.body['data'] as { resolved: unknown }).resolved).toEqual(sent.body['resolved'])
+      expect((estimated.body['data'] as { resolved: unknown }).resolved).toEqual(sent.body['resolved'])
       const reachable = await only.during(other.send({ to: TO, text: 'Hello' }, { live: true }))
       expect(reachable.body).toMatchObject({ resolved: { channel: 'official_chatapp' } })
       const asked = await other.send(

@@ -120,7 +120,7 @@ describe('403', () => {
     expectProblem(answer, 403, 'FORBIDDEN')
   })
 
-  test('not for a key with the role member that has the permission', async () => {
+  test('does not apply to a key of a member that has the permission', async () => {
     const { apiKey } = await createKey(account, { role: 'member', permissions: ['messages:create'] })
     expect((await post(apiKey)).status).toBe(200)
   })

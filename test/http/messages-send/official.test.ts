@@ -279,11 +279,11 @@ describe('a WhatsApp webhook', () => {
     const before = await account.wallet()
     const { id, wamid } = await sentBy(first)
     expect((await account.wallet()).captured).toBeCloseTo(before.captured + PRICE, 6)
-    const told = await postWebhook(
+    const webhook = await postWebhook(
       first,
       event(messagesChange({ statuses: [failed(131026, { id: wamid })] })),
     )
-    expect(told.status).toBe(200)
+    expect(webhook.status).toBe(200)
     const message = await account.message(id)
     expect(message).toMatchObject({
       status: 'failed',

@@ -109,7 +109,7 @@ describe('200 when a message is cancelled', () => {
   })
 })
 
-describe('403', () => {
+describe('403 when a cancel is not allowed', () => {
   test('for a key with messages:read only', async () => {
     const { body } = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Reads only',
@@ -136,7 +136,7 @@ describe('403', () => {
   })
 })
 
-describe('409', () => {
+describe('409 when a message cannot be cancelled', () => {
   test.each([
     ['delivered', PHONE],
     ['unknown', '+12025550005'],

@@ -225,7 +225,7 @@ describe('400 for an invalid query', () => {
   })
 })
 
-describe('403', () => {
+describe('403 for the list of messages', () => {
   test('without messages:read, or when the account’s phone is not verified', async () => {
     const key = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Sends only',

@@ -160,7 +160,7 @@ describe('POST /api/v2/official-senders/{id}/default', () => {
     ['another account’s', () => foreign],
     ['one that there is not', () => 'cnn_00000000000000000000000000'],
     ['what is no id', () => 'nobody'],
-  ])('returns 404 for an id that is %s', async (_, id) => {
+  ])('returns 404 for: %s', async (_, id) => {
     expect(await choose(account.liveKey, id())).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
   })
 

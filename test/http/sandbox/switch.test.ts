@@ -87,10 +87,14 @@ describe('the sandbox’s connection', () => {
     expect(await policiesOf(app, account.liveKey)).toEqual(CHANNELS.map(() => false))
     expect(await policiesOf(app, account.testKey)).toEqual(CHANNELS.map(() => true))
     const template = { name: 'hello', category: 'chatapp', subType: 'utility', language: 'en', body: 'Hello' }
-    const put = (key: string) => app.call('/api/v2/templates', { method: 'POST', key, body: template })
-    const unput = await put(account.liveKey)
-    expect([unput.status, faultPaths(unput)], unput.text).toEqual([400, ['officialSenderId']])
-    expect((await put(account.testKey)).status).toBe(201)
+    const createTemplate = (key: string) =>
+      app.call('/api/v2/templates', { method: 'POST', key, body: template })
+    const rejectedTemplate = await createTemplate(account.liveKey)
+    expect([rejectedTemplate.status, faultPaths(rejectedTemplate)], rejectedTemplate.text).toEqual([
+      400,
+      ['officialSenderId'],
+    ])
+    expect((await createTemplate(account.testKey)).status).toBe(201)
 
     await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: true })
     const back = await app.until(

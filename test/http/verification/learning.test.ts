@@ -92,12 +92,12 @@ test('the learned channel order follows the conversion of codes, and falls back 
     channels: ['official_chatapp', 'local_sms'],
     order: { by: 'learned', country: 'US' },
   })
-  const [app1, sms] = learned.order!.channels
-  expect(app1!.conversion).toBeGreaterThan(0.8)
+  const [chatApp, sms] = learned.order!.channels
+  expect(chatApp!.conversion).toBeGreaterThan(0.8)
   expect(sms!.conversion).toBeLessThan(0.4)
   // The sandbox reports delivery after a second.
-  expect(app1!.deliverySeconds).toBeLessThan(10)
-  expect(app1!.codes).toBeGreaterThanOrEqual(40)
+  expect(chatApp!.deliverySeconds).toBeLessThan(10)
+  expect(chatApp!.codes).toBeGreaterThanOrEqual(40)
 
   // A channel in the request still takes precedence.
   const { channel } = await ver.start({ to: nextPhone(), channel: 'local_sms' }, LIVE)
@@ -167,7 +167,7 @@ test.each([
   [{ trialPercent: 21 }, 'verification.trialPercent'],
   [{ trialPercent: -1 }, 'verification.trialPercent'],
   [{ trialPercent: 0.5 }, 'verification.trialPercent'],
-])('rejects the updateSettings %j', async (verification, path) => {
+])('rejects invalid settings: %j', async (verification, path) => {
   const answer = await app.call('/api/v2/account', {
     method: 'PATCH',
     key: account.liveKey,
