@@ -51,7 +51,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** A code, a mail and a picture, a second apart. */
+/** Stores a one-time code, an e-mail and a picture, a second apart. */
 async function fill(): Promise<void> {
   const bench = createSandboxBench(database.db, caller().account.id)
   const link = await bench.open()
@@ -87,8 +87,8 @@ async function rows(path: string, key = 'test'): Promise<SandboxMessage[]> {
   return answer.body['data'] as SandboxMessage[]
 }
 
-describe('200', () => {
-  test('newest first, whole, codes and media included', async () => {
+describe('the list of sandbox messages', () => {
+  test('is newest first and complete, codes and media included', async () => {
     const answer = await frame.call('GET', PATH, { key: 'test' })
     expect(answer.body).toMatchObject({ success: true, nextCursor: null })
     const data = answer.body['data'] as SandboxMessage[]
@@ -107,25 +107,25 @@ describe('200', () => {
     expect(data[0]!.receivedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test.each(['reader', 'creator', 'unverified'])('to any test key: the %s one', async key => {
+  test.each(['reader', 'creator', 'unverified'])('is available to any test key: %s', async key => {
     expect(await rows(PATH, key)).toHaveLength(3)
   })
 
-  test('one recipient, the plus escaped or not', async () => {
+  test('is filtered by recipient, with the plus escaped or not', async () => {
     for (const to of ['%2B15550104567', '+15550104567', '%2B1%20555-010%204567', 'ann@example.com']) {
       expect(await rows(`${PATH}?to=${to}`)).toHaveLength(1)
     }
     expect(await rows(`${PATH}?to=bob@example.com`)).toEqual([])
   })
 
-  test('page by page', async () => {
+  test('is paged', async () => {
     const first = await frame.call('GET', `${PATH}?limit=2`, { key: 'test' })
     const cursor = encodeURIComponent(String(first.body['nextCursor']))
     const second = await rows(`${PATH}?limit=2&cursor=${cursor}`)
     expect(second.map(row => row.messageId)).toEqual(messageIds.slice(0, 1))
   })
 
-  test('no more of large mails at once than 4 MB, and all of them page by page', async () => {
+  test('has at most 4 MB of large e-mails on a page, and all of them over its pages', async () => {
     const account = 'acc_00000000000000000000000003' as AccountId
     await database.db.query({
       name: 'large_mails',
@@ -152,7 +152,7 @@ describe('200', () => {
     ])
   })
 
-  test("nothing of another account's", async () => {
+  test('has no messages of another account', async () => {
     expect(await rows(PATH, 'stranger')).toEqual([])
   })
 })
@@ -180,13 +180,13 @@ test.each([null, 'nobody'])('401 for the key %s', async key => {
   expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHORIZED'])
 })
 
-test('403 for a live key, whatever it may do', async () => {
+test('403 for a live key', async () => {
   const answer = await frame.call('GET', PATH, { key: 'live' })
   expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
   expect(answer.text).not.toContain('123456')
 })
 
-test('503 while the database is away', async () => {
+test('503 while the database is unreachable', async () => {
   const answer = await frameWithoutDatabase.call('GET', PATH, { key: 'test' })
   expect([answer.status, answer.body['code']]).toEqual([503, 'SERVICE_UNAVAILABLE'])
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)

@@ -20,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-describe('a job that is taken in', () => {
-  test('answers with the fields of the contract, and nothing else', async () => {
+describe('an accepted bulk job', () => {
+  test('is returned with exactly the fields of the contract', async () => {
     const answer = await createBulk(app, account, {
       name: 'October',
       messagesPerSecond: 7,
@@ -44,7 +44,7 @@ describe('a job that is taken in', () => {
     })
   })
 
-  test('is validated, sent and completed, each row a message of its own', async () => {
+  test('is validated, sent and completed, with one message for each row', async () => {
     const rows = [
       ...bulkRows(2),
       { to: '+12025550002', content: { text: 'refused' }, messageType: 'utility' },
@@ -78,7 +78,7 @@ describe('a job that is taken in', () => {
     expect(await readBulkRows(account, job.id, '?status=pending')).toEqual([])
   })
 
-  test('is seen as accepting while its body comes, in whatever order of keys', async () => {
+  test('has the status accepting while its body arrives, whatever the order of its keys', async () => {
     const slow = streamBulk(app, account, 'slow')
     const messages = JSON.stringify(bulkRows(3)).slice(0, -1)
     await slow.write(`{"messages": ${messages}, `)
@@ -95,8 +95,8 @@ describe('a job that is taken in', () => {
   })
 })
 
-describe('the same key', () => {
-  test('gives the same job for the same body, whatever the order of its keys', async () => {
+describe('an idempotency key used again', () => {
+  test('returns the same job for the same body, whatever the order of the JSON keys', async () => {
     const rows = bulkRows(2)
     const first = await createBulk(
       app,
@@ -147,7 +147,7 @@ describe('the same key', () => {
     ['of a rate that is none', { messagesPerSecond: 11, messages: bulkRows(2) }],
     ['without messages', { messagesPerSecond: 3 }],
     ['with an item that is no message', { messagesPerSecond: 3, messages: [...bulkRows(2), null] }],
-  ])('is a conflict for a body that is %s, too', async (what, other) => {
+  ])('is a conflict for an invalid body, too: %s', async (what, other) => {
     const body = { messagesPerSecond: 3, messages: bulkRows(2) }
     const key = `conflict with a body ${what}`
     const first = await createBulk(app, account, body, { key })
@@ -157,7 +157,7 @@ describe('the same key', () => {
     expect((await createBulk(app, account, body, { key })).body['id']).toBe(first.body['id'])
   })
 
-  test('is free again where both bodies are refused, the second while the first comes in', async () => {
+  test('does not block when both requests are rejected, the second sent while the first still arrives', async () => {
     const slow = streamBulk(app, account, 'both refused')
     const messages = JSON.stringify(bulkRows(3)).slice(0, -1)
     await slow.write(`{"messages": ${messages}, `)
@@ -171,7 +171,7 @@ describe('the same key', () => {
     expect((await app.during(refused)).body['code']).toBe('MESSAGES_PER_SECOND_INVALID')
   })
 
-  test('of many requests at once makes one job', async () => {
+  test('creates one job for many concurrent requests', async () => {
     const body = { messagesPerSecond: 3, messages: bulkRows(5) }
     const answers = await app.during(
       Promise.all(Array.from({ length: 30 }, () => createBulk(app, account, body, { key: 'at once' }))),
@@ -181,7 +181,7 @@ describe('the same key', () => {
     expect(answers.filter(answer => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1)
   })
 
-  test('belongs to its account', async () => {
+  test('is limited to its account, as is the job', async () => {
     const other = await app.createAccount()
     const body = { messagesPerSecond: 3, messages: bulkRows(1) }
     const mine = await createBulk(app, account, body, { key: 'mine' })
@@ -194,7 +194,7 @@ describe('the same key', () => {
   })
 })
 
-test('jobs are listed, the newest first, page by page', async () => {
+test('bulk jobs are listed newest first, page by page', async () => {
   const other = await app.createAccount()
   const ids: string[] = []
   for (let at = 0; at < 3; at++) {

@@ -22,7 +22,7 @@ afterAll(() => app.stop())
 
 const FINE = { messagesPerSecond: 5, messages: bulkRows(2) }
 
-/** Refused with this code, and nothing is left of it. */
+/** Expects a rejection with this code, and that nothing of the job is stored. */
 async function expectRefusal(body: unknown, code: string, status = 400) {
   const before = await countStored()
   const answer = await createBulk(app, account, body)
@@ -40,7 +40,7 @@ async function countStored(): Promise<{ jobs: number; rows: number }> {
 }
 
 describe('the idempotency key', () => {
-  test('must be there', async () => {
+  test('is required', async () => {
     const answer = await createBulk(app, account, FINE, { key: null })
     expect([answer.status, answer.body['code']]).toEqual([400, 'IDEMPOTENCY_KEY_REQUIRED'])
   })
@@ -50,11 +50,11 @@ describe('the idempotency key', () => {
     expect([answer.status, answer.body['code']]).toEqual([400, 'IDEMPOTENCY_KEY_INVALID'])
   })
 
-  test('may have 200', async () => {
+  test('may have 200 characters', async () => {
     expect((await createBulk(app, account, FINE, { key: 'k'.repeat(200) })).status).toBe(202)
   })
 
-  test('may have 200 in UTF-8, of several bytes each, and no more', async () => {
+  test('may have 200 multi-byte characters of UTF-8, and no more', async () => {
     for (const [letters, status] of [
       [200, 202],
       [201, 400],
@@ -64,7 +64,7 @@ describe('the idempotency key', () => {
     }
   })
 
-  test('is looked at before the body', async () => {
+  test('is checked before the body', async () => {
     const answer = await createBulk(app, account, 'no JSON at all', { key: null })
     expect(answer.body['code']).toBe('IDEMPOTENCY_KEY_REQUIRED')
   })
@@ -89,7 +89,7 @@ test.each([
   ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
   ['a name that is no text', { ...FINE, name: 5 }],
   ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
-])('a body that is %s is INVALID_REQUEST_BODY', async (_, body) => {
+])('a bulk body that is %s is rejected with INVALID_REQUEST_BODY', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
 
@@ -101,24 +101,27 @@ test.each([
   ['no message', { messagesPerSecond: 5, messages: [null], name: 5 }],
   ['a wrong rate', '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]} x'],
   ['a mark inside', '{"messagesPerSecond": \ufeff5, "messages": [{"to": "+12025552000"}]}'],
-])('INVALID_REQUEST_BODY comes before %s', async (_, body) => {
+])('INVALID_REQUEST_BODY takes precedence over another fault: %s', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
 
 test.each([0, 11, 2.5, '5', null, -1, true, [5], undefined, 1e300])(
-  'messagesPerSecond %j is refused, and never lowered',
+  'messagesPerSecond %j is rejected, not lowered',
   async messagesPerSecond => {
     await expectRefusal({ ...FINE, messagesPerSecond }, 'MESSAGES_PER_SECOND_INVALID')
     await expectRefusal({ messages: FINE.messages, messagesPerSecond }, 'MESSAGES_PER_SECOND_INVALID')
   },
 )
 
-test.each([undefined, [], {}, null, 'text', 5])('messages %j are MESSAGES_REQUIRED', async messages => {
-  await expectRefusal({ messagesPerSecond: 5, messages }, 'MESSAGES_REQUIRED')
-  await expectRefusal({ messages, messagesPerSecond: 5 }, 'MESSAGES_REQUIRED')
-})
+test.each([undefined, [], {}, null, 'text', 5])(
+  'messages %j are rejected with MESSAGES_REQUIRED',
+  async messages => {
+    await expectRefusal({ messagesPerSecond: 5, messages }, 'MESSAGES_REQUIRED')
+    await expectRefusal({ messages, messagesPerSecond: 5 }, 'MESSAGES_REQUIRED')
+  },
+)
 
-describe('an item that is no message', () => {
+describe('an item of messages that is not valid', () => {
   test.each([
     ['null', null, 'messages[1]'],
     ['a number', 5, 'messages[1]'],
@@ -137,7 +140,7 @@ describe('an item that is no message', () => {
       { to: '+12025552000', scheduleAt: '2030-01-01T00:00:00Z' },
       'messages[1].scheduleAt',
     ],
-  ])('%s', async (_, row, path) => {
+  ])('is rejected with its path: %s', async (_, row, path) => {
     const answer = await expectRefusal(
       { messagesPerSecond: 5, messages: [bulkRows(1)[0], row] },
       'INVALID_MESSAGE',
@@ -145,13 +148,13 @@ describe('an item that is no message', () => {
     expect(faultPaths(answer)).toEqual([path])
   })
 
-  test('comes after a wrong rate, wherever that stands', async () => {
+  test('is reported only when messagesPerSecond is valid, whatever their order', async () => {
     await expectRefusal({ messages: [null], messagesPerSecond: 11 }, 'MESSAGES_PER_SECOND_INVALID')
     await expectRefusal({ messages: [], messagesPerSecond: 0 }, 'MESSAGES_PER_SECOND_INVALID')
     await expectRefusal({ messages: [null], messagesPerSecond: 10 }, 'INVALID_MESSAGE')
   })
 
-  test('in the middle of a stream leaves no job, and no row', async () => {
+  test('in the middle of a streamed body leaves no job or rows', async () => {
     const before = await countStored()
     const slow = streamBulk(app, account, 'bad-midway')
     await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
@@ -159,13 +162,13 @@ describe('an item that is no message', () => {
     slow.end('null]}')
     expect(await app.during(slow.answer)).toMatchObject({ status: 400, body: { code: 'INVALID_MESSAGE' } })
     expect(await app.until(countStored, stored => stored.rows === before.rows)).toEqual(before)
-    // Its key is free.
+    // Its idempotency key is free again.
     expect((await createBulk(app, account, FINE, { key: 'bad-midway' })).status).toBe(202)
   })
 })
 
-describe('a body that does not come to its end', () => {
-  test('rejects the job, removes its rows, and frees its key', async () => {
+describe('a bulk body that does not arrive complete', () => {
+  test('rejects the job, removes its rows, and frees its idempotency key when the connection is cut', async () => {
     const before = await countStored()
     const slow = streamBulk(app, account, 'cut')
     await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
@@ -187,7 +190,7 @@ describe('a body that does not come to its end', () => {
     expect(again.headers.get('idempotency-replayed')).toBeNull()
   })
 
-  test('is answered where it is no JSON any more', async () => {
+  test('gets a 400 when it stops being valid JSON, and the job is rejected', async () => {
     const slow = streamBulk(app, account, 'broken')
     await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
     const [accepting] = await app.until(
@@ -206,7 +209,7 @@ describe('a body that does not come to its end', () => {
     expect(await readBulkRows(account, accepting!.id)).toEqual([])
   })
 
-  test('is not waited for longer than hardly anything comes', async () => {
+  test('gets a 408 when it arrives too slowly', async () => {
     const slow = streamBulk(app, account, 'drop by drop')
     await slow.write('{"messagesPerSecond": 5, "messages": [{"to": "+12025552000"},')
     const answer = app.during(slow.answer)
@@ -215,7 +218,7 @@ describe('a body that does not come to its end', () => {
   })
 })
 
-describe('other refusals', () => {
+describe('a bulk request is rejected for', () => {
   test('an inactive subscription', async () => {
     const inactive = await app.createAccount({ plan: { name: 'p', status: 'inactive' } })
     const answer = await createBulk(app, inactive, 'not even JSON')
@@ -230,19 +233,19 @@ describe('other refusals', () => {
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
   })
 
-  test('no key', async () => {
+  test('a missing API key', async () => {
     const answer = await app.call('/api/v2/messages/bulk', { method: 'POST', body: FINE })
     expect(answer.status).toBe(401)
   })
 
-  test('another type than JSON', async () => {
+  test('a content type other than JSON', async () => {
     const answer = await createBulk(app, account, '{}', { headers: { 'content-type': 'text/csv' } })
     expect([answer.status, answer.body['code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     const headers = { 'content-type': 'Application/JSON ; charset=utf-8' }
     expect((await createBulk(app, account, '[]', { headers })).body['code']).toBe('INVALID_REQUEST_BODY')
   })
 
-  test('a body beyond the limit: by its length, and while it comes', async () => {
+  test('a body over the size limit, known by its length or while it arrives', async () => {
     const before = await countStored()
     const messages = bulkRows(3_000, { content: { text: 'x'.repeat(400) } })
     expect(JSON.stringify(messages).length).toBeGreaterThan(1_048_576)
@@ -250,12 +253,12 @@ describe('other refusals', () => {
     const slow = streamBulk(app, account, 'too large')
     slow.end(JSON.stringify({ messagesPerSecond: 5, messages }))
     expect(await app.during(slow.answer)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } })
-    // Fewer where what an earlier test left is swept meanwhile.
+    // Fewer when the rows left by an earlier test are cleaned up meanwhile.
     await app.until(countStored, stored => stored.rows <= before.rows)
   })
 })
 
-test('whoever is refused in the middle of a long body is heard out, and the connection goes on', async () => {
+test('a rejected long body is read to its end, and the connection stays usable for the next request', async () => {
   const body = JSON.stringify({ messagesPerSecond: 5, messages: bulkRows(9_000) }).padEnd(1_800_000)
   const head = `Host: a\r\nX-API-Key: ${account.testKey}\r\n`
   const large =
@@ -268,8 +271,8 @@ test('whoever is refused in the middle of a long body is heard out, and the conn
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
 })
 
-describe('rows that do not pass', () => {
-  test('reject the job, are all listed, and nothing is sent', async () => {
+describe('a bulk job that does not pass validation', () => {
+  test('is rejected with all invalid rows listed, and sends nothing', async () => {
     const wrong = [
       { to: 'nobody', content: { text: 'x' } },
       { to: '+12025552000' },
@@ -299,7 +302,7 @@ describe('rows that do not pass', () => {
     expect(await account.messages(`?bulkJobId=${job.id}`)).toEqual([])
   })
 
-  test('10,000 of 10,000', async () => {
+  test('lists all 10,000 rows when all are invalid', async () => {
     const messages = Array.from({ length: 10_000 }, () => ({ to: 'x' }))
     const { body } = await createBulk(app, account, { messagesPerSecond: 10, messages })
     const job = await untilBulk(app, account, body['id'] as string, 'rejected')
@@ -316,7 +319,7 @@ describe('rows that do not pass', () => {
     expect(seen).toBe(10_000)
   })
 
-  test('an account that cannot pay for one message', async () => {
+  test('is rejected when the account cannot pay for one message', async () => {
     const poor = await app.createAccount({ balance: 0 })
     const { body } = await createBulk(app, poor, FINE, { live: true })
     const job = await untilBulk(app, poor, body['id'] as string, 'rejected')
@@ -328,7 +331,7 @@ test.each([
   ['GET', '/api/v2/messages/bulk?status=done'],
   ['GET', '/api/v2/messages/bulk?cursor=nonsense'],
   ['GET', '/api/v2/messages/bulk?limit=501'],
-])('%s %s is 400', async (method, path) => {
+])('an invalid query is rejected: %s %s', async (method, path) => {
   expect((await app.call(path, { method, key: account.testKey })).status).toBe(400)
 })
 
@@ -339,14 +342,14 @@ test.each([
   ['POST', '/pause'],
   ['POST', '/resume'],
   ['POST', '/cancel'],
-])('%s of a job that is not there is JOB_NOT_FOUND: %s', async (method, path) => {
+])('%s for an unknown bulk job is JOB_NOT_FOUND: %s', async (method, path) => {
   for (const id of ['job_01arz3ndektsv4rrffq69g5fav', 'nonsense', 'msg_01arz3ndektsv4rrffq69g5fav']) {
     const answer = await app.call(`/api/v2/messages/bulk/${id}${path}`, { method, key: account.testKey })
     expect([answer.status, answer.body['code']]).toEqual([404, 'JOB_NOT_FOUND'])
   }
 })
 
-test('what can be no id is a job that is not there, and asks for the key like any other', async () => {
+test('a malformed job id is JOB_NOT_FOUND with an API key, and 401 without', async () => {
   for (const id of ['job_%00', 'x'.repeat(300), 'x'.repeat(3_000)]) {
     const path = `/api/v2/messages/bulk/${id}`
     const known = await app.call(path, { key: account.testKey })

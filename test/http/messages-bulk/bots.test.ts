@@ -3,7 +3,7 @@ import type { BotView } from '../../../src/contract/bot.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulkRows, untilBulk } from '../../support/bulk.ts'
 
-/** Rows of one job to several chats of bots: each is held against its own. */
+/** Rows of one job to several chats of bots: each row is validated against its own chat. */
 
 let app: TestApp
 let account: TestAccount
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => app.stop())
 
-/** Subscribers that the bots of the sandbox have; each is taken at once. */
+/** Subscribers of the sandbox's bots, which accept messages at once. */
 const ADA = '7000001000'
 const LATE = '7000000004'
 
@@ -42,13 +42,13 @@ async function ended(messages: object[]) {
   return { job, invalid: invalid.map(({ index, errorCode }) => [index, errorCode]) }
 }
 
-test('a bot may stand behind rows that name none', async () => {
+test('rows to a bot and rows to phone numbers can be mixed in one bulk job', async () => {
   const { job, invalid } = await ended([...bulkRows(1), row(ADA), ...bulkRows(1), row(LATE)])
   expect(invalid).toEqual([])
   expect(job).toMatchObject({ status: 'completed', counts: { sent: 4, failed: 0 } })
 })
 
-test('a chat that never started the bot is found behind one that did, and so is a bot of nobody', async () => {
+test('a row to a chat that never started the bot, or to an unknown bot, is invalid', async () => {
   const nobody = `bot_${'0'.repeat(26)}`
   const { job, invalid } = await ended([row(ADA), row('7000009999'), row(LATE), row(ADA, nobody), row(ADA)])
   expect(job).toMatchObject({ status: 'rejected', errorCode: 'VALIDATION_FAILED' })
@@ -58,7 +58,7 @@ test('a chat that never started the bot is found behind one that did, and so is 
   ])
 })
 
-test('what is wrong with the first chat is not said of the others', async () => {
+test('an invalid chat in the first row does not make the other rows invalid', async () => {
   const { invalid } = await ended([row('7000009999'), row(ADA), row(LATE)])
   expect(invalid).toEqual([[0, 'VALIDATION_ERROR']])
 })

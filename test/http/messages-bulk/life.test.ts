@@ -28,21 +28,21 @@ function post(account: TestAccount, id: string, verb: string): Promise<Answer> {
   return app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.testKey })
 }
 
-describe('the pace', () => {
-  test('is never above the job’s rate in any second, and hardly below it', async () => {
+describe('the rate of a bulk job', () => {
+  test('never exceeds messagesPerSecond in any second, and is hardly lower', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 5, bulkRows(40))
     await untilBulk(app, account, id, 'completed')
     const times = await sentTimes(app, id)
     expect(times).toHaveLength(40)
     expect(mostInASecond(times)).toBe(5)
-    // Eight seconds' worth: seven full ones lie between the first and the last.
+    // Rows for eight seconds: at least seven lie between the first and the last.
     expect(times.at(-1)! - times[0]!).toBeLessThan(8_500)
-    // One after the other: a burst that took longer to arrive than the next one would be twice the rate.
+    // Evenly spaced: two bursts close together would be twice the rate.
     expect(Math.min(...times.slice(1).map((at, before) => at - times[before]!))).toBeGreaterThan(150)
   })
 
-  test('of an account’s jobs together is its ceiling, dealt out in the order of creation', async () => {
+  test('is limited for all jobs of an account together, the oldest job first', async () => {
     const account = await app.createAccount({ plan: { name: 'p', bulkCeilingPerSecond: 6 } })
     const [first, second, third] = [
       await begin(account, 4, bulkRows(40)),
@@ -61,38 +61,38 @@ describe('the pace', () => {
     expect(mostInASecond([...one, ...two, ...three])).toBe(6)
     expect(mostInASecond(one)).toBe(4)
     expect(mostInASecond(two)).toBe(4)
-    // What the first one leaves: two a second until it is handed over.
+    // The first job leaves two a second to the second job.
     expect(mostInASecond(two.filter(at => at < one.at(-1)!))).toBe(2)
     expect(three[0]).toBeGreaterThan(one.at(-1)! - 1_000)
   })
 })
 
-describe('pause, resume and cancel', () => {
-  test('is the same behind a provider that kept some of them waiting', async () => {
+describe('rate, pause, resume and cancel', () => {
+  test('the rate is kept when the provider does not respond to some messages', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account, config: { maxConnections: 2 } })
-    const askedMs: number[] = []
+    const submittedMs: number[] = []
     gateway.act(nth => {
-      askedMs.push(app.now())
+      submittedMs.push(app.now())
       return nth <= 2 ? 'silent' : taken(nth)
     })
     const id = await begin(account, 4, bulkRows(20), { live: true })
-    // The first two are given up in the end, which makes room for all that waited.
+    // The first two time out in the end, which frees their connections for all that waited.
     await app.until(
-      async () => askedMs.length,
+      async () => submittedMs.length,
       count => count === 20,
     )
-    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(4)
+    expect(mostInASecond(submittedMs)).toBeLessThanOrEqual(4)
     await post(account, id, 'cancel')
     await gateway.close()
   })
 
-  test('is the same where such a job was paused meanwhile', async () => {
+  test('the rate is kept when such a job is paused and resumed meanwhile', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account, config: { maxConnections: 2 } })
-    const askedMs: number[] = []
+    const submittedMs: number[] = []
     gateway.act(nth => {
-      askedMs.push(app.now())
+      submittedMs.push(app.now())
       return nth <= 2 ? 'silent' : taken(nth)
     })
     const id = await begin(account, 4, bulkRows(20), { live: true })
@@ -103,53 +103,53 @@ describe('pause, resume and cancel', () => {
     const byLiveKey = (verb: string) =>
       app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.liveKey })
     expect((await byLiveKey('pause')).status).toBe(200)
-    // Long enough for whoever has nothing to do to let go of the account.
+    // Long enough for an idle node to release the account's bulk lane.
     await app.pass(5_000)
     await byLiveKey('resume')
     await app.until(
-      async () => askedMs.length,
+      async () => submittedMs.length,
       count => count === 20,
     )
-    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(4)
+    expect(mostInASecond(submittedMs)).toBeLessThanOrEqual(4)
     await gateway.close()
   })
 
-  test('is the same behind a provider that threw some of them back', async () => {
+  test('the rate is kept when the provider throttles a message', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account })
-    const askedMs: number[] = []
+    const submittedMs: number[] = []
     gateway.act(nth => {
-      askedMs.push(app.now())
+      submittedMs.push(app.now())
       return nth === 8 ? slowDown : taken(nth)
     })
     const id = await begin(account, 10, bulkRows(30), { live: true })
     const done = await untilBulk(app, account, id, 'completed')
     expect(done.counts.sent).toBe(30)
-    expect(askedMs).toHaveLength(31)
-    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(10)
+    expect(submittedMs).toHaveLength(31)
+    expect(mostInASecond(submittedMs)).toBeLessThanOrEqual(10)
     await gateway.close()
   })
 
-  test('is the same behind a provider that wants every other one again', async () => {
+  test('the rate is kept when the provider fails every other submit and messages are retried', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, {
       account,
       retryPolicy: { maxAttempts: 8, backoffMs: 700 },
     })
-    const askedMs: number[] = []
+    const submittedMs: number[] = []
     gateway.act(nth => {
-      askedMs.push(app.now())
+      submittedMs.push(app.now())
       return nth % 2 === 0 ? notNow : taken(nth)
     })
     const id = await begin(account, 5, bulkRows(20), { live: true })
     const done = await untilBulk(app, account, id, 'completed')
     expect(done.counts.sent).toBe(20)
-    expect(askedMs).toHaveLength(39)
-    expect(mostInASecond(askedMs)).toBe(5)
+    expect(submittedMs).toHaveLength(39)
+    expect(mostInASecond(submittedMs)).toBe(5)
     await gateway.close()
   })
 
-  test('holds what a provider threw back until the job goes on', async () => {
+  test('messages that wait for a retry are held while the job is paused', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, {
       account,
@@ -173,10 +173,10 @@ describe('pause, resume and cancel', () => {
     await gateway.close()
   })
 
-  test('again and again does not add to the rate', async () => {
+  test('pausing and resuming repeatedly does not exceed the rate', async () => {
     const account = await app.createAccount({ plan: { name: 'p', bulkCeilingPerSecond: 20 } })
     const id = await begin(account, 2, bulkRows(16))
-    // Keeps the account's lane where it is.
+    // Keeps the account's bulk lane on its node.
     const other = await begin(account, 1, bulkRows(40))
     await untilBulk(app, account, id, 'running')
     for (let at = 0; at < 6; at++) {
@@ -194,7 +194,7 @@ describe('pause, resume and cancel', () => {
     await post(account, other, 'cancel')
   })
 
-  test('by the user', async () => {
+  test('a job is paused and resumed by the user, and completed ones conflict', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 2, bulkRows(12))
     await app.until(
@@ -226,7 +226,7 @@ describe('pause, resume and cancel', () => {
     }
   })
 
-  test('never by a test key where the job is live', async () => {
+  test('a test key may not pause, resume or cancel a live job', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 1, bulkRows(5), { live: true })
     for (const verb of ['pause', 'resume', 'cancel']) {
@@ -237,7 +237,7 @@ describe('pause, resume and cancel', () => {
     expect(done.counts).toEqual({ pending: 0, sent: 5, failed: 0, cancelled: 0 })
   })
 
-  test('a cancelled job sends nothing more, and counts what it never sent', async () => {
+  test('a cancelled job sends nothing more, and counts its unsent rows as cancelled', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 2, bulkRows(20))
     await app.until(
@@ -260,9 +260,9 @@ describe('pause, resume and cancel', () => {
     expect((await post(account, id, 'cancel')).status).toBe(409)
   })
 
-  test('takes back what waits for its provider', async () => {
+  test('cancelling a job cancels its messages that wait for the provider', async () => {
     const account = await app.createAccount()
-    // The account's lane rests for 5 s behind the first one.
+    // The first message pauses the account's lane for 5 s.
     const id = await begin(account, 10, [
       { to: '+12025550006', channel: 'local_sms', content: { text: 'throttled' } },
       ...bulkRows(3),
@@ -283,8 +283,8 @@ describe('pause, resume and cancel', () => {
 
 const toSix = (amount: number) => Number(amount.toFixed(6))
 
-describe('pauses of the system', () => {
-  test('for want of money, until there is some', async () => {
+describe('a bulk job is paused automatically', () => {
+  test('when the balance is insufficient, until it is credited', async () => {
     const account = await app.createAccount({ balance: 0 })
     const estimate = await app.call('/api/v2/messages/estimate', {
       method: 'POST',
@@ -311,7 +311,7 @@ describe('pauses of the system', () => {
     expect(captured).toBeCloseTo(6 * price, 6)
   })
 
-  test('for a provider that asked for patience, until it is over', async () => {
+  test('while the provider throttles', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 1, [
       { to: '+12025550006', channel: 'local_sms', content: { text: 'throttled' } },
@@ -324,7 +324,7 @@ describe('pauses of the system', () => {
   })
 })
 
-test('behind a provider that is away for half a minute a job waits: nothing fails, and nothing makes up for it', async () => {
+test('a bulk job waits while its provider fails for half a minute: no row fails, the rate is kept', async () => {
   const account = await app.createAccount({ balance: 100 })
   const gateway = await startSmsGateway(app, {
     account,
@@ -341,7 +341,7 @@ test('behind a provider that is away for half a minute a job waits: nothing fail
   const waits = await readBulk(app, account, id)
   expect(waits).toMatchObject({ status: 'running', counts: { failed: 0 } })
   const list = await app.call(`/api/v2/messages?bulkJobId=${id}&limit=100`, { key: account.liveKey })
-  // Those that were sent, those that found out, and those that tried whether it works again.
+  // Messages that were sent, that failed first, and that probed whether it works again.
   expect((list.body['data'] as object[]).length).toBeLessThan(25)
   gateway.act(nth => {
     takenMs.push(app.now())
@@ -353,11 +353,11 @@ test('behind a provider that is away for half a minute a job waits: nothing fail
   await gateway.close()
 })
 
-describe('rows whose connection is switched off', () => {
+describe('bulk rows whose connection is disabled', () => {
   const patch = (connectionId: string, body: object) =>
     app.admin('PATCH', `/connections/${connectionId}`, body)
 
-  test('wait, and let other jobs of the account go on, until it is switched on again', async () => {
+  test('wait until it is enabled again, while other jobs of the account continue', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account })
     const id = await begin(account, 10, bulkRows(20), { live: true })
@@ -382,7 +382,7 @@ describe('rows whose connection is switched off', () => {
     await gateway.close()
   })
 
-  test('fail once it is deleted', async () => {
+  test('fail when the connection is deleted', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account })
     const id = await begin(account, 10, bulkRows(20), { live: true })
@@ -390,7 +390,7 @@ describe('rows whose connection is switched off', () => {
       async () => gateway.peer.requests.length,
       count => count >= 3,
     )
-    // Without it there is the sandbox, which is no way for live messages while another one is there.
+    // Keeps another connection, because live messages do not go to the sandbox while there is one.
     const inPlace = await startSmsGateway(app, { account, allowedTypes: ['otp'] })
     await patch(gateway.connectionId, { enabled: false })
     await untilBulk(app, account, id, 'queued')
@@ -405,7 +405,7 @@ describe('rows whose connection is switched off', () => {
   })
 })
 
-test('what nobody knows yet is pending until it is settled', async () => {
+test('a message with an unknown outcome counts as pending in its bulk job until it is settled', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 10, [
     { to: '+12025550005', channel: 'local_sms', content: { text: 'unknown' } },
@@ -422,7 +422,7 @@ test('what nobody knows yet is pending until it is settled', async () => {
   expect((await untilBulk(app, account, id, 'completed')).counts).toMatchObject({ pending: 0, sent: 3 })
 })
 
-test('rows that went bad after the validation fail alone', async () => {
+test('a row that becomes invalid after validation fails alone', async () => {
   const account = await app.createAccount()
   const template = await app.call('/api/v2/templates', {
     method: 'POST',
@@ -443,7 +443,7 @@ test('rows that went bad after the validation fail alone', async () => {
   })
 })
 
-test('its events tell each step, and end with it', async () => {
+test('the event stream of a bulk job sends its progress, and ends with the job', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 4, bulkRows(8))
   const response = await fetch(`${app.url}/api/v2/messages/bulk/${id}/events`, {
@@ -463,7 +463,7 @@ test('its events tell each step, and end with it', async () => {
   expect(jobs.at(-1)!.counts).toEqual({ pending: 0, sent: 8, failed: 0, cancelled: 0 })
 })
 
-test('its events go on behind a cancel until what was on its way is settled', async () => {
+test('the event stream of a cancelled bulk job continues until its in-flight messages are settled', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 10, [
     { to: '+12025550005', channel: 'local_sms', content: { text: 'unknown' } },
@@ -488,7 +488,7 @@ test('its events go on behind a cancel until what was on its way is settled', as
   expect(jobs.at(-1)).toMatchObject({ status: 'cancelled', counts: { pending: 0, sent: 3, cancelled: 0 } })
 })
 
-test('streams whose readers are gone leave their places at once', async () => {
+test('event streams whose clients disconnect free their slots at once', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 1, bulkRows(3))
   await post(account, id, 'pause')
@@ -504,7 +504,7 @@ test('streams whose readers are gone leave their places at once', async () => {
   expect([more.status, more.headers.has('retry-after')]).toEqual([429, true])
   await more.body!.cancel()
   gone.abort()
-  // No time passes: the server hears of the ends of the connections, and of nothing else.
+  // The test clock stands still, so only the closed connections can free a slot.
   let next = await open()
   for (let looks = 0; next.status !== 200 && looks < 500; looks++) {
     await next.body!.cancel()
@@ -515,7 +515,7 @@ test('streams whose readers are gone leave their places at once', async () => {
   await post(account, id, 'cancel')
 })
 
-test('webhooks hear of what moves it', async () => {
+test('webhook events are created for each change of a bulk job’s status', async () => {
   const account = await app.createAccount()
   await app.db.query({
     name: 't_listen',

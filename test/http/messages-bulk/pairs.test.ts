@@ -5,7 +5,7 @@ import { createBulk, sentTimes, untilBulk } from '../../support/bulk.ts'
 import { type Gateway, startChatGateway } from '../../support/gateways.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
-/** Many messages of one job to one WhatsApp number, which takes 45 at once, and then one in six seconds. */
+/** Many rows of one job to one WhatsApp number, which allows a burst of 45, and then one every six seconds. */
 
 const ONE = '+12025552001'
 const BURST = 45
@@ -24,11 +24,11 @@ afterAll(async () => {
   await gateway.close()
 })
 
-type Asked = { to: string; text: string; atMs: number; taken: boolean }
+type Submit = { to: string; text: string; atMs: number; taken: boolean }
 
-/** What the provider is asked from here on; the ones of these numbers, from 1, come too early for it. */
-function watch(tooEarly: readonly number[] = []): Asked[] {
-  const asked: Asked[] = []
+/** Records all further submits; rejects those with these ordinals, from 1, with the pair rate limit. */
+function recordSubmits(tooEarly: readonly number[] = []): Submit[] {
+  const asked: Submit[] = []
   gateway.act(nth => {
     const { to, text } = JSON.parse(gateway.peer.requests.at(-1)!.body) as {
       to: string
@@ -67,8 +67,8 @@ async function run(messages: object[]): Promise<string> {
 
 const textsOf = (rows: readonly { content: { text: string } }[]) => rows.map(row => row.content.text).sort()
 
-test('go out by the pair rate, without that WhatsApp had to ask, and hold up nobody else', async () => {
-  const asked = watch()
+test('bulk rows to one WhatsApp number are paced by its pair rate, and do not delay other recipients', async () => {
+  const asked = recordSubmits()
   const rows = [...rowsTo(ONE, BURST + 3, 'one'), ...rowsTo('+12025552002', 5, 'two')]
   const id = await run(rows)
   expect(asked.map(each => each.text).sort()).toEqual(textsOf(rows))
@@ -76,7 +76,7 @@ test('go out by the pair rate, without that WhatsApp had to ask, and hold up nob
   const two = asked.filter(each => each.to !== ONE).map(each => each.atMs)
   const late = one.slice(BURST)
   expect(late[0]! - one[0]!).toBeGreaterThan(EVERY_MS / 2)
-  // The test's clock goes on while a request is on its way.
+  // The test clock advances while a request is in flight.
   late.slice(1).forEach((atMs, at) => {
     expect(atMs - late[at]!).toBeGreaterThan(EVERY_MS / 2)
   })
@@ -84,8 +84,8 @@ test('go out by the pair rate, without that WhatsApp had to ask, and hold up nob
   expect(mostInASecond(await sentTimes(app, id))).toBe(10)
 })
 
-test('wait by themselves when WhatsApp says that it was too early: the job goes on, each goes once', async () => {
-  const asked = watch([2, 5])
+test('bulk rows rejected by the pair rate limit wait while the job continues, and each is sent once', async () => {
+  const asked = recordSubmits([2, 5])
   const rows = [...rowsTo('+12025552003', 4, 'three'), ...rowsTo('+12025552004', 4, 'four')]
   await run(rows)
   expect(
@@ -97,7 +97,7 @@ test('wait by themselves when WhatsApp says that it was too early: the job goes 
   const refused = asked.filter(each => !each.taken)
   expect(refused).toHaveLength(2)
   for (const { to, atMs } of refused) {
-    // Not for a second: 4^0, as it advises.
+    // A wait of about one second (4^0), as WhatsApp recommends.
     const next = asked.find(each => each.to === to && each.taken && each.atMs > atMs)
     expect(next!.atMs - atMs).toBeGreaterThan(500)
   }

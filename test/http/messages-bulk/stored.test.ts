@@ -5,7 +5,7 @@ import { bulkRows, createBulk, readBulkRows, untilBulk } from '../../support/bul
 import { memoryFiles, png } from '../../support/files.ts'
 import { uploadFile } from '../../support/media.ts'
 
-/** What rows leave in the store, and what they keep there. */
+/** What bulk rows store, and the files they retain. */
 
 const HOUR_MS = 3_600_000
 let app: TestApp
@@ -41,7 +41,7 @@ async function isLaneLeft(): Promise<boolean> {
   return rows[0]!.left
 }
 
-test('codes are sealed as long as their rows wait, and gone when they are messages', async () => {
+test('one-time codes of bulk rows are encrypted while the rows wait, and erased when they are messages', async () => {
   const created = await app.call('/api/v2/templates', {
     method: 'POST',
     key: account.liveKey,
@@ -60,7 +60,7 @@ test('codes are sealed as long as their rows wait, and gone when they are messag
   expect(waiting.slice(0, 3).join()).not.toContain('4815')
   expect(waiting[3]).toContain('row 3')
 
-  // What was asked is still told from what was not.
+  // The same body is still recognised as a replay.
   const again = await createBulk(app, account, { messagesPerSecond: 1, messages }, { key: 'codes' })
   expect(again.headers.get('idempotency-replayed')).toBe('true')
 
@@ -73,7 +73,7 @@ test('codes are sealed as long as their rows wait, and gone when they are messag
   }
 })
 
-test('a code in a row that is refused is sealed too, whatever it was to be', async () => {
+test('a one-time code in an invalid bulk row is not stored in plain text either', async () => {
   const created = await app.call('/api/v2/templates', {
     method: 'POST',
     key: account.liveKey,
@@ -88,19 +88,19 @@ test('a code in a row that is refused is sealed too, whatever it was to be', asy
   expect((await readBulkRows(account, id)).map(row => [row.to, row.status])).toEqual([['nobody', 'invalid']])
 })
 
-test('files that rows name stay as long as the job, however long that is, and no longer', async () => {
+test('an asset used by a bulk row is kept as long as the job lasts, and no longer', async () => {
   const { id: assetId } = await uploadFile(app, account.testKey, png())
   const attachment = { type: 'image', assetId }
   const messages = [
-    // Rows for longer than a node goes on that has not heard of the pause.
+    // More rows than a node sends before it notices the pause.
     ...bulkRows(7),
     { to: '+12025552999', channel: 'user_chatapp_session', content: { text: 'late' }, attachment },
   ]
   const id = await begin({ messages })
   await untilBulk(app, account, id, 'running')
   await app.call(`/api/v2/messages/bulk/${id}/pause`, { method: 'POST', key: account.testKey })
-  // Within hours that pass as one the answer to what is on its way would come too late: the node
-  // has heard of the pause, and hands nothing over any more, and what has left is answered.
+  // Waits until the node has noticed the pause and all submits have their responses: when the test
+  // clock leaps by an hour, a response still outstanding would come too late.
   await app.until(isLaneLeft, left => left)
   await app.until(
     () => readBulkRows(account, id),

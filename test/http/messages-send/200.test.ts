@@ -27,8 +27,8 @@ const ok = (answer: Answer): Result => {
   return answer.body as Result
 }
 
-describe('the result', () => {
-  test('of a send that was taken has these fields and no others, in this order', async () => {
+describe('the response to a send', () => {
+  test('has exactly these fields, in this order, for a message that is sent at once', async () => {
     const answer = await account.send({ to: PHONE, text: 'Hello' })
     const result = ok(answer)
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -52,7 +52,7 @@ describe('the result', () => {
     expect(isId('usg', result.tracking.usageId)).toBe(true)
   })
 
-  test('of a send that waits has a queueId, and of a scheduled one its time', async () => {
+  test('has scheduledAt and a queueId for a scheduled message', async () => {
     const at = new Date(
       timeOf(messageIdOf(await account.send({ to: PHONE, text: 'Hello' })) as 'msg_') + 3_600_000,
     )
@@ -71,13 +71,13 @@ describe('the result', () => {
     expect(isId('que', result.tracking.queueId!)).toBe(true)
   })
 
-  test('has parts for SMS alone', async () => {
+  test('has no billing.parts for an e-mail', async () => {
     const mail = ok(await account.send({ to: 'a@example.com', content: { subject: 'Hi', text: 'Hello' } }))
     expect(mail.billing).toEqual({ estimatedCost: 0.001, currency: 'USD' })
     expect(mail.resolved.channels).toEqual(['email_user'])
   })
 
-  test('of the sandbox says so, with live keys too', async () => {
+  test('names the sandbox as provider and sets X-Sandbox, with test and live keys', async () => {
     for (const live of [false, true]) {
       const answer = await account.send({ to: PHONE, text: 'Hello' }, { live })
       expect(ok(answer).resolved.provider).toBe('sandbox')
@@ -85,7 +85,7 @@ describe('the result', () => {
     }
   })
 
-  test('carries the limits of the account', async () => {
+  test('carries the account’s rate limit in the RateLimit headers', async () => {
     const own = await app.createAccount({ plan: { rateLimitPerSecond: 7 } })
     const { headers } = await own.send({ to: PHONE, text: 'Hello' })
     expect(headers.get('ratelimit-policy')).toBe('"api";q=14;w=2')
@@ -93,7 +93,7 @@ describe('the result', () => {
   })
 })
 
-describe('the channel', () => {
+describe('the channel of a send', () => {
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
   const group = '120363020000000100@g.us'
 
@@ -130,12 +130,15 @@ describe('the channel', () => {
       ['official_chatapp'],
     ],
     ['a bot’s context', { to: bot.chatId, conversationContext: bot }, 'botapp_bot', ['botapp_bot']],
-  ])('of %s is chosen by itself', async (_, body, channel, channels) => {
-    for (const asked of [undefined, null, 'auto']) {
-      const { resolved } = ok(await account.send({ text: 'Hello', channel: asked, ...body }))
-      expect([resolved.channel, resolved.channels]).toEqual([channel, channels])
-    }
-  })
+  ])(
+    'for %s is chosen automatically without a channel, and with null or auto',
+    async (_, body, channel, channels) => {
+      for (const asked of [undefined, null, 'auto']) {
+        const { resolved } = ok(await account.send({ text: 'Hello', channel: asked, ...body }))
+        expect([resolved.channel, resolved.channels]).toEqual([channel, channels])
+      }
+    },
+  )
 
   test.each([
     ['local_sms', PHONE, {}],
@@ -149,18 +152,18 @@ describe('the channel', () => {
     ],
     ['botapp_bot', bot.chatId, { conversationContext: bot }],
     ['email_user', 'a@example.com', {}],
-  ])('%s is used when asked for', async (channel, to, more) => {
+  ])('%s is used when the request names it', async (channel, to, more) => {
     const { resolved } = ok(await account.send({ to, channel, text: 'Hello', ...more }))
     expect([resolved.channel, resolved.channels]).toEqual([channel, [channel]])
   })
 
-  test('content.text wins over the shortcut', async () => {
+  test('content.text takes precedence over the top-level text', async () => {
     const id = messageIdOf(await account.send({ to: PHONE, text: 'short', content: { text: 'long' } }))
     expect((await account.message(id)).text).toBe('long')
   })
 
   test.each([PHONE, 'code@example.com'])(
-    'an empty text is none: to %s a code is said all the same',
+    'an empty text counts as absent: to %s a code is sent in the default text',
     async to => {
       for (const words of [
         { content: { text: '', otpCode: '317042' } },
@@ -177,7 +180,7 @@ describe('the channel', () => {
   )
 })
 
-describe('the sender', () => {
+describe('the sender of a message', () => {
   const own = { id: 'snd_01jd0000000000000000000001', name: 'Own' }
   let sending: TestAccount
 
@@ -190,7 +193,7 @@ describe('the sender', () => {
     })
   })
 
-  /** Before and after the sandbox was asked who it is. */
+  /** Before and after the sandbox’s sender name has been read. */
   const PLATFORM_NAME = expect.stringMatching(/^(Platform|Posthorn Sandbox)$/)
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
 
@@ -214,20 +217,20 @@ describe('the sender', () => {
       'main',
     ],
     ['a bot', { to: bot.chatId, conversationContext: bot }, 'bot', 'bot_1'],
-  ])('%s', async (_, body, source, sender) => {
+  ])('is %s', async (_, body, source, sender) => {
     const answer = await sending.send({ to: PHONE, text: 'Hello', ...body })
     expect(ok(answer).resolved.senderSource).toBe(source)
     expect(await sending.message(messageIdOf(answer))).toMatchObject({ senderSource: source, sender })
   })
 
-  test('the platform’s, where the account has none of its own', async () => {
+  test('is the platform’s when the account has none of its own', async () => {
     const answer = await account.send({ to: PHONE, text: 'Hello' })
     expect(ok(answer).resolved.senderSource).toBe('platform')
     expect(await account.message(messageIdOf(answer))).toMatchObject({ sender: 'Posthorn' })
   })
 })
 
-describe('parts and price', () => {
+describe('SMS parts and price', () => {
   test.each([
     ['one letter', 'a', 1],
     ['160 of GSM-7', 'a'.repeat(160), 1],
@@ -260,13 +263,13 @@ describe('parts and price', () => {
     [{ to: PHONE, channel: 'official_chatapp' }, 0.03],
     [{ to: PHONE, channel: 'official_chatapp', messageType: 'otp' }, 0.02],
     [{ to: PHONE, channel: 'user_chatapp_session' }, 0.005],
-  ])('by destination, channel and type: %j', async (body, price) => {
+  ])('the price depends on destination, channel and message type: %j', async (body, price) => {
     expect(ok(await account.send({ text: 'Hello', ...body })).billing.estimatedCost).toBe(price)
   })
 })
 
-describe('money', () => {
-  test('a test key costs nothing and shows the cost', async () => {
+describe('billing', () => {
+  test('a send with a test key charges nothing, but shows the cost', async () => {
     const poor = await app.createAccount({ balance: 0 })
     const answer = await poor.send({ to: PHONE, text: 'Hello' })
     expect(ok(answer).billing.estimatedCost).toBe(0.0079)
@@ -280,7 +283,7 @@ describe('money', () => {
     })
   })
 
-  test('a live key pays to the millionth', async () => {
+  test('sends with a live key are charged exactly, to a millionth', async () => {
     const paying = await app.createAccount({ balance: 1.000001 })
     for (let count = 1; count <= 3; count++) {
       await paying.send({ to: PHONE, text: 'a'.repeat(161) }, { live: true })
@@ -296,7 +299,7 @@ describe('money', () => {
     }
   })
 
-  test('what is scheduled is held, and captured when it is sent', async () => {
+  test('the cost of a scheduled message is held, and captured when it is sent', async () => {
     const paying = await app.createAccount({ balance: 1 })
     const now = timeOf(messageIdOf(await paying.send({ to: PHONE, text: 'Hello' })) as 'msg_')
     const options = { scheduleAt: new Date(now + 2_000).toISOString() }
@@ -311,7 +314,7 @@ describe('money', () => {
     expect(await paying.wallet()).toMatchObject({ balance: 0.9921, held: 0, captured: 0.0079 })
   })
 
-  test('the pool of the plan comes first, then the wallet', async () => {
+  test('the plan’s pool is used first, then the wallet', async () => {
     const pooled = await app.createAccount({
       balance: 0.01,
       plan: { pool: [{ channels: ['local_sms', 'int_sms'], limit: 2 }] },
@@ -324,15 +327,15 @@ describe('money', () => {
     expect(sources).toEqual(['pool', 'pool', 'wallet'])
     expect(await pooled.wallet()).toMatchObject({ balance: 0.0021, held: 0, captured: 0.0079 })
     expect(await pooled.footprint()).toMatchObject({ poolUsed: 2 })
-    // Neither covers the fourth; a mail is no part of the pool.
+    // Neither covers the fourth; e-mail is not covered by the pool.
     expect((await pooled.send({ to: PHONE, text: 'Hello' }, { live: true })).status).toBe(402)
     const mail = await pooled.send({ to: 'a@example.com', text: 'Hello' }, { live: true })
     expect((await pooled.message(messageIdOf(mail))).billing.source).toBe('wallet')
   })
 })
 
-describe('a replay', () => {
-  test('says the same to the byte, also once the message has moved on', async () => {
+describe('an idempotent replay', () => {
+  test('returns the same bytes, also after the message’s status has changed', async () => {
     const body = { to: PHONE, text: 'Hello' }
     const options = { live: true, idempotencyKey: 'replay' }
     const first = await account.send(body, options)
@@ -346,11 +349,11 @@ describe('a replay', () => {
     await replays(account, '{"text": "Hello", "to": "+12025550100"}', first, options)
   })
 
-  test('ends after 24 hours: then the key is a new one', async () => {
+  test('is no longer given after 24 hours: the key can then be used for another body', async () => {
     const body = { to: PHONE, text: 'Hello' }
     const options = { idempotencyKey: 'a day' }
     const first = await account.send(body, options)
-    // The clock of the database's rows, turned back instead of waiting a day.
+    // Ages the stored key instead of waiting a day.
     const age = (hours: number) =>
       app.db.query({
         name: 'age_key',
@@ -365,7 +368,7 @@ describe('a replay', () => {
     expect(messageIdOf(second)).not.toBe(messageIdOf(first))
   })
 
-  test('the header’s key comes before the body’s, and that before the options’', async () => {
+  test('takes the key from the header first, then from the body, then from options', async () => {
     const body = {
       to: PHONE,
       text: 'Hello',
@@ -376,14 +379,14 @@ describe('a replay', () => {
     const byBody = await account.send(body)
     const byOptions = await account.send({ ...body, idempotencyKey: undefined })
     expect(new Set([first, byBody, byOptions].map(messageIdOf)).size).toBe(3)
-    // The keys are no part of what is compared.
+    // The keys themselves are not part of the body comparison.
     const plain = { to: PHONE, text: 'Hello' }
     await replays(account, plain, first, { idempotencyKey: 'in the header' })
     await replays(account, plain, byBody, { idempotencyKey: 'in the body' })
     await replays(account, plain, byOptions, { idempotencyKey: 'in the options' })
   })
 
-  test('belongs to its account', async () => {
+  test('is limited to the account: another account may use the same key', async () => {
     const other = await app.createAccount()
     const body = { to: PHONE, text: 'Hello' }
     const mine = await account.send(body, { idempotencyKey: 'shared' })
@@ -391,7 +394,7 @@ describe('a replay', () => {
     expect(messageIdOf(mine)).not.toBe(messageIdOf(theirs))
   })
 
-  test('without a key there is none', async () => {
+  test('is not given without a key: the same body is sent twice', async () => {
     const body = { to: PHONE, text: 'Hello' }
     const [first, second] = [await account.send(body), await account.send(body)]
     expect(messageIdOf(first)).not.toBe(messageIdOf(second))
@@ -399,7 +402,7 @@ describe('a replay', () => {
 })
 
 describe('one-time codes', () => {
-  test('are read in the inbox alone: never in a list, a message, the store or the log', async () => {
+  test('appear only in the sandbox inbox, never in lists, messages, the database or the log', async () => {
     const code = '805317'
     const sends = [
       { to: PHONE, messageType: 'otp', content: { otpCode: code } },
@@ -431,7 +434,7 @@ describe('one-time codes', () => {
     expect(app.log.join('')).not.toContain(code)
   })
 
-  test('that are scheduled are sealed until they leave', async () => {
+  test('of scheduled messages are stored encrypted until they are sent', async () => {
     const code = '664209'
     const own = await app.createAccount()
     const now = timeOf(messageIdOf(await own.send({ to: PHONE, text: 'Hello' })) as 'msg_')
@@ -452,8 +455,8 @@ describe('one-time codes', () => {
   })
 })
 
-describe('attachments', () => {
-  test('by base64 on a session and a mail reach the provider whole', async () => {
+describe('attachments and e-mail content', () => {
+  test('base64 attachments on a session and an e-mail reach the provider complete', async () => {
     const bytes = Buffer.from('a picture'.repeat(1_000))
     const attachment = {
       type: 'image',
@@ -478,7 +481,7 @@ describe('attachments', () => {
     }
   })
 
-  test('HTML in a mail is HTML, plain text is plain', async () => {
+  test('HTML text of an e-mail is sent as HTML, plain text as plain text', async () => {
     await account.send({ to: 'html@example.com', content: { subject: 'Hi', text: '<p>Hello</p>' } })
     await account.send({ to: 'text@example.com', content: { subject: 'Hi', text: '1 < 2 and 3 > 2' } })
     expect((await account.inbox('html@example.com'))[0]).toMatchObject({ html: '<p>Hello</p>', text: null })
@@ -488,13 +491,13 @@ describe('attachments', () => {
     })
   })
 
-  test('a mail goes without a subject where none is given', async () => {
+  test('an e-mail without a subject is sent without one', async () => {
     await account.send({ to: 'bare@example.com', text: 'Hello' })
     expect((await account.inbox('bare@example.com'))[0]).toMatchObject({ subject: null, text: 'Hello' })
   })
 })
 
-test('metadata comes back as it was given, nulls included', async () => {
+test('metadata is returned as it was sent, nulls included', async () => {
   const metadata = { order: 7, tags: ['a', null, { deep: null }], price: 1.1, text: 'ä', none: null }
   const id = messageIdOf(await account.send({ to: PHONE, text: 'Hello', options: { metadata } }))
   expect((await account.message(id)).metadata).toEqual(metadata)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { allInvalidAt, invalidAt, unreadable } from './refusal.ts'
 
-/** What a body may look like: every field of the contract against every other kind of value. */
+/** Validation of the body: every field of the contract against every other kind of value. */
 
 let app: TestApp
 let account: TestAccount
@@ -23,17 +23,17 @@ const VALUES: Record<Kind, unknown> = {
 }
 
 type Field = {
-  /** Where it stands, and how a refusal writes it where that differs. */
+  /** The path to the field, and how an error response writes it where that differs. */
   at: (string | number)[]
   path?: string
   kind: Kind | 'enum' | 'integer'
   /** A string's longest length. */
   most?: number
-  /** The longest is bounded by the body alone. */
+  /** The length is limited only by the size of the body. */
   unbounded?: true
 }
 
-/** What surrounds a nested field, so that it is the only fault. */
+/** Valid siblings of a nested field, so that it is the only fault. */
 const AROUND: Record<string, Record<string, unknown>> = {
   attachment: { type: 'image', publicUrl: 'https://example.com/a.png' },
   conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: '+12025550100' },
@@ -98,7 +98,7 @@ const FIELDS: Field[] = [
 
 const STRINGS = FIELDS.filter(field => field.kind === 'string')
 
-/** A body that is right but for one field. */
+/** A body that is valid except for one field. */
 function bodyWith({ at }: Field, value: unknown): Record<string, unknown> {
   const [top, ...inner] = at
   const body: Record<string, unknown> = { to: '+12025550100', text: 'Hello' }
@@ -118,17 +118,17 @@ function pathOf({ at, path }: Field): string {
 
 const named = (fields: Field[]): [string, Field][] => fields.map(field => [pathOf(field), field])
 
-describe('a value of the wrong kind is refused by the name of its field', () => {
+describe('a value of the wrong type is rejected with the path of its field', () => {
   test.each(named(FIELDS))('%s', async (path, field) => {
     const wrong = (Object.keys(VALUES) as Kind[])
       .filter(kind => kind !== field.kind)
-      // Lists of recipients are a batch: their own tests look at them.
+      // A list of recipients is a batch, which has its own tests.
       .filter(kind => path !== 'to' || kind !== 'array')
     const bodies = wrong.map(kind => bodyWith(field, VALUES[kind]))
     await allInvalidAt(account, bodies, path)
   })
 
-  test('what the contract leaves open takes anything: metadata, and priority, which is ignored', async () => {
+  test('metadata and priority accept a value of any type', async () => {
     for (const value of Object.values(VALUES)) {
       const options = { metadata: value, priority: value }
       expect((await account.send({ to: '+12025550100', text: 'Hello', options })).status).toBe(200)
@@ -136,7 +136,7 @@ describe('a value of the wrong kind is refused by the name of its field', () => 
   })
 })
 
-describe('a string that is too long is refused by the name of its field', () => {
+describe('a value over its limit is rejected with the path of its field', () => {
   test.each(named(STRINGS.filter(field => field.most !== undefined)))('%s', async (path, field) => {
     await invalidAt(account, bodyWith(field, 'x'.repeat(field.most! + 1)), path)
   })
@@ -145,11 +145,11 @@ describe('a string that is too long is refused by the name of its field', () => 
     [{ variablesIndexed: new Array(101).fill('x') }, 'template.variablesIndexed'],
     [{ buttonVariables: new Array(11).fill({ index: 0, text: 'x' }) }, 'template.buttonVariables'],
     [{ buttonVariables: [{ index: -1, text: 'x' }] }, 'template.buttonVariables[0].index'],
-  ])('lists and numbers have bounds too: %#', async (template, path) => {
+  ])('a list that is too long or a number out of range: %#', async (template, path) => {
     await invalidAt(account, { to: '+12025550100', template: { id: 'tpl_1', ...template } }, path)
   })
 
-  test('metadata weighs at most 16 KiB', async () => {
+  test('metadata of more than 16 KiB', async () => {
     const body = (length: number) => ({
       to: '+12025550100',
       text: 'Hello',
@@ -160,7 +160,7 @@ describe('a string that is too long is refused by the name of its field', () => 
   })
 })
 
-describe('text that no store can hold, or that readers read differently', () => {
+describe('invalid or ambiguous text is rejected', () => {
   test.each(named(STRINGS))('NUL and lone surrogates in %s', async (path, field) => {
     const text = JSON.stringify(bodyWith(field, '§'))
     const broken = ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00a', 'a\\ud83d']
@@ -199,19 +199,19 @@ describe('text that no store can hold, or that readers read differently', () => 
   })
 })
 
-describe('what is no object at all', () => {
+describe('a body that is not an object', () => {
   test.each(['', 'null', '[]', '"to"', '1', 'true'])('%s', async text => {
     await invalidAt(account, text, '')
   })
 
   test.each(['{', '{"to":}', "{'to':'x'}", '{"to":"+12025550100"} x'])(
-    'nor any JSON leaves its key free: %s',
+    'leaves its idempotency key free when it is not JSON either: %s',
     async text => {
       await unreadable(account, text)
     },
   )
 
-  test('two of them under one key are a conflict, as any two bodies are', async () => {
+  test('conflicts with another one under the same idempotency key', async () => {
     for (const [first, second] of [
       ['1', '2'],
       ['true', 'false'],
@@ -225,8 +225,8 @@ describe('what is no object at all', () => {
   })
 })
 
-describe('what is not refused', () => {
-  test('unknown fields, at any level', async () => {
+describe('lenient validation', () => {
+  test('unknown fields are accepted at any level', async () => {
     const body = {
       to: '+12025550100',
       colour: 'red',
@@ -236,7 +236,7 @@ describe('what is not refused', () => {
     expect((await account.send(body)).status).toBe(200)
   })
 
-  test('null for every optional field: the same as its absence', async () => {
+  test('null for an optional field is the same as its absence', async () => {
     const optional = FIELDS.filter(({ at }) => at.length === 1 && at[0] !== 'to').map(
       ({ at }) => at[0] as string,
     )
@@ -245,7 +245,7 @@ describe('what is not refused', () => {
     expect((await account.send(body)).status).toBe(200)
   })
 
-  test('several faults are named together', async () => {
+  test('several faults are reported together', async () => {
     await invalidAt(account, { channel: 'fax', content: { text: 7 } }, 'to', 'channel', 'content.text')
   })
 })

@@ -3,7 +3,7 @@ import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { allInvalidAt, invalidAt } from './refusal.ts'
 
-/** Bodies of the right shape that break a rule: each refusal names its field, and stores nothing else. */
+/** Bodies of the right shape that break a rule: each error names its field, and nothing but the response is stored. */
 
 const PHONE = '+12025550100'
 const FOREIGN = '+4915112345678'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 describe('to', () => {
-  test('is needed', async () => {
+  test('is required', async () => {
     await allInvalidAt(
       account,
       [{ text: 'Hello' }, { to: null, text: 'Hello' }, { to: '', text: 'Hello' }],
@@ -52,12 +52,12 @@ describe('to', () => {
       ],
     ],
     ['broken group ids', ['@g.us', 'group@g.us', '12@g.us']],
-  ])('is refused when it is %s', async (_, recipients) => {
+  ])('is rejected when it is: %s', async (_, recipients) => {
     const bodies = recipients.map(to => ({ to, text: 'Hello' }))
     await allInvalidAt(account, bodies, 'to')
   })
 
-  test('must be what its channel reaches', async () => {
+  test('must be an address that the channel can reach', async () => {
     const cases = {
       local_sms: ['a@example.com', '120363020000000004@g.us', '7000000100'],
       int_sms: ['a@example.com', '120363020000000004@g.us', '7000000100'],
@@ -76,19 +76,19 @@ describe('to', () => {
 })
 
 describe('channel', () => {
-  test('int_sms for a home number: names local_sms', async () => {
+  test('int_sms for a home number is rejected, and the error names local_sms', async () => {
     const answer = await invalidAt(account, { to: PHONE, channel: 'int_sms', text: 'Hello' }, 'channel')
     expect(answer.body['error']).toContain('local_sms')
   })
 
-  test('local_sms for a foreign number: names int_sms, also where the calling code is shared', async () => {
+  test('local_sms for a foreign number is rejected, naming int_sms, also where the calling code is shared', async () => {
     for (const to of [FOREIGN, '+14165550100', '+18765550100']) {
       const answer = await invalidAt(account, { to, channel: 'local_sms', text: 'Hello' }, 'channel')
       expect(answer.body['error']).toContain('int_sms')
     }
   })
 
-  test('is one of the seven, spelled as they are', async () => {
+  test('rejects unknown channel names, which are case-sensitive', async () => {
     const wrong = ['sms', 'whatsapp', 'LOCAL_SMS', 'email', 'telegram', '']
     await allInvalidAt(
       account,
@@ -104,8 +104,8 @@ describe('channel', () => {
   })
 })
 
-describe('what is said', () => {
-  test('something must be', async () => {
+describe('the content', () => {
+  test('must not be empty', async () => {
     const nothing = [
       {},
       { content: {} },
@@ -120,14 +120,14 @@ describe('what is said', () => {
     )
   })
 
-  test('an SMS of more than ten parts is too long', async () => {
+  test('of an SMS is limited to ten parts', async () => {
     await invalidAt(account, { to: PHONE, text: 'x'.repeat(1_531) }, 'text')
     await invalidAt(account, { to: PHONE, content: { text: 'ж'.repeat(671) } }, 'content.text')
     expect((await account.send({ to: PHONE, text: 'x'.repeat(1_530) })).status).toBe(200)
     expect((await account.send({ to: PHONE, text: 'ж'.repeat(670) })).status).toBe(200)
   })
 
-  test('a chat message holds 4,096 characters, a caption 1,024', async () => {
+  test('of a chat message is limited to 4,096 characters, a caption to 1,024', async () => {
     const chat = { to: PHONE, channel: 'user_chatapp_session' }
     const attachment = { type: 'image', base64: 'QUJD' }
     await invalidAt(account, { ...chat, content: { text: 'x'.repeat(4_097) } }, 'content.text')
@@ -135,7 +135,7 @@ describe('what is said', () => {
     expect((await account.send({ ...chat, content: { text: 'x'.repeat(4_096) } })).status).toBe(200)
   })
 
-  test('a subject belongs to e-mail, and is one line', async () => {
+  test('may have a subject only for e-mail, in one line', async () => {
     await invalidAt(account, { to: PHONE, content: { text: 'Hello', subject: 'Hi' } }, 'content.subject')
     const to = 'a@example.com'
     await allInvalidAt(
@@ -147,7 +147,7 @@ describe('what is said', () => {
 })
 
 describe('one-time codes', () => {
-  test('belong to messages of type otp', async () => {
+  test('are only allowed in messages of type otp', async () => {
     const types = ['utility', 'marketing', 'free_text']
     await allInvalidAt(
       account,
@@ -156,7 +156,7 @@ describe('one-time codes', () => {
     )
   })
 
-  test('are letters, digits and hyphens', async () => {
+  test('consist of letters, digits and hyphens', async () => {
     const codes = ['12 34', '12\n34', 'code!', '<b>']
     await allInvalidAt(
       account,
@@ -165,7 +165,7 @@ describe('one-time codes', () => {
     )
   })
 
-  test('stand in the text that goes with them', async () => {
+  test('must be contained in the text sent with them', async () => {
     const content = { otpCode: '123456', text: 'Your code is 654321' }
     const answer = await invalidAt(account, { to: PHONE, messageType: 'otp', content }, 'content.text')
     expect(answer.text).not.toMatch(/123456|654321/)
@@ -199,7 +199,7 @@ describe('sender', () => {
     [{ sender: { name: 'Nobody' } }, 'sender.name'],
     [{ sender: { name: 'posthorn' } }, 'sender.name'],
     [{ sender: { name: 'My pending' } }, 'sender.name'],
-  ])('%j is unknown, or not approved', async (choice, path) => {
+  ])('%j is rejected as unknown or not approved', async (choice, path) => {
     await invalidAt(account, { to: PHONE, text: 'Hello', ...choice }, path)
   })
 
@@ -207,7 +207,7 @@ describe('sender', () => {
     [{ to: 'ada@example.com' }],
     [{ to: PHONE, channel: 'official_chatapp' }],
     [{ to: PHONE, channel: 'user_chatapp_session' }],
-  ])('is not passed over on a channel that has another one: %j', async to => {
+  ])('is validated even on a channel that does not use it: %j', async to => {
     const body = { ...to, text: 'Hello' }
     await invalidAt(account, { ...body, sender: { id: 'nonsense' } }, 'sender.id')
     await invalidAt(account, { ...body, senderId: 'nonsense' }, 'senderId')
@@ -216,14 +216,14 @@ describe('sender', () => {
     expect((await another.send({ ...body, sender: { name: 'Posthorn' } })).status).toBe(200)
   })
 
-  test('a pending or rejected one is refused with its status', async () => {
+  test('a pending or rejected one is rejected with its status', async () => {
     for (const [status, id] of Object.entries(unapproved)) {
       const answer = await invalidAt(account, { to: PHONE, text: 'Hello', sender: { id } }, 'sender.id')
       expect(answer.body['error']).toContain(status)
     }
   })
 
-  test('that is named in two ways is one sender', async () => {
+  test('named in two ways must be one and the same sender', async () => {
     const key = account.liveKey
     const made = await app.call('/api/v2/sms-senders', { method: 'POST', key, body: { name: 'My own' } })
     const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
@@ -239,13 +239,13 @@ describe('sender', () => {
     await invalidAt(account, { ...official, sender: { officialId: 'platform' } }, 'officialSenderId')
   })
 
-  test("another account's is unknown", async () => {
+  test('of another account is rejected as unknown', async () => {
     const other = await app.createAccount()
     await invalidAt(other, { to: PHONE, text: 'Hello', sender: { id: unapproved['pending'] } }, 'sender.id')
     await invalidAt(other, { to: PHONE, text: 'Hello', sender: { name: 'My pending' } }, 'sender.name')
   })
 
-  test('an official one that there is not', async () => {
+  test('that is an unknown official sender is rejected', async () => {
     const body = { to: PHONE, channel: 'official_chatapp', text: 'Hello' }
     await invalidAt(account, { ...body, sender: { officialId: 'ofs_1' } }, 'sender.officialId')
     await invalidAt(account, { ...body, officialSenderId: 'ofs_1' }, 'officialSenderId')
@@ -268,14 +268,14 @@ describe('options.scheduleAt', () => {
         '2030-01-31T09:00:00+25:00',
       ],
     ],
-  ])('%s', async (_, times) => {
+  ])('is rejected when it is %s', async (_, times) => {
     const bodies = times.map(scheduleAt => ({ to: PHONE, text: 'Hello', options: { scheduleAt } }))
     for (const answer of await allInvalidAt(account, bodies, 'options.scheduleAt')) {
       expect(answer.body['error']).toContain('must be an ISO 8601 time')
     }
   })
 
-  test('the past, this very moment, and more than a year ahead', async () => {
+  test('is rejected when it is in the past, now, or more than a year ahead', async () => {
     const nowMs = Date.parse((await account.message(await sent())).createdAt)
     const times = [nowMs - 1, nowMs, nowMs - 86_400_000, nowMs + 366 * 86_400_000]
     await allInvalidAt(
@@ -299,7 +299,7 @@ describe('conversationContext', () => {
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
   const group = '120363020000000100@g.us'
 
-  test('a bot needs it, and all of it', async () => {
+  test('is required in full for a bot', async () => {
     await allInvalidAt(
       account,
       [{ to: bot.chatId, channel: 'botapp_bot', text: 'Hello' }],
@@ -312,7 +312,7 @@ describe('conversationContext', () => {
     }
   })
 
-  test('belongs to its channel', async () => {
+  test('must match the channel', async () => {
     await allInvalidAt(
       account,
       [
@@ -329,7 +329,7 @@ describe('conversationContext', () => {
     )
   })
 
-  test('names the chat or group that the message goes to', async () => {
+  test('must name the chat or group of the recipient', async () => {
     const web = { moduleType: 'chatapp_web', accountId: 'main' }
     await allInvalidAt(
       account,
@@ -346,7 +346,7 @@ describe('conversationContext', () => {
 describe('attachment', () => {
   const chat = { to: PHONE, channel: 'user_chatapp_session' }
 
-  test('needs an address or bytes; a bot an address', async () => {
+  test('needs a publicUrl or base64; for a bot, a publicUrl', async () => {
     await invalidAt(account, { ...chat, attachment: { type: 'image' } }, 'attachment.publicUrl')
     const conversationContext = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
     await invalidAt(
@@ -356,17 +356,17 @@ describe('attachment', () => {
     )
   })
 
-  test('is refused over SMS', async () => {
+  test('is rejected over SMS', async () => {
     await invalidAt(
       account,
       { to: PHONE, text: 'Hello', attachment: { type: 'image', base64: 'QUJD' } },
       'attachment',
     )
-    // Nor alone: it is not the words that are missing.
+    // Without a text too, the fault is the attachment and not a missing text.
     await invalidAt(account, { to: PHONE, attachment: { type: 'image', base64: 'QUJD' } }, 'attachment')
   })
 
-  test('base64 is raw, whole and padded', async () => {
+  test('base64 must be raw, complete and padded', async () => {
     const wrong = [
       'data:image/png;base64,QUJD',
       'DATA:;base64,QUJD',
@@ -442,7 +442,7 @@ describe('attachment', () => {
       ],
     ],
     ['a user in the address', ['https://user:password@example.com/a.png', 'https://user@example.com/']],
-  ])('publicUrl with %s', async (_, urls) => {
+  ])('publicUrl is rejected with %s', async (_, urls) => {
     await allInvalidAt(
       account,
       urls.map(publicUrl => ({ ...chat, attachment: { type: 'image', publicUrl } })),
@@ -450,7 +450,7 @@ describe('attachment', () => {
     )
   })
 
-  test('a mimetype is one, a file name is no path', async () => {
+  test('a malformed mimetype and a file name with a path are rejected', async () => {
     await allInvalidAt(
       account,
       ['png', 'image/', '/png', 'image/png\r\nX: y', 'image/png;\r\n\r\nx=y', 'image png'].map(mimetype => ({
@@ -470,7 +470,7 @@ describe('attachment', () => {
   })
 })
 
-test('a template needs an id or a key', async () => {
+test('a template is rejected without an id or a key', async () => {
   await invalidAt(account, { to: PHONE, template: {} }, 'template')
   await invalidAt(account, { to: PHONE, template: { language: 'en' } }, 'template')
 })
@@ -480,12 +480,12 @@ describe('an idempotency key', () => {
     ['idempotencyKey', { idempotencyKey: 'k'.repeat(201) }],
     ['idempotencyKey', { idempotencyKey: '' }],
     ['options.idempotencyKey', { options: { idempotencyKey: 'k'.repeat(201) } }],
-  ])('in the body has 1 to 200 characters: %s', async (path, field) => {
+  ])('in the body is limited to 1 to 200 characters: %s', async (path, field) => {
     const answer = await account.send({ to: PHONE, text: 'Hello', ...field })
     expect([answer.status, answer.body['details']]).toMatchObject([400, [{ path }]])
   })
 
-  test('in the header has 1 to 200 characters', async () => {
+  test('in the header is limited to 1 to 200 characters', async () => {
     for (const idempotencyKey of ['k'.repeat(201), '']) {
       const before = await account.footprint()
       const answer = await account.send({ to: PHONE, text: 'Hello' }, { idempotencyKey, live: true })
@@ -496,7 +496,7 @@ describe('an idempotency key', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('in the header in UTF-8 has 1 to 200 characters, not bytes', async () => {
+  test('in the header is measured in characters of UTF-8, not in bytes', async () => {
     for (const [letters, status] of [
       [200, 200],
       [201, 400],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-describe('402', () => {
+describe('402 INSUFFICIENT_BALANCE', () => {
   const INSUFFICIENT = { status: 402, code: 'INSUFFICIENT_BALANCE' }
   const attachment = { type: 'image', base64: 'QUJD' }
 
@@ -23,7 +23,7 @@ describe('402', () => {
     ['enough for one part of two', 0.0079, { to: PHONE, text: 'a'.repeat(161) }],
     ['nothing, with a file', 0, { to: 'a@example.com', text: 'Hello', attachment }],
     ['nothing, for later', 0, { to: PHONE, text: 'Hello', options: { scheduleAt: inDays(30) } }],
-  ])('%s', async (_, balance, body) => {
+  ])('when the wallet covers %s', async (_, balance, body) => {
     await refused(await app.createAccount({ balance }), body, INSUFFICIENT)
   })
 
@@ -31,7 +31,7 @@ describe('402', () => {
     return new Date(Date.now() + days * 86_400_000).toISOString()
   }
 
-  test('is the key’s answer also after a credit; another key is another try', async () => {
+  test('is replayed for the same key even after a credit; a new key succeeds', async () => {
     const poor = await app.createAccount({ balance: 0 })
     const body = { to: PHONE, text: 'Hello' }
     const options = { live: true, idempotencyKey: 'before the credit' }
@@ -43,7 +43,7 @@ describe('402', () => {
     expect([second.status, await poor.wallet()]).toMatchObject([200, { balance: 0, captured: 0.0079 }])
   })
 
-  test('of many at once pays exactly what the wallet covers', async () => {
+  test('for concurrent sends beyond what the wallet covers, and the others succeed', async () => {
     const rich = await app.createAccount({ balance: 0.0079 * 7 })
     const sends = Array.from({ length: 20 }, () => rich.send({ to: PHONE, text: 'Hello' }, { live: true }))
     const statuses = (await Promise.all(sends)).map(answer => answer.status)
@@ -54,8 +54,8 @@ describe('402', () => {
   })
 })
 
-describe('403', () => {
-  test('for a scheduled send on a plan that has none: names the plan', async () => {
+describe('403 FORBIDDEN', () => {
+  test('for a scheduled send on a plan without scheduling, and names the plan', async () => {
     const plain = await app.createAccount({ plan: { name: 'default', allowsScheduling: false } })
     const now = timeOf(messageIdOf(await plain.send({ to: PHONE, text: 'Hello' })) as 'msg_')
     const body = { to: PHONE, text: 'Hello', options: { scheduleAt: new Date(now + 60_000).toISOString() } }
@@ -70,8 +70,8 @@ describe('403', () => {
   })
 })
 
-describe('404', () => {
-  test('for a template that there is not, whatever else is said', async () => {
+describe('404 NOT_FOUND', () => {
+  test('for an unknown template, whatever else is in the body', async () => {
     const uses = [
       { id: 'tpl_01jd0000000000000000000001' },
       { id: 'nonsense' },
@@ -90,7 +90,7 @@ describe('404', () => {
     await allRefused(account, bodies, { status: 404, code: 'NOT_FOUND' })
   })
 
-  test('for a file that was never uploaded', async () => {
+  test('for an unknown asset as attachment', async () => {
     const body = {
       to: PHONE,
       channel: 'user_chatapp_session',

@@ -19,7 +19,7 @@ function expectConflict(answer: Answer): void {
   expect(answer.headers.get('idempotency-replayed')).toBeNull()
 }
 
-describe('a key with another body', () => {
+describe('an idempotency key that is used again', () => {
   const body = { to: PHONE, text: 'Hello' }
   const others = [
     { to: PHONE, text: 'Hello!' },
@@ -37,17 +37,20 @@ describe('a key with another body', () => {
     ['a success', body, 200],
     ['a refused body', { to: 'nobody', text: 'Hello' }, 400],
     ['an unknown template', { to: PHONE, template: { id: 'x' } }, 404],
-  ])('after %s is a conflict, and leaves the first answer as it is', async (name, first, status) => {
-    const options = { live: true, idempotencyKey: `another body after ${name}` }
-    const answer = await account.send(first, options)
-    expect(answer.status).toBe(status)
-    const before = await account.footprint()
-    for (const other of others) expectConflict(await account.send(other, options))
-    expect(await account.footprint()).toEqual(before)
-    await replays(account, first, answer, options)
-  })
+  ])(
+    'with another body after %s is a conflict, and does not change the stored response',
+    async (name, first, status) => {
+      const options = { live: true, idempotencyKey: `another body after ${name}` }
+      const answer = await account.send(first, options)
+      expect(answer.status).toBe(status)
+      const before = await account.footprint()
+      for (const other of others) expectConflict(await account.send(other, options))
+      expect(await account.footprint()).toEqual(before)
+      await replays(account, first, answer, options)
+    },
+  )
 
-  test('is the same body when only its spelling differs', async () => {
+  test('with the same JSON in another spelling is a replay', async () => {
     const options = { idempotencyKey: 'spelling' }
     const first = await account.send(
       { to: PHONE, text: 'Hellö', options: { metadata: { a: 1, b: 100 } } },
@@ -61,7 +64,7 @@ describe('a key with another body', () => {
     }
   })
 
-  test('is the same body wherever the key stands, and with options that say nothing', async () => {
+  test('is a replay wherever the key is given, and with empty or absent options', async () => {
     const key = 'wherever it stands'
     const first = await account.send({ ...body, options: {} }, { idempotencyKey: key })
     expect(first.status).toBe(200)
@@ -78,7 +81,7 @@ describe('a key with another body', () => {
     ['in UTF-8, as curl sends it', 'Größe 漢字 😀', 'utf8'],
     ['in Latin-1, as fetch sends it', 'Größe', 'latin1'],
     ['in UTF-8 with a byte order mark', '\ufeffGröße', 'utf8'],
-  ] as const)('is the same body with the key in the header %s, or in the body', async (_, key, encoding) => {
+  ] as const)('is a replay with the key in the header %s, or in the body', async (_, key, encoding) => {
     const own = await app.createAccount()
     const bytes = Buffer.from(key, encoding).toString('latin1')
     const first = await own.send(body, { idempotencyKey: bytes })
@@ -89,8 +92,8 @@ describe('a key with another body', () => {
   })
 })
 
-describe('twenty at once with one key', () => {
-  test('and one body are one message: the others are told to wait, or the answer', async () => {
+describe('twenty concurrent sends with the same idempotency key', () => {
+  test('and the same body create one message; the others get a conflict or a replay', async () => {
     const own = await app.createAccount({ balance: 1 })
     const options = { live: true, idempotencyKey: 'race' }
     const answers = await Promise.all(
@@ -112,7 +115,7 @@ describe('twenty at once with one key', () => {
     expect(await own.inbox()).toHaveLength(1)
   })
 
-  test('and bodies of their own are one message and conflicts', async () => {
+  test('and different bodies create one message; the others get a conflict', async () => {
     const own = await app.createAccount()
     const sends = Array.from({ length: 20 }, (_, at) =>
       own.send({ to: PHONE, text: `Hello ${at}` }, { live: true, idempotencyKey: 'race of bodies' }),
@@ -126,7 +129,7 @@ describe('twenty at once with one key', () => {
   test.each([
     ['a body that is not valid', { to: 'nobody', text: 'Hello' }, 400],
     ['an empty wallet', { to: PHONE, text: 'Hello' }, 402],
-  ])('that are refused for %s have one answer between them', async (_, body, status) => {
+  ])('that are rejected for %s all have the same response, or a conflict', async (_, body, status) => {
     const own = await app.createAccount({ balance: 0 })
     const options = { live: true, idempotencyKey: 'race to a refusal' }
     const answers = await Promise.all(Array.from({ length: 20 }, () => own.send(body, options)))
@@ -139,7 +142,7 @@ describe('twenty at once with one key', () => {
   })
 })
 
-test('while the first is still under way the key says so; then what the first was told', async () => {
+test('an idempotency key is a conflict with Retry-After while its first send is in progress, then a replay', async () => {
   const own = await app.createAccount()
   const body = { to: SILENT, text: 'Hello' }
   const options = { live: true, idempotencyKey: 'under way' }

@@ -3,7 +3,7 @@ import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { messageIdOf, startTestApp, type TestApp } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
-/** Two failures, then it would be taken: too late where one try is all there is. */
+/** The sandbox fails the first two attempts to this number and accepts the third. */
 const FAILING = '+12025550003'
 
 let app: TestApp
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** The sandbox's retry policy, known to the program. */
+/** Changes the sandbox's retry policy. */
 async function allowAttempts(maxAttempts: number): Promise<void> {
   const { body } = await app.admin('GET', '/connections')
   const [sandbox] = body['data'] as { id: string }[]
@@ -21,9 +21,9 @@ async function allowAttempts(maxAttempts: number): Promise<void> {
 }
 
 describe('503 PROVIDER_UNAVAILABLE', () => {
-  test('where no provider could take it: money back, and the key is free for another try', async () => {
+  test('when no provider accepts the message: the hold is released, and the idempotency key is free again', async () => {
     const account = await app.createAccount()
-    // A channel by name: `auto` would go on to the next one.
+    // Names its channel, since `auto` would fail over to the next one.
     const body = { to: FAILING, text: 'Hello', channel: 'local_sms' }
     const options = { live: true, idempotencyKey: 'unavailable' }
     await allowAttempts(1)
@@ -60,7 +60,7 @@ describe('503 PROVIDER_UNAVAILABLE', () => {
 })
 
 describe('503 SERVICE_UNAVAILABLE', () => {
-  test('while the database is away: on sends, reads and the readiness, with Retry-After', async () => {
+  test('while the database is unreachable: for sends, reads and /readyz, with Retry-After', async () => {
     const database = await createTestDatabase()
     const proxy = await startDatabaseProxy(database.url)
     const own = await startTestApp({ databaseUrl: proxy.url })

@@ -16,7 +16,7 @@ afterAll(() => app.stop())
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => `+1202555${1000 + at}`)
 const batchOf = (answer: { body: Record<string, unknown> }) => answer.body as unknown as BatchResult
 
-test('sends to each, in order, and answers without waiting', async () => {
+test('a batch queues a message for each recipient, in order, and responds without waiting', async () => {
   const to = numbers(100)
   const answer = await account.send({ to, text: 'Hello' })
   expect(answer.status, answer.text).toBe(200)
@@ -35,7 +35,7 @@ test('sends to each, in order, and answers without waiting', async () => {
   expect(await account.message(first.messageId!)).toMatchObject({ to: to[0], requestId: first.requestId })
 })
 
-test('routes and prices each on its own', async () => {
+test('a batch routes and validates each recipient on its own', async () => {
   const batch = batchOf(
     await account.send({
       to: ['+12025550123', '+447700900123', 'a@example.com'],
@@ -49,7 +49,7 @@ test('routes and prices each on its own', async () => {
   ])
 })
 
-test('fails what fails alone: 207, and the others go', async () => {
+test('an invalid recipient fails alone: the response is 207, and the others are queued', async () => {
   const answer = await account.send({ to: ['+12025550123', 'nobody', '+12025550124'], text: 'x' })
   expect(answer.status).toBe(207)
   expect(batchOf(answer)).toMatchObject({
@@ -77,20 +77,23 @@ test.each([
     403,
     'FORBIDDEN',
   ],
-])('is refused as a whole where it %s, and so again', async (what, body, status, code) => {
-  const plain = await app.createAccount({ plan: { allowsScheduling: false } })
-  const refused = () => plain.send({ to: numbers(2), ...body }, { idempotencyKey: what })
-  const first = await refused()
-  expect([first.status, first.body['code']]).toEqual([status, code])
-  const again = await refused()
-  expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
-})
+])(
+  'a batch that %s is rejected as a whole, and the response is replayed',
+  async (what, body, status, code) => {
+    const plain = await app.createAccount({ plan: { allowsScheduling: false } })
+    const refused = () => plain.send({ to: numbers(2), ...body }, { idempotencyKey: what })
+    const first = await refused()
+    expect([first.status, first.body['code']]).toEqual([status, code])
+    const again = await refused()
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+  },
+)
 
 function tomorrow(): string {
   return new Date(Date.now() + 86_400_000).toISOString()
 }
 
-test('is 207 without success when all fail', async () => {
+test('a batch whose recipients all fail is 207 without success', async () => {
   const answer = await account.send({ to: ['nobody', 'no one'], text: 'x' })
   expect(answer.status).toBe(207)
   expect(batchOf(answer)).toMatchObject({
@@ -99,7 +102,7 @@ test('is 207 without success when all fail', async () => {
   })
 })
 
-test('pays for as many as the wallet covers, in order', async () => {
+test('a batch is paid in order, for as many recipients as the wallet covers', async () => {
   const price = (await account.send({ to: '+12025550123', text: 'x' })).body as {
     billing: { estimatedCost: number }
   }
@@ -114,19 +117,19 @@ test('pays for as many as the wallet covers, in order', async () => {
   expect((await poor.wallet()).balance).toBe(0)
 })
 
-test('sends repeated recipients once each, as given', async () => {
+test('a recipient given twice gets two messages', async () => {
   const batch = batchOf(await account.send({ to: ['+12025550199', '+12025550199'], text: 'x' }))
   expect(new Set(batch.results.map(result => result.messageId)).size).toBe(2)
 })
 
-test('schedules a batch', async () => {
+test('a batch can be scheduled', async () => {
   const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
   const batch = batchOf(await account.send({ to: numbers(2), text: 'x', options }))
   expect(batch.results.map(result => result.status)).toEqual(['scheduled', 'scheduled'])
   expect(batch.summary.queued).toBe(2)
 })
 
-test('answers as before when the time of its schedule is past', async () => {
+test('a scheduled batch is replayed even after its time has passed', async () => {
   const options = { scheduleAt: new Date(app.now() + 2_000).toISOString() }
   const body = { to: numbers(2), text: 'later', options }
   const first = await account.send(body, { idempotencyKey: 'past' })
@@ -140,7 +143,7 @@ test('answers as before when the time of its schedule is past', async () => {
   expect((await account.send(body)).status).toBe(400)
 })
 
-test('is idempotent as a whole', async () => {
+test('a batch is replayed as a whole, and its key conflicts with another body', async () => {
   const body = { to: ['+12025550123', 'nobody'], text: 'once' }
   const first = await account.send(body, { idempotencyKey: 'batch-1' })
   const second = await account.send(body, { idempotencyKey: 'batch-1' })
@@ -152,22 +155,22 @@ test('is idempotent as a whole', async () => {
   expect(other.body['code']).toBe('IDEMPOTENCY_KEY_CONFLICT')
 })
 
-test('of twenty at once with one key one is accepted', async () => {
+test('one of twenty concurrent batches with the same key is accepted', async () => {
   const body = { to: ['+12025550177', '+12025550178'], text: 'race' }
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => account.send(body, { idempotencyKey: 'race' })),
   )
-  const told = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.text))
-  expect(told.size).toBe(1)
+  const responseTexts = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.text))
+  expect(responseTexts.size).toBe(1)
   expect(answers.every(answer => answer.status === 200 || answer.status === 409)).toBe(true)
   expect(await account.messages('?to=%2B12025550177')).toHaveLength(1)
 })
 
-test('what a crash left in the middle is finished by the next request with the key', async () => {
+test('a batch interrupted by a crash is completed by the next request with its key', async () => {
   const body = { to: ['+12025550188', '+12025550189'], text: 'crash' }
   const first = await account.send(body, { idempotencyKey: 'crash' })
   const [kept, lost] = batchOf(first).results.map(result => toUuid(result.messageId as Id))
-  // As if the process had ended after the first message was accepted, and before the second.
+  // As if the process had crashed after it accepted the first message and before the second.
   await app.db.query({ name: 't_lose', text: 'delete from messages where id = $1', values: [lost] })
   await app.db.query({
     name: 't_lose_outbox',
@@ -186,7 +189,7 @@ test('what a crash left in the middle is finished by the next request with the k
   expect((await account.send(body, { idempotencyKey: 'crash' })).text).toBe(again.text)
 })
 
-test('what its account cancelled meanwhile is not sent by that', async () => {
+test('a message cancelled after such a crash is not sent when the batch is completed', async () => {
   const options = { scheduleAt: new Date(app.now() + 3_600_000).toISOString() }
   const body = { to: ['+12025550186', '+12025550187'], text: 'crash', options }
   const sent = { live: true, idempotencyKey: 'cancelled' }
@@ -206,21 +209,24 @@ test('what its account cancelled meanwhile is not sent by that', async () => {
   expect(await account.messages('?to=%2B12025550186')).toMatchObject([{ status: 'cancelled' }])
 })
 
-test('of live keys says that the sandbox took it, and so do its replays', async () => {
-  for (const [to, said] of [
+test('a batch with a live key sets X-Sandbox when the sandbox accepts a message, also on replay', async () => {
+  for (const [to, sandboxHeader] of [
     [['+12025550184', 'nobody'], 'true'],
     [['nobody'], null],
   ] as const) {
     for (const replayed of [null, 'true']) {
       const { headers } = await account.send({ to, text: 'x' }, { live: true, idempotencyKey: `to ${to}` })
-      expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([replayed, said])
+      expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([
+        replayed,
+        sandboxHeader,
+      ])
     }
   }
 })
 
-test('is accepted at once, but for long words: then a few at a time', async () => {
+test('a batch is accepted in one transaction, but in several when its texts are long', async () => {
   const own = await app.createAccount()
-  const goes = async () => {
+  const acceptsOf = async () => {
     const { rows } = await app.db.query<{ messages: number; characters: number }>({
       name: 'goes',
       text: `select count(*)::integer as messages, sum(length(content::text))::integer as characters
@@ -231,16 +237,16 @@ test('is accepted at once, but for long words: then a few at a time', async () =
   }
   const options = { scheduleAt: toIso(app.now() + 3_600_000) }
   expect((await own.send({ to: numbers(100), text: 'x', options })).status).toBe(200)
-  expect(await goes()).toMatchObject([{ messages: 100 }])
+  expect(await acceptsOf()).toMatchObject([{ messages: 100 }])
 
   const to = Array.from({ length: 20 }, (_, at) => `ada${at}@example.com`)
   const answer = await own.send({ to, text: 'x'.repeat(500_000), options })
   expect(answer.status).toBe(200)
   expect(answer.body['results']).toMatchObject(to.map(each => ({ to: each, status: 'scheduled' })))
-  for (const { characters } of await goes()) expect(characters).toBeLessThan(4_100_000)
+  for (const { characters } of await acceptsOf()) expect(characters).toBeLessThan(4_100_000)
 })
 
-test('fails alone for a recipient that is empty', async () => {
+test('an empty recipient fails alone', async () => {
   const own = await app.createAccount()
   const answer = await own.send({ to: ['+12025550123', ''], text: 'x' })
   expect(answer.status).toBe(207)
@@ -256,7 +262,7 @@ test.each([
   ['more than a hundred', numbers(101), 'to'],
   ['an array in the array', [['+12025550123']], 'to[0]'],
   ['a number', ['+12025550123', 5], 'to[1]'],
-])('refuses %s', async (_, to, path) => {
+])('a batch is rejected when its recipients are: %s', async (_, to, path) => {
   const before = await account.footprint()
   const answer = await account.send({ to, text: 'x' })
   expect(answer.status).toBe(400)
@@ -264,7 +270,7 @@ test.each([
   expect(await account.footprint()).toEqual(before)
 })
 
-test('refuses several chats of a bot', async () => {
+test('a batch to several chats of a bot is rejected', async () => {
   const context = { moduleType: 'botapp_bot', accountId: 'bot', chatId: '1' }
   const answer = await account.send({
     to: ['1', '2'],

@@ -30,7 +30,7 @@ async function start(...options: GatewayOptions[]): Promise<void> {
   second = open[1]!
 }
 
-/** Time stands still, and so do the waits of circuits. */
+/** The test clock stands still, and so does the wait of an open circuit. */
 const send = () => account.send({ to: TO, text: 'Hello' }, { live: true })
 
 async function sendThrough(gateway: Gateway): Promise<void> {
@@ -52,8 +52,8 @@ async function metricOf({ connectionId }: Gateway): Promise<string | undefined> 
   return line?.split(' ').at(-1)
 }
 
-describe('a connection that fails again and again', () => {
-  test('is asked no more while another one works, then by one message, and is first again when that is taken', async () => {
+describe('a connection that fails repeatedly', () => {
+  test('is skipped while its circuit is open, then probed by one message, and used again on success', async () => {
     await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
     first.act(notNow)
     for (let at = 0; at < FAILURES_TO_OPEN; at++)
@@ -65,7 +65,7 @@ describe('a connection that fails again and again', () => {
     for (let at = 0; at < 3; at++) await sendThrough(second)
     expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
 
-    // Its first wait is over; the probe fails, and it waits longer.
+    // The first wait is over; the probe fails, and the next wait is longer.
     await app.pass(1_100)
     expect((await stateOf(first)).circuit).toBe('half_open')
     expect((await send()).body).toMatchObject({ status: 'sent' })
@@ -80,21 +80,21 @@ describe('a connection that fails again and again', () => {
     await sendThrough(first)
   })
 
-  test('is what an estimate leaves out as well', async () => {
+  test('is skipped by an estimate too', async () => {
     await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
     first.act(notNow)
     for (let at = 0; at < FAILURES_TO_OPEN; at++) await send()
-    const told = await app.call('/api/v2/messages/estimate', {
+    const estimated = await app.call('/api/v2/messages/estimate', {
       method: 'POST',
       key: account.liveKey,
       body: { to: TO, text: 'Hello' },
     })
     const sent = await send()
-    expect((told.body['data'] as Estimate).resolved).toEqual(sent.body['resolved'])
+    expect((estimated.body['data'] as Estimate).resolved).toEqual(sent.body['resolved'])
     expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
   })
 
-  test('is asked by its policy where there is no other', async () => {
+  test('is still used, by its retry policy, when there is no other connection', async () => {
     await start({ retryPolicy: ONCE })
     first.act(notNow)
     for (let at = 0; at < FAILURES_TO_OPEN + 3; at++)
@@ -106,11 +106,11 @@ describe('a connection that fails again and again', () => {
     expect((await stateOf(first)).circuit).toBe('closed')
   })
 
-  test('keeps its messages waiting for a quarter of an hour where there is no other', async () => {
+  test('keeps its messages queued for a quarter of an hour when there is no other connection', async () => {
     await start({ retryPolicy: SMS_POLICY.retryPolicy })
     first.act(notNow)
     const id = messageIdOf(await app.during(send()))
-    // A try in each, 17 minutes in all.
+    // One attempt in each step, 17 minutes in all.
     for (let waitMs = 2_000; waitMs <= 512_000; waitMs *= 2) await app.leap(waitMs)
     expect(await account.message(id)).toMatchObject({ status: 'queued', billing: { state: 'held' } })
     first.act(nth => taken(nth))
@@ -118,10 +118,10 @@ describe('a connection that fails again and again', () => {
     expect(await account.message(id)).toMatchObject({ status: 'sent', billing: { state: 'captured' } })
   })
 
-  test('loses the messages that wait for their next try over it', async () => {
+  test('passes its messages that wait for a retry to another connection', async () => {
     await start({ retryPolicy: { maxAttempts: 9, backoffMs: 60_000 } })
     first.act(notNow)
-    // A batch waits for nobody.
+    // The response to a batch does not wait for the provider.
     const to = Array.from({ length: FAILURES_TO_OPEN }, (_, at) => `+1202555${1000 + at}`)
     const sent = await account.send({ to, text: 'Hello' }, { live: true })
     const waiting = (sent.body['results'] as { messageId: string }[]).map(({ messageId }) => messageId)
@@ -130,7 +130,7 @@ describe('a connection that fails again and again', () => {
       ({ circuit }) => circuit !== 'closed',
     )
     open.push(await startSmsGateway(app, { account }))
-    // Half of the pause at least.
+    // At least half of the backoff.
     await app.leap(25_000)
     for (const id of waiting) {
       const message = await app.until(
@@ -138,12 +138,12 @@ describe('a connection that fails again and again', () => {
         found => found.status === 'sent',
       )
       expect(message).toMatchObject({ connectionId: open[1]!.connectionId })
-      // Once more over the dead one, not nine times.
+      // One more attempt over the failing connection, not nine.
       expect(message.attempts, JSON.stringify(message.timeline)).toBe(3)
     }
   })
 
-  test('begins anew when the operator changes it', async () => {
+  test('closes its circuit when the operator changes it', async () => {
     await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
     first.act(notNow)
     for (let at = 0; at < FAILURES_TO_OPEN; at++) await send()
@@ -154,7 +154,7 @@ describe('a connection that fails again and again', () => {
   })
 })
 
-test('a connection that is closed says so', async () => {
+test('a disabled connection has the link state closed', async () => {
   await start({})
   const closed = await app.admin('PATCH', `/connections/${first.connectionId}`, { enabled: false })
   expect((closed.body['data'] as ConnectionView).state).toEqual({

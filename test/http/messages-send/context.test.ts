@@ -3,7 +3,7 @@ import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
 import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { invalidAt } from './refusal.ts'
 
-/** A conversationContext: whom it lets a send go to and from, and what is kept of it. */
+/** A conversationContext: the recipients and senders it allows, and what is stored of it. */
 
 const PHONE = '+12025550100'
 const GROUP = '120363020000000100@g.us'
@@ -48,26 +48,29 @@ async function sent(body: object) {
 
 const invalid = (body: object, path: string) => invalidAt(account, { text: 'Hello', ...body }, path)
 
-describe('what is kept', () => {
+describe('the stored conversationContext', () => {
   test.each([
     ['a web session', PHONE, WEB, `chatapp_web:main:${PHONE}`],
     ['a group', GROUP, { ...WEB, chatId: GROUP }, `chatapp_web:main:${GROUP}`],
     ['an official sender', PHONE, OFFICIAL, `chatapp_official:platform:${PHONE}`],
     ['a bot', BOT.chatId, BOT, 'botapp_bot:bot_1:7000000100'],
-  ])('of %s: all of it, under a key of its own', async (_, to, context, conversationKey) => {
-    const { id } = await sent({ to, conversationContext: context })
-    const kept = { ...context, contactId: null, conversationKey }
-    expect((await account.message(id)).conversationContext).toEqual(kept)
-    expect((await account.messages('?limit=1'))[0]!.conversationContext).toEqual(kept)
-  })
+  ])(
+    'of %s has every field, and a conversationKey derived from them',
+    async (_, to, context, conversationKey) => {
+      const { id } = await sent({ to, conversationContext: context })
+      const kept = { ...context, contactId: null, conversationKey }
+      expect((await account.message(id)).conversationContext).toEqual(kept)
+      expect((await account.messages('?limit=1'))[0]!.conversationContext).toEqual(kept)
+    },
+  )
 
-  test('a key and a contact that are given', async () => {
+  test('has the conversationKey and contactId of the request', async () => {
     const context = { ...BOT, contactId: 'crm-17', conversationKey: 'ticket/4711' }
     const { id } = await sent({ to: BOT.chatId, conversationContext: context })
     expect((await account.message(id)).conversationContext).toEqual(context)
   })
 
-  test('null for an optional field is none', async () => {
+  test('has a null contactId and a derived conversationKey when they are null in the request', async () => {
     const context = { ...BOT, contactId: null, conversationKey: null }
     const { id } = await sent({ to: BOT.chatId, conversationContext: context })
     expect((await account.message(id)).conversationContext).toEqual({
@@ -78,17 +81,17 @@ describe('what is kept', () => {
   })
 })
 
-describe('the chat', () => {
+describe('the chatId of a conversationContext', () => {
   test.each([
     ['in another spelling', { ...WEB, chatId: '12025550100' }],
     ['by the chat app’s id', { ...WEB, chatId: '12025550100@s.whatsapp.net' }],
     ['by an id that says no number', { ...WEB, chatId: '99887766554433@lid' }],
     ['of an official sender in another spelling', { ...OFFICIAL, chatId: '+1 (202) 555-0100' }],
-  ])('may name a person %s', async (_, conversationContext) => {
+  ])('may name the recipient %s', async (_, conversationContext) => {
     await sent({ to: PHONE, conversationContext })
   })
 
-  test('of somebody who shows no number is itself the recipient', async () => {
+  test('that is a LID is itself the recipient', async () => {
     const chatId = '99887766554433@lid'
     const { id, resolved } = await sent({ to: chatId, conversationContext: { ...WEB, chatId } })
     expect(resolved).toMatchObject({ channel: 'user_chatapp_session' })
@@ -109,11 +112,11 @@ describe('the chat', () => {
     ['another chat of a bot', '7000000101', BOT],
     ['a bot’s chat in another spelling', '7000000100', { ...BOT, chatId: '+7000000100' }],
     ['nobody', PHONE, { ...WEB, chatId: 'main' }],
-  ])('must not be %s', async (_, to, conversationContext) => {
+  ])('is rejected when it names %s', async (_, to, conversationContext) => {
     await invalid({ to, conversationContext }, 'conversationContext.chatId')
   })
 
-  test('of a batch is that of one of its recipients', async () => {
+  test('must match every recipient of a batch', async () => {
     const answer = await account.send({
       to: [PHONE, '+12025550101'],
       text: 'Hello',
@@ -123,24 +126,24 @@ describe('the chat', () => {
   })
 })
 
-describe('the official sender', () => {
+describe('the official sender of a conversationContext', () => {
   const context = (accountId: string) => ({ conversationContext: { ...OFFICIAL, accountId } })
 
-  test('is the one of the conversation, as if it had been asked for', async () => {
+  test('is used as if the request had named it', async () => {
     for (const accountId of [own, 'platform']) {
       const { resolved } = await sent({ to: PHONE, ...context(accountId) })
       expect(resolved).toMatchObject({ channel: 'official_chatapp', senderSource: 'request' })
     }
   })
 
-  test('may be named beside it, where it is the same', async () => {
+  test('may be named by officialSenderId too when it is the same', async () => {
     await sent({ to: PHONE, ...context(own), officialSenderId: own })
     await sent({ to: PHONE, ...context(own), sender: { officialId: own } })
-    // Another module's conversation has nothing to do with it.
+    // The conversation of another module does not restrict it.
     await sent({ to: PHONE, conversationContext: WEB, officialSenderId: own })
   })
 
-  test('contradicts another one that is named', async () => {
+  test('is rejected when officialSenderId names another one', async () => {
     for (const named of [{ officialSenderId: 'platform' }, { sender: { officialId: 'platform' } }]) {
       await invalid({ to: PHONE, ...context(own), ...named }, 'conversationContext.accountId')
     }
@@ -150,7 +153,7 @@ describe('the official sender', () => {
     )
   })
 
-  test('must be one that the account may use', async () => {
+  test('is rejected when the account may not use it', async () => {
     for (const id of [foreign, disabled, 'main', 'cnn_00000000000000000000000001']) {
       await invalid({ to: PHONE, ...context(id) }, 'conversationContext.accountId')
     }

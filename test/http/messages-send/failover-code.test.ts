@@ -5,7 +5,7 @@ import { type Gateway, startChatGateway, startSmsGateway } from '../../support/g
 import type { PeerAct } from '../../support/http-peer.ts'
 import { createTemplateCalls } from '../templates/support.ts'
 
-/** A one-time code that the chat app does not take: what the SMS says instead. */
+/** The SMS text of a one-time code that fails over from the chat app. */
 
 const TO = '+12025550123'
 const CODE = '918273'
@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all([chat.close(), sms.close()])
 })
 
-/** An account whose codes go by the app first, in the words of its default template there. */
+/** An account whose codes are routed to the chat app first, with its default template there. */
 async function start(): Promise<string> {
   account = await app.createAccount({ balance: 1 })
   templates = createTemplateCalls(app, account)
@@ -50,7 +50,7 @@ async function start(): Promise<string> {
   return id
 }
 
-/** Time stands still: nothing here waits for it. */
+/** The test clock stands still: nothing here waits. */
 const send = (more: object = {}) =>
   account.send({ to: TO, content: { otpCode: CODE }, ...more }, { live: true })
 
@@ -58,8 +58,8 @@ const sentBy = ({ peer }: Gateway) => peer.requests.filter(request => !request.p
 const textBy = (gateway: Gateway) =>
   sentBy(gateway).map(({ body }) => (JSON.parse(body) as { text: string }).text)
 
-describe('a code in the account’s default template', () => {
-  test('goes by the app where the app takes it', async () => {
+describe('a one-time code with the account’s default chat template', () => {
+  test('is sent over the chat app when it accepts the message', async () => {
     const id = await start()
     const sent = await send()
     expect(sent.body, sent.text).toMatchObject({ status: 'sent', resolved: { channel: 'official_chatapp' } })
@@ -67,7 +67,7 @@ describe('a code in the account’s default template', () => {
     expect(sentBy(sms)).toHaveLength(0)
   })
 
-  test('is said by SMS in words of our own where the app does not', async () => {
+  test('fails over to SMS with the built-in text when the chat app rejects it', async () => {
     await start()
     chat.act(NOT_ON_THE_APP)
     const sent = await send()
@@ -79,7 +79,7 @@ describe('a code in the account’s default template', () => {
     expect(await stored()).not.toContain(CODE)
   })
 
-  test('or in those of the default template for SMS', async () => {
+  test('fails over to SMS with the default SMS template, where there is one', async () => {
     await start()
     const { id } = await templates.made({
       name: 'sms_code',
@@ -95,7 +95,7 @@ describe('a code in the account’s default template', () => {
     expect(await account.message(messageIdOf(sent))).toMatchObject({ templateId: id })
   })
 
-  test('is said anew from the outbox too, when the SMS has to be tried again', async () => {
+  test('keeps the SMS text when the SMS is retried from the outbox', async () => {
     await start()
     chat.act(NOT_ON_THE_APP)
     sms.act(nth =>
@@ -110,7 +110,7 @@ describe('a code in the account’s default template', () => {
   })
 })
 
-test('a template that the send names stays on its channel', async () => {
+test('a message with a template named by the request does not fail over to another channel', async () => {
   const id = await start()
   chat.act(NOT_ON_THE_APP)
   const sent = await send({ template: { id } })
@@ -118,7 +118,7 @@ test('a template that the send names stays on its channel', async () => {
   expect(sentBy(sms)).toHaveLength(0)
 })
 
-/** The newest message as its row has it. */
+/** The database row of the newest message, as text. */
 async function stored(): Promise<string> {
   const { rows } = await app.db.query<{ row: string }>({
     name: 'message_as_text',

@@ -55,14 +55,14 @@ async function chat(options: GatewayOptions = {}): Promise<Gateway> {
   return gateway
 }
 
-/** Time stands still: whatever is answered was not waited for. */
+/** The test clock stands still, so a response proves that nothing was waited for. */
 const send = (more: object = {}, idempotencyKey?: string) =>
   account.send({ to: TO, text: 'Hello', ...more }, { live: true, ...(idempotencyKey && { idempotencyKey }) })
 
-/** Where a connection is tried again by its backoff. */
+/** Lets the test clock run, for sends that are retried after a backoff. */
 const sendInTime = (more: object = {}, idempotencyKey?: string) => app.during(send(more, idempotencyKey))
 
-/** Balance, held and captured; they always add up to what was credited. */
+/** Balance, held and captured. Checks that they add up to the amount credited. */
 async function money(): Promise<number[]> {
   const { balance, held, captured, credited } = await account.wallet()
   expect(balance + held + captured).toBeCloseTo(credited, 6)
@@ -91,11 +91,11 @@ async function lastMessage() {
   return (await account.messages())[0]!
 }
 
-describe('another connection of the same channel takes over', () => {
+describe('failover to another connection of the same channel', () => {
   test.each<[string, Parameters<Gateway['act']>[0], Outcome['kind'], number]>([
     ['refuses the message for good', noSuchNumber, 'rejected', 1],
     ['says "not now" until its tries are used up', notNow, 'retry', 2],
-  ])('when the first %s', async (_, act, outcome, tries) => {
+  ])('happens when the first connection %s', async (_, act, outcome, tries) => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(act)
@@ -124,7 +124,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('when nobody listens at the first', async () => {
+  test('happens when the first connection’s server is down', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     await first.close()
@@ -135,7 +135,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('and tries as often as its own policy says, each connection once', async () => {
+  test('uses the retry policy of each connection in turn', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms({ retryPolicy: { maxAttempts: 3, backoffMs: 10 } })]
     first.act(notNow)
@@ -147,7 +147,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('and leaves one that says so for the third time for one that works, whatever tries it has left', async () => {
+  test('happens after the third retryable failure, even if the retry policy allows more attempts', async () => {
     await createAccount()
     const [first, second] = [await sms({ retryPolicy: { maxAttempts: 8, backoffMs: 10 } }), await sms()]
     first.act(notNow)
@@ -156,7 +156,7 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([0.99, 0, 0.01])
   })
 
-  test('and the last one’s refusal is the answer, stored and replayed', async () => {
+  test('responds with the last connection’s rejection, which is stored and replayed', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(notNow)
@@ -171,7 +171,7 @@ describe('another connection of the same channel takes over', () => {
   })
 })
 
-describe('nobody else is asked', () => {
+describe('no failover happens', () => {
   test.each<[string, Parameters<Gateway['act']>[0]]>([
     ['whether it was taken is unknown', 'reset'],
     ['its answer makes no sense', { status: 500, body: 'oops' }],
@@ -189,7 +189,7 @@ describe('nobody else is asked', () => {
     expect(await money()).toEqual([0.99, 0.01, 0])
   })
 
-  test('when the provider only asks to go slower', async () => {
+  test('when the provider throttles', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
     first.act(nth => (nth === 1 ? slowDown : taken(nth)))
@@ -201,7 +201,7 @@ describe('nobody else is asked', () => {
     expect([first.peer.requests.length, second.peer.requests.length]).toEqual([2, 0])
   })
 
-  test('that is closed, or does not take the type', async () => {
+  test('to a connection that is disabled or does not allow the message type', async () => {
     await createAccount()
     const first = await sms()
     const closed = await sms()
@@ -213,7 +213,7 @@ describe('nobody else is asked', () => {
     expect([closed.peer.requests.length, choosy.peer.requests.length]).toEqual([0, 0])
   })
 
-  test('over a channel that the sender did not leave to us', async () => {
+  test('to another channel when the request names its channel', async () => {
     await createAccount()
     const [first, other] = [await sms(), await chat()]
     first.act(noSuchNumber)
@@ -223,7 +223,7 @@ describe('nobody else is asked', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('that is the sandbox: people wait for this message', async () => {
+  test('from a real provider to the sandbox', async () => {
     await createAccount()
     const first = await sms()
     first.act(noSuchNumber)
@@ -233,11 +233,11 @@ describe('nobody else is asked', () => {
   })
 })
 
-describe('the next channel takes over where the choice is ours', () => {
-  test('priced anew, and told as the channel that took it', async () => {
+describe('failover to the next channel, when the request names none', () => {
+  test('prices the message anew, and responds with the channel that accepted it', async () => {
     await createAccount()
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms({ priorityOrder: 20 })]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms({ priorityOrder: 20 })]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ text: 'x'.repeat(200) }, 'moved')
     expect(sent.status, sent.text).toBe(200)
     expect(sent.body).toMatchObject({
@@ -250,7 +250,7 @@ describe('the next channel takes over where the choice is ours', () => {
       },
       billing: { estimatedCost: 0.02, currency: 'USD', parts: 2 },
     })
-    expect([app1.peer.requests.length, text.peer.requests.length]).toEqual([1, 1])
+    expect([chatApp.peer.requests.length, text.peer.requests.length]).toEqual([1, 1])
     expect(JSON.parse(text.peer.requests[0]!.body)).toMatchObject({ to: TO, from: 'Posthorn' })
     expect(await account.message(messageIdOf(sent))).toMatchObject({
       channel: 'local_sms',
@@ -273,7 +273,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
   })
 
-  test('not by another connection of the app that the recipient is not on', async () => {
+  test('skips other connections of a chat app on which the recipient is not registered', async () => {
     await createAccount()
     const [one, two, text] = [await chat({ priorityOrder: 1 }), await chat({ priorityOrder: 2 }), await sms()]
     one.act(NOT_ON_THE_APP)
@@ -281,7 +281,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect([two.peer.requests.length, text.peer.requests.length]).toEqual([0, 1])
   })
 
-  test('with the sender that the body asked for', async () => {
+  test('keeps the sender that the request named', async () => {
     await createAccount()
     const made = await app.call('/api/v2/sms-senders', {
       method: 'POST',
@@ -290,30 +290,30 @@ describe('the next channel takes over where the choice is ours', () => {
     })
     const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
     expect((await app.admin('POST', `/sms-senders/${id}/approve`)).status).toBe(200)
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ sender: { id } })
     expect(sent.body).toMatchObject({ resolved: { channel: 'local_sms', senderSource: 'request' } })
     expect(JSON.parse(text.peer.requests[0]!.body)).toMatchObject({ from: 'ACME' })
   })
 
-  test('not where its words do not fit', async () => {
+  test('does not happen when the text is too long for the next channel', async () => {
     await createAccount()
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     const sent = await send({ text: 'x'.repeat(2_000) })
     expect([sent.status, sent.body['code']]).toEqual([400, 'CHATAPP_NOT_REGISTERED'])
     expect(text.peer.requests).toHaveLength(0)
     expect(await money()).toEqual([1, 0, 0])
   })
 
-  test('not where nothing covers its price: the first refusal stands, and all is released', async () => {
+  test('does not happen when the next price is not covered: the first rejection stands, the hold is released', async () => {
     await createAccount({ balance: 0.02 })
-    const [text, app1] = [await sms({ priorityOrder: 10 }), await chat({ priorityOrder: 20 })]
+    const [text, chatApp] = [await sms({ priorityOrder: 10 }), await chat({ priorityOrder: 20 })]
     text.act(noSuchNumber)
     const sent = await send()
     expect([sent.status, sent.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
-    expect(app1.peer.requests).toHaveLength(0)
+    expect(chatApp.peer.requests).toHaveLength(0)
     expect(await lastMessage()).toMatchObject({
       status: 'failed',
       channel: 'local_sms',
@@ -322,7 +322,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect(await money()).toEqual([0.02, 0, 0])
   })
 
-  test('out of a pool that knows it, and the other pool gets its message back', async () => {
+  test('counts against the new channel’s pool, and gives the message back to the first pool', async () => {
     await createAccount({
       balance: 0,
       plan: {
@@ -332,29 +332,29 @@ describe('the next channel takes over where the choice is ours', () => {
         ],
       },
     })
-    const [app1, text] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
+    const [chatApp, text] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
     expect((await send()).body).toMatchObject({ status: 'sent', resolved: { channel: 'local_sms' } })
     const { plan } = await account.read<{ plan: { pool: { channels: string[]; used: number }[] } }>(
       '/api/v2/account',
     )
     expect(plan.pool.map(pool => pool.used)).toEqual([0, 1])
     text.act(noSuchNumber)
-    app1.act(NOT_ON_THE_APP)
+    chatApp.act(NOT_ON_THE_APP)
     expect((await sendInTime({ to: '+12025550124' })).status).toBe(400)
     expect((await account.footprint()).poolUsed).toBe(1)
     expect(await money()).toEqual([0, 0, 0])
   })
 })
 
-describe('what the sender was told stays told', () => {
-  test('when the message goes elsewhere after the answer', async () => {
+describe('the response stored for replay stays the same', () => {
+  test('when the message fails over after the response', async () => {
     await createAccount()
-    const [app1, text] = [
+    const [chatApp, text] = [
       await chat({ priorityOrder: 10, retryPolicy: { maxAttempts: 2, backoffMs: 60_000 } }),
       await sms(),
     ]
-    app1.act(nth => (nth === 1 ? graphError(503, 131016) : NOT_ON_THE_APP))
+    chatApp.act(nth => (nth === 1 ? graphError(503, 131016) : NOT_ON_THE_APP))
     const sent = await sendInTime({}, 'told before')
     expect(sent.body).toMatchObject({
       status: 'queued',
@@ -371,8 +371,8 @@ describe('what the sender was told stays told', () => {
     expect(text.peer.requests).toHaveLength(1)
     expect(await account.message(id)).toMatchObject({ channel: 'local_sms', provider: 'http-sms' })
     expect(await attempts(id)).toEqual([
-      { attempt: 1, outcome: 'retry', provider: 'whatsapp-cloud', connectionId: app1.connectionId },
-      { attempt: 2, outcome: 'rejected', provider: 'whatsapp-cloud', connectionId: app1.connectionId },
+      { attempt: 1, outcome: 'retry', provider: 'whatsapp-cloud', connectionId: chatApp.connectionId },
+      { attempt: 2, outcome: 'rejected', provider: 'whatsapp-cloud', connectionId: chatApp.connectionId },
       { attempt: 3, outcome: 'accepted', provider: 'http-sms', connectionId: text.connectionId },
     ])
     const again = await send({}, 'told before')
@@ -380,11 +380,11 @@ describe('what the sender was told stays told', () => {
     expect(await money()).toEqual([0.99, 0, SMS_PRICE])
   })
 
-  test('also of a scheduled message', async () => {
+  test('when a scheduled message fails over', async () => {
     await createAccount()
-    const [app1] = [await chat({ priorityOrder: 10 }), await sms()]
-    app1.act(NOT_ON_THE_APP)
-    // By the app's clock, which has moved on.
+    const [chatApp] = [await chat({ priorityOrder: 10 }), await sms()]
+    chatApp.act(NOT_ON_THE_APP)
+    // The time by the app's clock, which is ahead of the machine's.
     const { timeline } = await account.message(messageIdOf(await account.send({ to: TO, text: 'x' })))
     const scheduleAt = new Date(Date.parse(timeline[0]!.at) + 60_000).toISOString()
     const sent = await send({ options: { scheduleAt } }, 'later')
@@ -400,12 +400,12 @@ describe('what the sender was told stays told', () => {
 })
 
 describe('a test key', () => {
-  test('never leaves the sandbox', async () => {
+  test('never fails over from the sandbox to another provider', async () => {
     await createAccount()
-    const [text, app1] = [await sms(), await chat()]
+    const [text, chatApp] = [await sms(), await chat()]
     const sent = await account.send({ to: '+12025550002', text: 'Hello' })
     expect([sent.status, sent.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
-    expect([text.peer.requests.length, app1.peer.requests.length]).toEqual([0, 0])
+    expect([text.peer.requests.length, chatApp.peer.requests.length]).toEqual([0, 0])
     const { timeline } = await account.message((await lastMessage()).messageId)
     expect(timeline.filter(entry => entry.event === 'attempt').map(entry => entry.provider)).toEqual([
       'sandbox',
@@ -414,10 +414,10 @@ describe('a test key', () => {
   })
 })
 
-describe('a recipient who is not on the chat app, by the provider’s word before the send', () => {
+describe('a recipient whom the provider reports as not registered before the send', () => {
   const NOBODY_THERE = '+12025550001'
 
-  test('is reached over the next channel, before anything is priced; an estimate says the same', async () => {
+  test('is sent to over the next channel, and an estimate resolves the same channel', async () => {
     const only = await startTestApp()
     try {
       const sandbox = (await only.admin('GET', '/connections')).body['data'] as {
@@ -433,7 +433,7 @@ describe('a recipient who is not on the chat app, by the provider’s word befor
         priorityOrder: 1,
       })
       const other = await only.createAccount()
-      const told = await only.call('/api/v2/messages/estimate', {
+      const estimated = await only.call('/api/v2/messages/estimate', {
         method: 'POST',
         key: other.liveKey,
         body: { to: NOBODY_THERE, text: 'Hello' },
@@ -443,7 +443,7 @@ describe('a recipient who is not on the chat app, by the provider’s word befor
         status: 'sent',
         resolved: { channel: 'local_sms', channels: ['local_sms'] },
       })
-      expect((told.body['data'] as { resolved: unknown }).resolved).toEqual(sent.body['resolved'])
+      expect((estimated.body['data'] as { resolved: unknown }).resolved).toEqual(sent.body['resolved'])
       const reachable = await only.during(other.send({ to: TO, text: 'Hello' }, { live: true }))
       expect(reachable.body).toMatchObject({ resolved: { channel: 'official_chatapp' } })
       const asked = await other.send(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 
-/** What is refused before the body is read: 401, 403, 405, 413, 415, 429. */
+/** Requests rejected before the body is read: 401, 403, 405, 413, 415, 429. */
 
 const SEND = '/api/v2/messages/send'
 const BODY = { to: '+12025550100', text: 'Hello' }
@@ -51,20 +51,20 @@ describe('401', () => {
     expect(answer.headers.has('ratelimit')).toBe(false)
   })
 
-  test('with a key whose letters were changed', async () => {
+  test('with a key of which a character was changed', async () => {
     const last = account.testKey.at(-1) === 'a' ? 'b' : 'a'
     expectProblem(await post(account.testKey.slice(0, -1) + last), 401, 'UNAUTHORIZED')
     expectProblem(await post(account.testKey.replace('test', 'live')), 401, 'UNAUTHORIZED')
   })
 
-  test('is no answer to be replayed', async () => {
+  test('is not stored for replay', async () => {
     const headers = { 'idempotency-key': 'unauthorized' }
     expectProblem(await post(null, headers), 401, 'UNAUTHORIZED')
     const answer = await post(account.testKey, headers)
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null])
   })
 
-  test('from the moment on that a key expires', async () => {
+  test('from the moment a key expires', async () => {
     const [latest] = await account.messages('?limit=1')
     const nowMs = Date.parse(latest!.createdAt)
     const { apiKey } = await createKey(account, { expiresAt: new Date(nowMs + 10_000).toISOString() })
@@ -120,7 +120,7 @@ describe('403', () => {
     expectProblem(answer, 403, 'FORBIDDEN')
   })
 
-  test('not for a member with the permission', async () => {
+  test('does not apply to a key of a member that has the permission', async () => {
     const { apiKey } = await createKey(account, { role: 'member', permissions: ['messages:create'] })
     expect((await post(apiKey)).status).toBe(200)
   })
@@ -133,7 +133,7 @@ describe('404 and 405', () => {
     '/api/v1/messages/send',
     '/api/v2/nothing',
     '/nothing',
-  ])('nothing is at %s', async path => {
+  ])('404 for the unknown path %s', async path => {
     expectProblem(
       await app.call(path, { method: 'POST', key: account.testKey, body: BODY }),
       404,
@@ -166,7 +166,7 @@ describe('413 and 415', () => {
   const LIMIT = 24 * 1024 * 1024
   const SMALL = JSON.stringify({ to: 'a@example.com', attachment: { type: 'document', base64: '' } })
 
-  test('a body of 24 MB is taken, and one byte more is not', async () => {
+  test('a body of 24 MB is accepted, and one byte more is 413', async () => {
     const filled = (length: number) => {
       const base64 = 'QUJD'.repeat(Math.floor((length - SMALL.length) / 4))
       const body = SMALL.replace('"base64":""', `"base64":"${base64}"`)
@@ -179,19 +179,19 @@ describe('413 and 415', () => {
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'text/json'])(
-    'a body of %s is not understood',
+    'a body of type %s is 415',
     async type => {
       expectProblem(await post(account.testKey, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE')
     },
   )
 
-  test('nor is one that is compressed', async () => {
+  test('a compressed body is 415', async () => {
     expectProblem(await post(account.testKey, { 'content-encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
 })
 
 describe('429', () => {
-  test('beyond twice the rate at once; then as time passes', async () => {
+  test('for a burst of more than twice the rate per second, until a second has passed', async () => {
     const limited = await app.createAccount({ plan: { rateLimitPerSecond: 2 } })
     const answers: Answer[] = []
     for (let count = 0; count < 5; count++)
@@ -202,14 +202,14 @@ describe('429', () => {
     expect(refused.body['retryAfterSeconds']).toBe(1)
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(refused.headers.get('ratelimit')).toMatch(/^"api";r=0;t=\d+$/)
-    // Reads are of the same group.
+    // Reads count against the same limit.
     expect((await app.call('/api/v2/messages', { key: limited.liveKey })).status).toBe(429)
     await app.pass(1_000)
     const again = await post(limited.testKey, { 'idempotency-key': '4' })
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null])
   })
 
-  test('of one account is no other’s', async () => {
+  test('for one account does not affect another', async () => {
     const [first, second] = [
       await app.createAccount({ plan: { rateLimitPerSecond: 1 } }),
       await app.createAccount({ plan: { rateLimitPerSecond: 1 } }),

@@ -21,7 +21,7 @@ import { type Gateway, startChatGateway } from '../../support/gateways.ts'
 import type { PeerAct } from '../../support/http-peer.ts'
 
 const DAY_MS = 24 * 3_600_000
-/** Who writes in WhatsApp's own examples. */
+/** The sender of the inbound messages in WhatsApp's own examples. */
 const ADA = '+16505551234'
 const PRICE = 0.05
 
@@ -58,8 +58,8 @@ async function gateway(options: object = {}): Promise<Gateway> {
 const send = (more: object = {}, live = true) =>
   app.during(account.send({ to: ADA, channel: 'official_chatapp', text: 'Hello', ...more }, { live }))
 
-/** WhatsApp tells a connection of something, signed with the app's secret. */
-function tell(to: Gateway, payload: unknown, signature?: string): Promise<Answer> {
+/** Posts a WhatsApp webhook for a connection, signed with the app's secret. */
+function postWebhook(to: Gateway, payload: unknown, signature?: string): Promise<Answer> {
   const body = JSON.stringify(payload)
   return app.during(
     app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
@@ -78,11 +78,11 @@ async function adaWrites(to: Gateway): Promise<void> {
   const message = wrote({ type: 'text', text: { body: 'Hello there' } })
   const timestamp = String(Math.floor(app.now() / 1_000))
   const payload = event(messagesChange({ messages: [{ ...message, id: `wamid.${++written}`, timestamp }] }))
-  expect((await tell(to, payload)).status).toBe(200)
+  expect((await postWebhook(to, payload)).status).toBe(200)
 }
 
-describe('free text', () => {
-  test('to somebody who has not written: 400 before there is a price, nothing stored', async () => {
+describe('free text over an official sender', () => {
+  test('is rejected with 400 when the recipient has not written, and nothing is stored', async () => {
     const before = await account.footprint()
     const answer = await send()
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
@@ -94,7 +94,7 @@ describe('free text', () => {
     expect(first.peer.requests).toEqual([])
   })
 
-  test('an estimate says the same', async () => {
+  test('is reported as not deliverable by an estimate too', async () => {
     const answer = await app.during(
       app.call('/api/v2/messages/estimate', {
         method: 'POST',
@@ -108,11 +108,11 @@ describe('free text', () => {
     })
   })
 
-  test('of a test key goes to the sandbox at any time', async () => {
+  test('with a test key is sent to the sandbox at any time', async () => {
     expect((await send({}, false)).body).toMatchObject({ status: 'sent', resolved: { provider: 'sandbox' } })
   })
 
-  test('for 24 hours after they wrote, to that very sender; not for a second longer', async () => {
+  test('is accepted from the sender that the recipient wrote to, for 24 hours after that message', async () => {
     await adaWrites(first)
     expect((await send()).body).toMatchObject({
       status: 'sent',
@@ -127,7 +127,7 @@ describe('free text', () => {
     expect((await send()).status).toBe(400)
   })
 
-  test('and a file with its words, by its address or uploaded', async () => {
+  test('may caption an attachment, sent by URL or uploaded to the provider', async () => {
     await adaWrites(first)
     const publicUrl = 'https://cdn.example.org/ship.png'
     const linked = await send({ attachment: { type: 'image', publicUrl } })
@@ -148,7 +148,7 @@ describe('free text', () => {
     first.act(() => whatsAppCloudFixture.taken(++sends))
   })
 
-  test('where the channel is ours to choose, another one takes it', async () => {
+  test('goes over another channel when the request names none', async () => {
     const open = await app.createAccount({ balance: 10 })
     const theirs = await gateway({ account: open, priorityOrder: 1 })
     const answer = await app.during(open.send({ to: ADA, text: 'Hello' }, { live: true }))
@@ -158,8 +158,8 @@ describe('free text', () => {
   })
 })
 
-describe('free text that its sender could not deliver', () => {
-  test('goes on over another number only where its recipient wrote to that one too', async () => {
+describe('free text that its connection could not deliver', () => {
+  test('fails over to another official sender only when the recipient wrote to that one too', async () => {
     const busy = await app.createAccount({ balance: 10 })
     const one = await gateway({
       account: busy,
@@ -181,13 +181,13 @@ describe('free text that its sender could not deliver', () => {
   })
 })
 
-describe('the sender', () => {
+describe('the official sender', () => {
   const sourceOf = (answer: Answer) => (answer.body['resolved'] as { senderSource: string }).senderSource
 
   test.each([
     ['officialSenderId', (id: string) => ({ officialSenderId: id })],
     ['sender.officialId', (id: string) => ({ sender: { officialId: id } })],
-  ])('%s: chooses it, and is named where there is no such sender', async (path, body) => {
+  ])('is chosen by %s, which is the faulty field when it is unknown', async (path, body) => {
     await adaWrites(second)
     const before = second.peer.requests.length
     const answer = await send(body(second.connectionId))
@@ -207,7 +207,7 @@ describe('the sender', () => {
     await foreign.close()
   })
 
-  test('none is asked for: the default, else the first of its own', async () => {
+  test('is the account’s default when the request names none, else the account’s first', async () => {
     await adaWrites(first)
     await adaWrites(second)
     const before = [first.peer.requests.length, second.peer.requests.length]
@@ -219,7 +219,7 @@ describe('the sender', () => {
     expect([first.peer.requests.length, second.peer.requests.length]).toEqual(before.map(each => each + 1))
   })
 
-  test('platform: where there is none but the sandbox, 400; else the platform’s own', async () => {
+  test('"platform" is rejected while only the sandbox exists, else selects the platform’s sender', async () => {
     expect((await send({ officialSenderId: 'platform' })).status).toBe(400)
     platform = await gateway()
     await adaWrites(platform)
@@ -234,7 +234,7 @@ describe('the sender', () => {
   })
 })
 
-describe('a message shows as its sender', () => {
+describe('the sender shown with a message', () => {
   const shown = async (answer: Answer) => {
     const id = messageIdOf(answer)
     const { sender } = await account.message(id)
@@ -243,7 +243,7 @@ describe('a message shows as its sender', () => {
     return sender
   }
 
-  test('its number, or its name before the number is known', async () => {
+  test('is its phone number, or the connection’s name before the number is known', async () => {
     await adaWrites(second)
     const answer = await send({ officialSenderId: second.connectionId })
     expect(await shown(answer)).toBe('whatsapp-cloud')
@@ -257,12 +257,12 @@ describe('a message shows as its sender', () => {
     expect(await shown(answer)).toBe('+15550783881')
   })
 
-  test('the platform’s name, never its number', async () => {
+  test('is the platform’s name for the platform’s sender', async () => {
     expect(await shown(await send({}, false))).toMatch(/^(Platform|Posthorn Sandbox)$/)
   })
 })
 
-describe('what WhatsApp says later', () => {
+describe('a WhatsApp webhook', () => {
   async function sentBy(sender: Gateway): Promise<{ id: string; wamid: string }> {
     await adaWrites(sender)
     const answer = await send({ officialSenderId: sender.connectionId })
@@ -275,12 +275,15 @@ describe('what WhatsApp says later', () => {
     return { id, wamid: rows[0]!.wamid }
   }
 
-  test('131026 by a status: failed as not registered, and the money is back', async () => {
+  test('with the status failed and code 131026 fails the message as not registered and refunds it', async () => {
     const before = await account.wallet()
     const { id, wamid } = await sentBy(first)
     expect((await account.wallet()).captured).toBeCloseTo(before.captured + PRICE, 6)
-    const told = await tell(first, event(messagesChange({ statuses: [failed(131026, { id: wamid })] })))
-    expect(told.status).toBe(200)
+    const webhook = await postWebhook(
+      first,
+      event(messagesChange({ statuses: [failed(131026, { id: wamid })] })),
+    )
+    expect(webhook.status).toBe(200)
     const message = await account.message(id)
     expect(message).toMatchObject({
       status: 'failed',
@@ -290,23 +293,23 @@ describe('what WhatsApp says later', () => {
     expect(await account.wallet()).toEqual(before)
   })
 
-  test('delivered and read', async () => {
+  test('with the statuses delivered and read marks the message as read', async () => {
     const { id, wamid } = await sentBy(first)
     const statuses = [status('delivered', { id: wamid }), status('read', { id: wamid })]
-    await tell(first, event(messagesChange({ statuses })))
+    await postWebhook(first, event(messagesChange({ statuses })))
     expect((await account.message(id)).status).toBe('read')
   })
 
-  test('a call whose bytes were changed is 401, and changes nothing', async () => {
+  test('whose body does not match its signature is rejected with 401 and changes nothing', async () => {
     const { id, wamid } = await sentBy(first)
     const payload = event(messagesChange({ statuses: [failed(131026, { id: wamid })] }))
-    const forged = await tell(first, payload, signatureOf(`${JSON.stringify(payload)} `))
+    const forged = await postWebhook(first, payload, signatureOf(`${JSON.stringify(payload)} `))
     expect(forged).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
     expect(forged.headers.get('www-authenticate')).toBe('Signature realm="Posthorn webhooks"')
     expect((await account.message(id)).status).toBe('sent')
   })
 
-  test('the handshake: the challenge for our token, 403 for another', async () => {
+  test('handshake returns the challenge for the right token, and 403 for another', async () => {
     const ask = (token: string) =>
       app.call(
         `/webhooks/whatsapp-cloud/${first.connectionId}?${new URLSearchParams({
@@ -323,7 +326,7 @@ describe('what WhatsApp says later', () => {
   })
 })
 
-test('too many to one recipient: the message waits, which is no try, and the connection does not rest', async () => {
+test('a rate limit for one recipient throttles the message without counting an attempt', async () => {
   await adaWrites(first)
   let refused = true
   first.act(() => {

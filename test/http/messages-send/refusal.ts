@@ -7,9 +7,9 @@ let keys = 0
 type Expected = { status: number; code: string; paths?: string[] }
 
 /**
- * Sends with the live key, and holds the refusal against what every refusal
- * promises: the usual body, nothing stored but the answer, no money touched, and
- * the same bytes for the same key.
+ * Sends with the live key and an idempotency key, and checks what holds for every
+ * rejected request: the usual body, nothing stored but the response, no money
+ * moved, and the same bytes on replay.
  */
 export async function refused(
   account: TestAccount,
@@ -20,7 +20,7 @@ export async function refused(
   return (await allRefused(account, [body], expected, options))[0]!
 }
 
-/** The same for each of several bodies, at once. */
+/** The same for each of several bodies, concurrently. */
 export async function allRefused(
   account: TestAccount,
   bodies: readonly unknown[],
@@ -50,7 +50,7 @@ function expectRefusal(answer: Answer, { status, code, paths }: Expected): void 
   if (paths) expect(faultPaths(answer), answer.text).toEqual(paths)
 }
 
-/** The same request again says the same, to the byte. */
+/** Repeats the request and expects a replay with the same bytes. */
 export async function replays(
   account: TestAccount,
   body: unknown,
@@ -64,7 +64,7 @@ export async function replays(
   expect(again.headers.get('x-sandbox')).toBe(first.headers.get('x-sandbox'))
 }
 
-/** A 400 that names these fields, and no others. */
+/** Expects a 400 that names exactly these fields. */
 export function invalidAt(account: TestAccount, body: unknown, ...paths: string[]): Promise<Answer> {
   return refused(account, body, { status: 400, code: 'VALIDATION_ERROR', paths })
 }
@@ -78,7 +78,7 @@ export async function allInvalidAt(
   return allRefused(account, bodies, { status: 400, code: 'VALIDATION_ERROR', paths: [path] })
 }
 
-/** A 400 for a body that cannot be read: it decides nothing, and its key takes the body as it was meant. */
+/** Expects a 400 for a body that cannot be parsed. Nothing is stored, so the key accepts a valid body afterwards. */
 export async function unreadable(account: TestAccount, body: unknown): Promise<void> {
   const before = await account.footprint()
   const options = { idempotencyKey: `unreadable-${++keys}` }
@@ -87,6 +87,6 @@ export async function unreadable(account: TestAccount, body: unknown): Promise<v
   expect(await account.footprint()).toEqual(before)
   const mended = await account.send({ to: '+12025550100', text: 'Hello' }, options)
   expect([mended.status, mended.headers.get('idempotency-replayed')], mended.text).toEqual([200, null])
-  // Whoever compares footprints next finds nothing of it on its way.
+  // Waits until the outbox is as before, for later comparisons of footprints.
   await lookUntil(account.footprint, ({ outbox }) => outbox === before.outbox, 10_000)
 }

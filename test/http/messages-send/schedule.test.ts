@@ -23,51 +23,50 @@ async function scheduleIn(own: TestAccount, inMs: number, more: object = {}): Pr
 
 type Taken = { messageId: string; to: string; receivedAt: string; attempts: number }
 
-/** What the provider took of the message, in however many goes. */
-async function takenOf(own: TestAccount, id: string, node = app): Promise<Taken[]> {
+/** Every submission of the message that the sandbox accepted. */
+async function submissionsOf(own: TestAccount, id: string, node = app): Promise<Taken[]> {
   const { body } = await node.call('/api/v2/sandbox/messages?limit=500', { key: own.testKey })
   return (body['data'] as Taken[]).filter(taken => taken.messageId === id)
 }
 
 /**
- * Lets time pass, less than a second of it, until the provider has taken the message. After each
- * step everybody has the time to do what the step asks for: it is the clock that is tested, not
- * the machine.
+ * Advances the test clock by less than a second, until the provider has accepted the message. It
+ * polls several times after each step, so that only the test clock counts, not the machine's speed.
  */
-async function takenWithinASecond(own: TestAccount, id: string, node = app): Promise<Taken> {
+async function submittedWithinASecond(own: TestAccount, id: string, node = app): Promise<Taken> {
   for (let passedMs = 0; passedMs < 900; passedMs += 100) {
     await node.pass(100)
     for (let look = 0; look < 25; look++) {
-      const [taken] = await takenOf(own, id, node)
+      const [taken] = await submissionsOf(own, id, node)
       if (taken) return taken
     }
   }
   throw new Error('it had not left within a second')
 }
 
-const leaves = (own: TestAccount, id: string) =>
+const untilSent = (own: TestAccount, id: string) =>
   app.until(
     () => own.message(id),
     message => message.status === 'sent' || message.status === 'delivered',
   )
 
-test('waits with its money held, is listed, and leaves within a second of its time', async () => {
+test('a scheduled message is listed with its cost held, and is sent within a second of its time', async () => {
   const own = await app.createAccount({ balance: 1 })
   const id = await scheduleIn(own, 10 * SECOND_MS)
   const dueMs = app.now() + 10 * SECOND_MS
   await app.pass(9_800)
   expect((await own.messages('?status=scheduled')).map(message => message.messageId)).toEqual([id])
   expect(await own.wallet()).toMatchObject({ balance: 1 - PRICE, held: PRICE, captured: 0 })
-  expect(await takenOf(own, id)).toEqual([])
+  expect(await submissionsOf(own, id)).toEqual([])
 
-  const taken = await takenWithinASecond(own, id)
+  const taken = await submittedWithinASecond(own, id)
   expect(Date.parse(taken.receivedAt)).toBeGreaterThanOrEqual(dueMs)
-  await leaves(own, id)
+  await untilSent(own, id)
   expect(await own.messages('?status=scheduled')).toEqual([])
   expect(await own.wallet()).toMatchObject({ balance: 1 - PRICE, held: 0, captured: PRICE })
 })
 
-test('a batch leaves at its time, each recipient once', async () => {
+test('a scheduled batch is sent at its time, once to each recipient', async () => {
   const own = await app.createAccount()
   const to = Array.from({ length: 100 }, (_, at) => `+1202555${1000 + at}`)
   const options = { scheduleAt: new Date(app.now() + 5 * SECOND_MS).toISOString() }
@@ -84,7 +83,7 @@ test('a batch leaves at its time, each recipient once', async () => {
   expect(taken.map(message => message.to).toSorted()).toEqual(to.toSorted())
 })
 
-describe('when the clock on the wall is set', () => {
+describe('when the wall clock is changed', () => {
   let jumpedMs = 0
   const jump = (ms: number) => {
     jumpedMs += ms
@@ -95,58 +94,58 @@ describe('when the clock on the wall is set', () => {
     jumpedMs = 0
   })
 
-  test('on, past the time, as by the lid of a laptop: it leaves at once, and once', async () => {
+  test('forward past the scheduled time, the message is sent at once, and only once', async () => {
     const own = await app.createAccount()
     const id = await scheduleIn(own, HOUR_MS)
     await app.pass(SECOND_MS)
     jump(3 * HOUR_MS)
-    await takenWithinASecond(own, id)
-    await leaves(own, id)
+    await submittedWithinASecond(own, id)
+    await untilSent(own, id)
     await app.pass(5 * SECOND_MS)
-    expect(await takenOf(own, id)).toMatchObject([{ attempts: 1 }])
+    expect(await submissionsOf(own, id)).toMatchObject([{ attempts: 1 }])
   })
 
-  test('back: its time has not come, until it comes again', async () => {
+  test('back, the message is not sent until the clock reaches the scheduled time', async () => {
     const own = await app.createAccount()
     const id = await scheduleIn(own, 2 * SECOND_MS)
     jump(-HOUR_MS)
     await app.pass(5 * SECOND_MS)
     expect((await own.message(id)).status).toBe('scheduled')
     await app.leap(HOUR_MS - 2 * SECOND_MS)
-    await leaves(own, id)
-    expect(await takenOf(own, id)).toHaveLength(1)
+    await untilSent(own, id)
+    expect(await submissionsOf(own, id)).toHaveLength(1)
   })
 
-  test('back, after it has left: it does not leave again when its time comes again', async () => {
+  test('back after the message was sent, it is not sent again at its scheduled time', async () => {
     const own = await app.createAccount()
     const id = await scheduleIn(own, 2 * SECOND_MS)
-    await leaves(own, id)
+    await untilSent(own, id)
     jump(-HOUR_MS)
     await app.leap(HOUR_MS + SECOND_MS)
-    expect(await takenOf(own, id)).toMatchObject([{ attempts: 1 }])
+    expect(await submissionsOf(own, id)).toMatchObject([{ attempts: 1 }])
   })
 
   test.each([
     ['back', -HOUR_MS],
     ['on', HOUR_MS],
-  ])('%s: what is scheduled from then on is as punctual as ever', async (_, ms) => {
+  ])('%s, messages scheduled afterwards are still sent on time', async (_, ms) => {
     const own = await app.createAccount()
     jump(ms)
     const id = await scheduleIn(own, 3 * SECOND_MS)
     await app.pass(2_900)
-    expect(await takenOf(own, id)).toEqual([])
-    await takenWithinASecond(own, id)
+    expect(await submissionsOf(own, id)).toEqual([])
+    await submittedWithinASecond(own, id)
   })
 })
 
-describe('cancelling at the very time', () => {
-  test('of message and cancel exactly one wins, and the money is right in both', async () => {
+describe('cancelling a message at its scheduled time', () => {
+  test('either cancels or sends the message, never both, and the wallet is correct', async () => {
     const own = await app.createAccount({ balance: 10 })
     const seen = new Set<string>()
     for (let round = 0; round < 10 && (round < 2 || seen.size < 2); round++) {
       const ids = await Promise.all(Array.from({ length: 40 }, () => scheduleIn(own, SECOND_MS)))
       await app.pass(700)
-      // Some before its time, some after it, and some in the middle of it.
+      // Some cancels come before the scheduled time, some at it, some after it.
       const answers: Promise<Answer>[] = []
       for (const id of ids) {
         answers.push(app.call(`/api/v2/messages/${id}/cancel`, { method: 'POST', key: own.liveKey }))
@@ -170,7 +169,7 @@ describe('cancelling at the very time', () => {
 
   async function judge(own: TestAccount, id: string, status: number): Promise<'cancelled' | 'sent'> {
     const message = await own.message(id)
-    const taken = await takenOf(own, id)
+    const taken = await submissionsOf(own, id)
     if (status === 200) {
       expect(message).toMatchObject({ status: 'cancelled', billing: { state: 'released' } })
       expect(taken).toEqual([])
@@ -183,7 +182,7 @@ describe('cancelling at the very time', () => {
   }
 })
 
-describe('several nodes', () => {
+describe('with several nodes', () => {
   let database: TestDatabase
   const nodes: TestApp[] = []
   afterEach(async () => {
@@ -191,7 +190,7 @@ describe('several nodes', () => {
     await database.drop()
   })
 
-  test('a restart across the time: it leaves at the start of the next', async () => {
+  test('a message that became due while no node ran is sent when the next one starts', async () => {
     database = await createTestDatabase()
     const before = await startTestApp({ database })
     const own = await before.createAccount()
@@ -201,10 +200,10 @@ describe('several nodes', () => {
 
     const after = await startTestApp({ database, startMs: before.now() + HOUR_MS })
     nodes.push(after)
-    expect(await takenWithinASecond(own, id, after)).toMatchObject({ attempts: 1 })
+    expect(await submittedWithinASecond(own, id, after)).toMatchObject({ attempts: 1 })
   })
 
-  test('of two that are there at the time each takes its share, and each message leaves once', async () => {
+  test('each message is sent once when two nodes run at the scheduled time', async () => {
     database = await createTestDatabase()
     const startMs = Date.now()
     nodes.push(await startTestApp({ database, startMs }), await startTestApp({ database, startMs }))
@@ -233,7 +232,7 @@ describe('several nodes', () => {
     expect(await own.wallet()).toMatchObject({ held: 0 })
   })
 
-  test('one that did not accept it sends it when the other is gone', async () => {
+  test('a message is sent by another node when the node that accepted it has stopped', async () => {
     database = await createTestDatabase()
     const startMs = Date.now()
     const one = await startTestApp({ database, startMs })
@@ -244,7 +243,7 @@ describe('several nodes', () => {
     const id = messageIdOf(await own.send({ to: PHONE, text: 'Later', options }, { live: true }))
     await one.stop()
     await two.pass(4_900)
-    expect(await takenOf(own, id, two)).toEqual([])
-    await takenWithinASecond(own, id, two)
+    expect(await submissionsOf(own, id, two)).toEqual([])
+    await submittedWithinASecond(own, id, two)
   })
 })

@@ -46,7 +46,7 @@ describe('an SMS template', () => {
     id = (await templates.made(SMS)).id
   })
 
-  test('goes over SMS, by whichever side of the border, and is priced by its rendered parts', async () => {
+  test('is sent over local or international SMS, and priced by the parts of its rendered text', async () => {
     const template = { id, variablesIndexed: ['4711', 'x'.repeat(160)] }
     const home = await sent({ to: PHONE, template })
     expect(home.resolved).toMatchObject({ channel: 'local_sms', channels: ['local_sms'] })
@@ -66,7 +66,7 @@ describe('an SMS template', () => {
     expect(await account.messages(`?templateId=${id}`)).toHaveLength(2)
   })
 
-  test('takes its values named by number too, and any of its names', async () => {
+  test('can be named by its key, and accepts values named by number', async () => {
     const named = { key: 'order_update', variablesNamed: { '2': 'here', '1': '4712' } }
     const { tracking } = await sent({
       to: PHONE,
@@ -77,7 +77,7 @@ describe('an SMS template', () => {
     expect((await account.message(tracking.messageId)).text).toBe('Order 4712 is here.')
   })
 
-  test('is estimated as it is sent', async () => {
+  test('is rendered by an estimate too', async () => {
     const body = { to: PHONE, template: { id, variablesIndexed: ['4713', '中'] } }
     const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body })
     expect(answer.body['data']).toMatchObject({
@@ -87,7 +87,7 @@ describe('an SMS template', () => {
     })
   })
 
-  test('wants exactly its values', async () => {
+  test('requires exactly the values of its placeholders', async () => {
     const to = PHONE
     const with_ = (more: object) => ({ to, template: { id, ...more } })
     await allInvalidAt(
@@ -125,7 +125,7 @@ describe('an SMS template', () => {
     )
   })
 
-  test('contradicts no channel, type, context or recipient', async () => {
+  test('rejects a contradicting channel, message type, recipient, text or header', async () => {
     const template = { id, variablesIndexed: ['1', '2'] }
     const ok = { to: PHONE, template }
     await allInvalidAt(
@@ -148,7 +148,7 @@ describe('an SMS template', () => {
     )
   })
 
-  test('comes to ten parts at most', async () => {
+  test('is limited to ten parts when rendered', async () => {
     await invalidAt(
       account,
       { to: PHONE, template: { id, variablesIndexed: ['1', 'x'.repeat(1_600)] } },
@@ -157,8 +157,8 @@ describe('an SMS template', () => {
   })
 })
 
-describe('a template that may not be used', () => {
-  test('is 404 where it is unknown, or another account’s', async () => {
+describe('a template that cannot be used', () => {
+  test('is rejected with 404 when it is unknown or another account’s', async () => {
     const other = createTemplateCalls(app, await app.createAccount())
     const foreign = await other.made({ ...SMS, name: 'foreign' })
     const notFound = (path: string) => ({ status: 404, code: 'NOT_FOUND', paths: [path] })
@@ -169,7 +169,7 @@ describe('a template that may not be used', () => {
     await invalidAt(account, { to: PHONE, template: {} }, 'template')
   })
 
-  test('is 400 where it is disabled, pending or rejected', async () => {
+  test('is rejected with 400 when it is disabled, pending or rejected', async () => {
     const { id } = await templates.made({ ...SMS, name: 'switched', content: 'Hi' })
     expect((await templates.call('POST', `/${id}/disable`)).status).toBe(200)
     await invalidAt(account, { to: PHONE, template: { id } }, 'template.id')
@@ -183,7 +183,7 @@ describe('a template that may not be used', () => {
     await invalidAt(account, use, 'template.id')
   })
 
-  test('is chosen by its language, or not at all', async () => {
+  test('is rejected when its key has several languages and none is named, unless one is the default', async () => {
     const body = { ...OFFICIAL, name: 'greeting', body: 'Hello', bodyParameters: undefined }
     const en = await approved({ ...body, language: 'en_US' })
     const de = await approved({ ...body, language: 'de', body: 'Hallo' })
@@ -201,7 +201,7 @@ describe('a template that may not be used', () => {
 })
 
 describe('an e-mail template', () => {
-  test('is rendered with its subject, and escapes what it is given', async () => {
+  test('is rendered with its subject, and its values are escaped', async () => {
     const { id } = await templates.made({
       name: 'welcome',
       category: 'email',
@@ -227,7 +227,7 @@ describe('an e-mail template', () => {
 })
 
 describe('a chat template', () => {
-  test('goes over the session, and a message template where its recipient is', async () => {
+  test('is sent over a session, and a message template over the recipient’s channel', async () => {
     const session = await templates.made({
       name: 'hi',
       category: 'chatapp',
@@ -269,7 +269,7 @@ describe('a chat template', () => {
 })
 
 describe('an official template', () => {
-  test('is handed over with its values, and shows what the recipient reads', async () => {
+  test('is submitted with its values, and the message shows the rendered text', async () => {
     const { id } = await approved({
       ...OFFICIAL,
       name: 'parcel',
@@ -336,7 +336,7 @@ describe('an official template', () => {
     await invalidAt(account, { ...use({}), attachment }, 'attachment')
   })
 
-  test('with a media header takes a file at each send, of its type, from a public address', async () => {
+  test('with a media header requires media of its type from a public URL with each send', async () => {
     const { id, allowsHeaderMediaOverride } = await approved({
       name: 'offer',
       category: 'chatapp',
@@ -380,8 +380,8 @@ describe('an official template', () => {
   })
 })
 
-describe('a code', () => {
-  test('in an official template is in body and button, and nowhere to be read', async () => {
+describe('a one-time code', () => {
+  test('in an official template is in its body and button, but not in the database, message or log', async () => {
     const { id } = await approved({
       name: 'login_code',
       category: 'chatapp',
@@ -406,7 +406,7 @@ describe('a code', () => {
     )
   })
 
-  test('waits sealed, and leaves whole', async () => {
+  test('of a scheduled message is stored encrypted, and sent complete', async () => {
     const { id } = await approved({ name: 'later_code', category: 'chatapp', subType: 'otp' })
     const to = '+12025550173'
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
@@ -433,7 +433,7 @@ describe('a code', () => {
     expect((await planned.message(messageIdOf(answer))).status).not.toBe('failed')
   })
 
-  test('alone is said by the account’s default template, else in words of our own', async () => {
+  test('without text is sent with the account’s default template, else with the built-in text', async () => {
     const own = await app.createAccount()
     const calls = createTemplateCalls(app, own)
     const code = { messageType: 'otp', content: { otpCode: '112233' } }
@@ -458,7 +458,7 @@ describe('a code', () => {
     expect(await ask('+12025550184')).toBe('Your verification code is 112233')
   })
 
-  test('fills the one place of a template that is named, and must be among its values', async () => {
+  test('fills the placeholder of the template, and must be among the values when these are given', async () => {
     const { id } = await templates.made({
       name: 'named_code',
       category: 'sms',
@@ -478,7 +478,7 @@ describe('a code', () => {
 })
 
 describe('a batch', () => {
-  test('goes by template to each', async () => {
+  test('with a template sends it to each recipient', async () => {
     const { id } = await templates.made({ ...SMS, name: 'batched' })
     const answer = await account.send({
       to: [PHONE, FOREIGN],

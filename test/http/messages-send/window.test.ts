@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
-/** More at once than a wide window holds: what set out while there was room waits for a place. */
+/** More concurrent sends than the SMPP window holds: the rest wait for a free slot. */
 
 const WINDOW = 50
 const SENDS = 120
@@ -20,10 +20,10 @@ afterAll(async () => {
   await smsc.close()
 })
 
-test('no more than the window are unanswered, and each leaves once', async () => {
-  const askedMs: number[] = []
+test('an SMPP connection never has more unanswered submits than its window, and submits each message once', async () => {
+  const submittedMs: number[] = []
   smsc = await startSmsc((_, nth) => {
-    askedMs.push(app.now())
+    submittedMs.push(app.now())
     return nth <= WINDOW ? null : { id: `id-${nth}` }
   })
   await app.admin('POST', '/connections', {
@@ -46,5 +46,5 @@ test('no more than the window are unanswered, and each leaves once', async () =>
     count => count === SENDS,
   )
   expect(new Set(smsc.submits.map(submit => submit['destination_addr'])).size).toBe(SENDS)
-  expect(askedMs[WINDOW]! - askedMs[0]!).toBeGreaterThanOrEqual(RESPONSE_TIMEOUT_MS)
+  expect(submittedMs[WINDOW]! - submittedMs[0]!).toBeGreaterThanOrEqual(RESPONSE_TIMEOUT_MS)
 })

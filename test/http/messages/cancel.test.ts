@@ -34,8 +34,8 @@ async function firstSend(own: TestAccount): Promise<string> {
   return (await own.message(messageIdOf(await own.send({ to: PHONE, text: 'Now' })))).createdAt
 }
 
-describe('200', () => {
-  test('a scheduled message: its money goes back, and it never leaves', async () => {
+describe('200 when a message is cancelled', () => {
+  test('a scheduled message: its hold is released, and it is never sent', async () => {
     const own = await app.createAccount({ balance: 1 })
     const sent = await schedule(own, 2_000)
     const id = messageIdOf(sent)
@@ -54,12 +54,12 @@ describe('200', () => {
     await app.pass(4_000)
     expect(await own.message(id)).toEqual(message)
     expect((await own.inbox()).map(taken => taken.messageId)).not.toContain(id)
-    // The send keeps saying what it said.
+    // The replay of the send stays the same.
     const options = { scheduleAt: sent.body['scheduledAt'] }
     await replays(own, { to: PHONE, text: 'Later', options }, sent, { live: true, idempotencyKey: 'in 2000' })
   })
 
-  test('a message that waits for another try: the try it had is told once', async () => {
+  test('a message that waits for a retry: its attempt is listed once', async () => {
     const own = await app.createAccount()
     const id = messageIdOf(await app.during(own.send({ to: THROTTLED, text: 'Hello' }, { live: true })))
     const answer = await cancel(id, own.liveKey)
@@ -74,7 +74,7 @@ describe('200', () => {
     expect(await own.wallet()).toMatchObject({ balance: 100, held: 0, captured: 0 })
   })
 
-  test('a scheduled message that was put off waits as a queued one', async () => {
+  test('a scheduled message that was throttled, and is queued again', async () => {
     const own = await app.createAccount()
     const id = messageIdOf(await schedule(own, 2_000, { to: THROTTLED }))
     const waiting = await app.until(
@@ -91,7 +91,7 @@ describe('200', () => {
     expect(await own.wallet()).toMatchObject({ held: 0, captured: 0 })
   })
 
-  test('a message of the pool goes back to the pool', async () => {
+  test('a message paid from the pool is given back to the pool', async () => {
     const own = await app.createAccount({ plan: { pool: [{ channels: ['local_sms'], limit: 1 }] } })
     const id = messageIdOf(await schedule(own, 60_000))
     expect(await own.footprint()).toMatchObject({ poolUsed: 1 })
@@ -100,7 +100,7 @@ describe('200', () => {
     expect(await own.wallet()).toMatchObject({ balance: 100 })
   })
 
-  test('of two at once one wins, and the money goes back once', async () => {
+  test('of concurrent cancels one succeeds, and the hold is released once', async () => {
     const own = await app.createAccount({ balance: 1 })
     const id = messageIdOf(await schedule(own, 60_000))
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(id, own.liveKey)))
@@ -109,8 +109,8 @@ describe('200', () => {
   })
 })
 
-describe('403', () => {
-  test('for a key that may only read', async () => {
+describe('403 when a cancel is not allowed', () => {
+  test('for a key with messages:read only', async () => {
     const { body } = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Reads only',
       mode: 'live',
@@ -124,7 +124,7 @@ describe('403', () => {
     expect((await account.message(id)).status).toBe('scheduled')
   })
 
-  test('for a test key and a live message; a live key takes a test message back', async () => {
+  test('for a test key and a live message; a live key may cancel a test message', async () => {
     const own = await app.createAccount()
     const live = messageIdOf(await schedule(own, 60_000))
     const answer = await cancel(live, own.testKey)
@@ -136,13 +136,13 @@ describe('403', () => {
   })
 })
 
-describe('409', () => {
+describe('409 when a message cannot be cancelled', () => {
   test.each([
     ['delivered', PHONE],
     ['unknown', '+12025550005'],
     ['failed', '+12025550002'],
     ['undelivered', '+12025550004'],
-  ])('a %s message stays as it is', async (status, to) => {
+  ])('for a message that is %s, which does not change', async (status, to) => {
     const own = await app.createAccount()
     await app.during(own.send({ to, text: 'Hello' }, { live: true }))
     const [ended] = await app.until(
@@ -157,7 +157,7 @@ describe('409', () => {
     expect(await own.wallet()).toEqual(wallet)
   })
 
-  test('a cancelled one is not cancelled again', async () => {
+  test('for a message that is already cancelled', async () => {
     const own = await app.createAccount()
     const id = messageIdOf(await schedule(own, 60_000))
     expect((await cancel(id, own.liveKey)).status).toBe(200)
@@ -165,7 +165,7 @@ describe('409', () => {
     expect([again.status, again.body['code']]).toEqual([409, 'MESSAGE_STATE_CONFLICT'])
   })
 
-  test('one that is being sent cannot be taken back', async () => {
+  test('for a message that is being submitted', async () => {
     const own = await app.createAccount()
     const pending = own.send({ to: '+12025550005', text: 'Hello' }, { live: true })
     const [sending] = await app.until(

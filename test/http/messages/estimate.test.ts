@@ -17,25 +17,25 @@ async function estimate(body: unknown, key = account.liveKey): Promise<Estimate>
   return answer.body['data'] as Estimate
 }
 
-test('says what a send then does, to the cent and the part', async () => {
+test('an estimate has the same route, cost and parts as the send', async () => {
   const body = { to: '+12025550123', text: 'Forty-two €'.repeat(20) }
-  const told = await estimate(body)
+  const estimated = await estimate(body)
   const before = await account.wallet()
   const sent = await account.send(body, { live: true })
   const after = await account.wallet()
-  expect(told.deliverable).toBe(true)
-  expect(told.reasons).toEqual([])
-  expect(sent.body['resolved']).toEqual(told.resolved)
-  const { source, ...billing } = told.billing!
+  expect(estimated.deliverable).toBe(true)
+  expect(estimated.reasons).toEqual([])
+  expect(sent.body['resolved']).toEqual(estimated.resolved)
+  const { source, ...billing } = estimated.billing!
   expect(sent.body['billing']).toEqual(billing)
   expect(source).toBe('wallet')
-  expect(told.sms).toEqual({ encoding: 'GSM-7', characters: 240, parts: 2 })
-  expect(told.rendered).toEqual({ text: body.text, subject: null })
-  expect(told).not.toHaveProperty('scheduledAt')
+  expect(estimated.sms).toEqual({ encoding: 'GSM-7', characters: 240, parts: 2 })
+  expect(estimated.rendered).toEqual({ text: body.text, subject: null })
+  expect(estimated).not.toHaveProperty('scheduledAt')
   expect(before.balance - after.balance).toBeCloseTo(billing.estimatedCost, 6)
 })
 
-test('stores nothing and holds nothing', async () => {
+test('an estimate stores and holds nothing', async () => {
   const before = await account.footprint()
   await estimate({ to: '+12025550123', text: 'x' })
   expect(await account.footprint()).toEqual(before)
@@ -61,22 +61,22 @@ test.each([
     'CHATAPP_NOT_REGISTERED',
     'to',
   ],
-] as const)('gives the reason for %s', async (_, body, code, path) => {
-  const told = await estimate(body)
+] as const)('an estimate gives the same reason as the send for %s', async (_, body, code, path) => {
+  const estimated = await estimate(body)
   const sent = await account.send(body, { live: true })
-  expect(told.deliverable).toBe(false)
-  expect(told.reasons[0]).toMatchObject({ code, path })
+  expect(estimated.deliverable).toBe(false)
+  expect(estimated.reasons[0]).toMatchObject({ code, path })
   expect(sent.body['code']).toBe(code)
 })
 
-test('knows an empty wallet', async () => {
+test('an estimate with an empty wallet is not deliverable', async () => {
   const poor = await app.createAccount({ balance: 0 })
-  const told = await estimate({ to: '+12025550123', text: 'x' }, poor.liveKey)
-  expect(told.deliverable).toBe(false)
-  expect(told.reasons[0]).toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
+  const estimated = await estimate({ to: '+12025550123', text: 'x' }, poor.liveKey)
+  expect(estimated.deliverable).toBe(false)
+  expect(estimated.reasons[0]).toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
 })
 
-test('knows the pool of a plan', async () => {
+test('an estimate uses the pool of the plan, as far as it goes', async () => {
   const pooled = await app.createAccount({
     balance: 0,
     plan: { pool: [{ channels: ['local_sms'], limit: 1 }] },
@@ -87,13 +87,13 @@ test('knows the pool of a plan', async () => {
   expect((await estimate(body, pooled.liveKey)).deliverable).toBe(false)
 })
 
-test('says to a test key what a live one would pay with, though nothing is paid', async () => {
+test('an estimate with a test key has the payment source that a live key would use', async () => {
   const body = { to: '+12025550123', text: 'x' }
   const poor = await app.createAccount({ balance: 0 })
-  const told = await estimate(body, poor.testKey)
-  expect([told.deliverable, told.billing?.source]).toEqual([true, 'wallet'])
+  const estimated = await estimate(body, poor.testKey)
+  expect([estimated.deliverable, estimated.billing?.source]).toEqual([true, 'wallet'])
   const sent = await poor.send(body)
-  expect(sent.body['billing']).toMatchObject({ estimatedCost: told.billing!.estimatedCost })
+  expect(sent.body['billing']).toMatchObject({ estimatedCost: estimated.billing!.estimatedCost })
   const pooled = await app.createAccount({
     balance: 0,
     plan: { pool: [{ channels: ['local_sms'], limit: 1 }] },
@@ -101,7 +101,7 @@ test('says to a test key what a live one would pay with, though nothing is paid'
   expect((await estimate(body, pooled.testKey)).billing?.source).toBe('pool')
 })
 
-test('refuses a body that does not match the schema', async () => {
+test('an estimate is rejected when the body does not match the schema', async () => {
   const answer = await app.call('/api/v2/messages/estimate', {
     method: 'POST',
     key: account.liveKey,

@@ -11,7 +11,7 @@ const PATH = '/api/v2/messages/events'
 const PHONE = '+12025550100'
 
 let database: TestDatabase
-/** Two nodes on one store. */
+/** Two nodes on one database. */
 let app: TestApp
 let other: TestApp
 let account: TestAccount
@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = await startTestApp({ database })
   other = await startTestApp({ database, startMs: app.now() })
   account = await app.createAccount()
-  // The first who follows is told to read anew once more, and what was about to be told is within what they read.
+  // The first stream gets a second reset, which covers the changes made before it.
   const first = await follow()
   for (let resets = 0; resets < 2; resets++) await app.during(first.nextOf('reset'))
 })
@@ -43,8 +43,8 @@ async function follow(
   return stream
 }
 
-/** The next message that is told of, time passing meanwhile. */
-function told(
+/** The next message event that matches, while the test clock runs. */
+function nextMessage(
   stream: EventStream,
   holds: (message: Message) => boolean = () => true,
   at = app,
@@ -52,22 +52,22 @@ function told(
   return at.during(stream.nextOf<Message>('message', holds))
 }
 
-describe('200', () => {
-  test('tells to read the list, then of each message as the list shows it, until it is what it comes to', async () => {
+describe('the event stream of messages', () => {
+  test('sends a reset first, then each changed message as the list shows it', async () => {
     const stream = await follow()
     expect(stream.headers.get('content-type')).toContain('text/event-stream')
     expect(stream.headers.get('cache-control')).toBe('no-store')
     expect((await stream.next())?.event).toBe('reset')
     const id = messageIdOf(await account.send({ to: PHONE, text: 'one' }))
-    const first = await told(stream)
+    const first = await nextMessage(stream)
     expect(first.messageId).toBe(id)
-    // Of several changes within a second the last is told.
+    // Of several changes within a second only the last is sent.
     const isLast = ({ status }: Message) => status === 'delivered'
-    const last = isLast(first) ? first : await told(stream, isLast)
+    const last = isLast(first) ? first : await nextMessage(stream, isLast)
     expect(last).toEqual((await account.messages('?limit=1'))[0])
   })
 
-  test('of those alone that fit its filters', async () => {
+  test('sends only messages that match its filters', async () => {
     const [failed, mail, live] = [
       await follow('?status=failed&errorCode=RECIPIENT_REJECTED'),
       await follow('?channel=email_user&to=a%40example.com&messageType=utility'),
@@ -80,30 +80,30 @@ describe('200', () => {
     })
     await account.send({ to: '+12025550002', text: 'refused' })
     await account.send({ to: PHONE, text: 'paid for' }, { live: true })
-    expect(await told(failed)).toMatchObject({ to: '+12025550002', status: 'failed' })
-    expect(await told(mail)).toMatchObject({ text: 'mail' })
-    expect(await told(live)).toMatchObject({ text: 'paid for', mode: 'live' })
+    expect(await nextMessage(failed)).toMatchObject({ to: '+12025550002', status: 'failed' })
+    expect(await nextMessage(mail)).toMatchObject({ text: 'mail' })
+    expect(await nextMessage(live)).toMatchObject({ text: 'paid for', mode: 'live' })
   })
 
-  test('of what people do to a message: a cancel', async () => {
+  test('sends a message that is cancelled', async () => {
     const stream = await follow('?status=cancelled')
     const at = new Date(app.now() + 3_600_000).toISOString()
     const id = messageIdOf(await account.send({ to: PHONE, text: 'later', options: { scheduleAt: at } }))
     await app.call(`/api/v2/messages/${id}/cancel`, { method: 'POST', key: account.testKey })
-    expect((await told(stream)).messageId).toBe(id)
+    expect((await nextMessage(stream)).messageId).toBe(id)
   })
 
-  test('of what happens on another node', async () => {
+  test('sends changes made on another node', async () => {
     const stream = await follow('', undefined, other)
     expect((await stream.next())?.event).toBe('reset')
     const id = messageIdOf(await account.send({ to: PHONE, text: 'from over there' }))
-    expect(await told(stream, message => message.messageId === id, other)).toMatchObject({ to: PHONE })
+    expect(await nextMessage(stream, message => message.messageId === id, other)).toMatchObject({ to: PHONE })
   })
 
-  test('goes on where it broke off, on whichever node, and begins anew where that is too long ago', async () => {
+  test('resumes at Last-Event-ID on any node, and sends a reset when the id is too old or invalid', async () => {
     const stream = await follow()
     const before = messageIdOf(await account.send({ to: PHONE, text: 'before' }))
-    await told(stream, message => message.messageId === before && message.status === 'delivered')
+    await nextMessage(stream, message => message.messageId === before && message.status === 'delivered')
     stream.close()
     const between = messageIdOf(await account.send({ to: PHONE, text: 'between' }))
     const headers = { 'x-api-key': account.testKey, 'last-event-id': stream.place.id }
@@ -121,7 +121,7 @@ describe('200', () => {
     expect((await (await follow('', wrong)).next())?.event).toBe('reset')
   })
 
-  test('notes nothing for an account that nobody watches', async () => {
+  test('records no changes for an account without streams', async () => {
     const quiet = await app.createAccount()
     await quiet.send({ to: PHONE, text: 'unseen' })
     const { rows } = await app.db.query<{ n: number }>({
@@ -132,7 +132,7 @@ describe('200', () => {
     expect(rows[0]!.n).toBe(0)
   })
 
-  test('tells to read the list where it would be more than a page of that', async () => {
+  test('sends a reset when the changes exceed a page of the list', async () => {
     const heavy = await app.createAccount()
     const stream = await follow('', { 'x-api-key': heavy.testKey })
     expect((await stream.next())?.event).toBe('reset')
@@ -142,16 +142,16 @@ describe('200', () => {
     expect(await heavy.messages('?limit=5')).toHaveLength(4)
   })
 
-  test('tells nobody of another account’s messages', async () => {
+  test('sends no messages of another account', async () => {
     const stranger = await app.createAccount()
     const stream = await follow('', { 'x-api-key': stranger.testKey })
     await account.send({ to: PHONE, text: 'not yours' })
     const own = messageIdOf(await stranger.send({ to: PHONE, text: 'yours' }))
-    expect((await told(stream)).messageId).toBe(own)
+    expect((await nextMessage(stream)).messageId).toBe(own)
   })
 })
 
-describe('its end', () => {
+describe('the event stream of messages ends', () => {
   const ended = (stream: EventStream) =>
     app.during(
       (async () => {
@@ -160,7 +160,7 @@ describe('its end', () => {
       })(),
     )
 
-  test('comes with the key', async () => {
+  test('when its API key is deleted', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Short',
       mode: 'test',
@@ -173,7 +173,7 @@ describe('its end', () => {
     expect(await ended(stream)).toBe(true)
   })
 
-  test('comes with the session, ended elsewhere', async () => {
+  test('when its session logs out', async () => {
     await setUp(app)
     const member = await join(app, account.id, 'member', 'reader@example.com', ['messages:read'])
     const stream = await follow('', { cookie: member.cookie(), 'x-posthorn-account': account.id })
@@ -182,15 +182,15 @@ describe('its end', () => {
     expect(await ended(stream)).toBe(true)
   })
 
-  test('comes to one who reads nothing of it', async () => {
+  test('when its client does not read it', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
     socket.on('error', () => {})
     const closed = new Promise<boolean>(resolve => socket.once('close', () => resolve(true)))
     socket.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.testKey}\r\n\r\n`)
     await new Promise(resolve => socket.once('readable', resolve))
-    // More than the buffers of both sides take.
+    // More than the socket buffers of both sides hold.
     const text = 'x'.repeat(500_000)
-    // What moves is looked for, never more than a page at once, and then not taken off the server's hands.
+    // Sent in several rounds, since the stream sends at most a page at once.
     for (let n = 0; n < 30; n++) {
       await account.send({ to: 'a@example.com', content: { subject: `${n}`, text } })
       if (n % 3 === 2) await app.pass(1_000)
@@ -201,20 +201,20 @@ describe('its end', () => {
   })
 })
 
-describe('4xx', () => {
+describe('a request for the event stream is rejected', () => {
   test.each([
     ['status=lost', 'status'],
     ['mode=demo', 'mode'],
     ['errorCode=NOPE', 'errorCode'],
     ['templateId=tpl_1', 'templateId'],
     ['createdAfter=yesterday', 'createdAfter'],
-  ])('%s', async (query, path) => {
+  ])('with 400 for ?%s', async (query, path) => {
     const answer = await app.call(`${PATH}?${query}`, { key: account.testKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
     expect(answer.text).toContain(`"path":"${path}"`)
   })
 
-  test('nobody, and a key that may not read', async () => {
+  test('with 401 without a key, and 403 for a key without messages:read', async () => {
     expect((await app.call(PATH)).status).toBe(401)
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Writer',
@@ -226,7 +226,7 @@ describe('4xx', () => {
     expect((await app.call(PATH, { key: apiKey })).status).toBe(403)
   })
 
-  test('one too many, until another has gone', async () => {
+  test('with 429 beyond 50 streams of an account, until one is closed', async () => {
     const busy = await app.createAccount()
     const headers = { 'x-api-key': busy.testKey }
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow('', headers)))

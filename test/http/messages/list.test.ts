@@ -12,7 +12,7 @@ import {
 
 const PATH = '/api/v2/messages'
 const PHONE = '+12025550100'
-/** An id that is well-formed and nobody's. */
+/** A well-formed id that does not exist. */
 const NOBODYS = '01jd0000000000000000000001'
 
 let app: TestApp
@@ -49,8 +49,8 @@ async function found(query: string): Promise<string[]> {
   return (answer.body['data'] as Message[]).map(message => message.messageId)
 }
 
-describe('200', () => {
-  test('newest first, with every field', async () => {
+describe('the list of messages', () => {
+  test('is newest first, with every field of a message', async () => {
     const answer = await list()
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'nextCursor'])
     expect(answer.body).toMatchObject({ success: true, nextCursor: null })
@@ -99,7 +99,7 @@ describe('200', () => {
     ['status', () => '?status=failed', [4]],
     ['a status that none has', () => '?status=expired', []],
     ['channel', () => '?channel=email_user', [1]],
-    // The last one was refused over SMS, and then over the next channel too.
+    // Message 4 was rejected over SMS, and then over the next channel too.
     ['channel', () => '?channel=local_sms', [2, 0]],
     ['messageType', () => '?messageType=otp', [2]],
     ['to', () => '?to=a@example.com', [1]],
@@ -124,11 +124,11 @@ describe('200', () => {
     ],
     ['several at once', () => `?channel=local_sms&status=delivered&to=${encodeURIComponent(PHONE)}`, [0]],
     ['a name that is no filter', () => '?colour=red', [4, 3, 2, 1, 0]],
-  ])('by %s', async (_, query, expected) => {
+  ])('is filtered by %s', async (_, query, expected) => {
     expect(await found(query())).toEqual(expected.map(at => ids[at]))
   })
 
-  test('page by page, and what comes in between moves nothing', async () => {
+  test('is paged, and messages sent in between do not shift the pages', async () => {
     const own = await app.createAccount()
     const sent: string[] = []
     for (let count = 0; count < 7; count++)
@@ -148,12 +148,12 @@ describe('200', () => {
     expect(pages.flat()).toEqual(sent)
   })
 
-  test('a page that ends with the last one is the last', async () => {
+  test('has no nextCursor on a page that ends with the last message', async () => {
     expect((await list(`?limit=${ids.length}`)).body['nextCursor']).toBeNull()
     expect((await list(`?limit=${ids.length - 1}`)).body['nextCursor']).toEqual(expect.any(String))
   })
 
-  test('fifty of them when nobody says, five hundred at most', async () => {
+  test('has 50 messages by default, and as many as limit allows', async () => {
     const own = await app.createAccount()
     await Promise.all(Array.from({ length: 51 }, (_, at) => own.send({ to: PHONE, text: `${at}` })))
     const first = await list('', own.testKey)
@@ -163,7 +163,7 @@ describe('200', () => {
     expect((await list('?limit=1', own.testKey)).body['data']).toHaveLength(1)
   })
 
-  test('no more at once than 4 MB of words', async () => {
+  test('has at most 4 MB of text on a page', async () => {
     const own = await app.createAccount()
     const to = Array.from({ length: 12 }, (_, at) => `u${at}@example.com`)
     await app.during(own.send({ to, channel: 'email_user', text: 'x'.repeat(450_000) }))
@@ -179,13 +179,13 @@ describe('200', () => {
     }
   })
 
-  test("nothing of another account's", async () => {
+  test('has no messages of another account', async () => {
     const other = await app.createAccount()
     expect((await list('', other.testKey)).body['data']).toEqual([])
   })
 })
 
-describe('400', () => {
+describe('400 for an invalid query', () => {
   test.each([
     ['limit=0', 'limit'],
     ['limit=501', 'limit'],
@@ -225,8 +225,8 @@ describe('400', () => {
   })
 })
 
-describe('403', () => {
-  test('without messages:read, or with a phone that is not verified', async () => {
+describe('403 for the list of messages', () => {
+  test('without messages:read, or when the account’s phone is not verified', async () => {
     const key = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Sends only',
       mode: 'test',
@@ -243,13 +243,13 @@ describe('403', () => {
       const answer = await app.call(path, { key: caller })
       expect([answer.status, answer.body['code']], path).toEqual([403, 'FORBIDDEN'])
     }
-    // One message is read by any valid key.
+    // Any valid key may read a single message.
     expect((await list(`/${ids[0]}`, apiKey)).status).toBe(200)
   })
 })
 
-describe('one message', () => {
-  test('is the row of the list, and its life', async () => {
+describe('a single message', () => {
+  test('has the fields of the list and a timeline', async () => {
     const { timeline, ...message } = await account.message(ids[0]!)
     expect(message).toEqual((await account.messages()).at(-1))
     expect(timeline).toEqual([
@@ -272,7 +272,7 @@ describe('one message', () => {
     ])
   })
 
-  test('is read with live and test keys alike', async () => {
+  test('can be read with live and test keys', async () => {
     expect((await app.call(`${PATH}/${ids[0]}`, { key: account.liveKey })).status).toBe(200)
   })
 
@@ -284,17 +284,17 @@ describe('one message', () => {
     ['NUL', () => '%00'],
     ['no UTF-8', () => `msg_${NOBODYS}%C3%28`.slice(0, 40)],
     ['too long', () => `msg_${'0'.repeat(500)}`],
-  ])('that is %s is not found', async (_, id) => {
+  ])('is not found by an id that is %s', async (_, id) => {
     for (const path of [`${PATH}/${id()}`, `${PATH}/${id()}/cancel`]) {
       const method = path.endsWith('cancel') ? 'POST' : 'GET'
       const answer = await app.call(path, { key: account.testKey, method })
-      // What is no UTF-8 is no path.
+      // A path that is not UTF-8 is a 400.
       if (answer.status === 400) expect(id()).toContain('%C3')
       else expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND'])
     }
   })
 
-  test("that is another account's is not found either", async () => {
+  test('of another account is not found', async () => {
     const other = await app.createAccount()
     for (const [method, path] of [
       ['GET', `${PATH}/${ids[0]}`],

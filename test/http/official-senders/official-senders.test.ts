@@ -60,7 +60,7 @@ const defaults = (senders: readonly OfficialSender[]) =>
   senders.filter(each => each.isDefault).map(each => each.id)
 
 describe('GET /api/v2/official-senders', () => {
-  test('the account’s own, as their provider describes them', async () => {
+  test('lists the account’s own senders, with the details from their provider', async () => {
     const answer = await app.until(
       () => get(account.liveKey),
       found => listOf(found).some(each => each.status === 'connected'),
@@ -88,7 +88,7 @@ describe('GET /api/v2/official-senders', () => {
     expect(JSON.stringify(answer.body)).not.toContain(foreign)
   })
 
-  test('is read by pages where a limit is given', async () => {
+  test('is paged when a limit is given', async () => {
     const page = (query: string) => app.call(`/api/v2/official-senders?${query}`, { key: account.testKey })
     const first = await page('limit=2')
     expect(listOf(first).map(each => each.id)).toEqual([own, disabled])
@@ -99,13 +99,13 @@ describe('GET /api/v2/official-senders', () => {
     expect((await page('limit=3')).body['nextCursor']).toBeNull()
   })
 
-  test.each(['limit=0', 'limit=501', 'cursor=zz'])('refuses %s', async query => {
+  test.each(['limit=0', 'limit=501', 'cursor=zz'])('rejects %s', async query => {
     const answer = await app.call(`/api/v2/official-senders?${query}`, { key: account.testKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
     expect(faultPaths(answer)).toEqual([query.split('=')[0]])
   })
 
-  test('a test key sees the platform’s too: the sandbox', async () => {
+  test('lists the platform’s sender too for a test key: the sandbox', async () => {
     const answer = await app.until(
       () => get(account.testKey),
       found => listOf(found).at(-1)?.status === 'connected',
@@ -125,27 +125,27 @@ describe('GET /api/v2/official-senders', () => {
     })
   })
 
-  test('an account without any has the platform’s, which is its default', async () => {
+  test('lists the platform’s sender as the default of an account without its own', async () => {
     const bare = await app.createAccount()
     for (const key of [bare.liveKey, bare.testKey]) {
       expect(listOf(await get(key))).toMatchObject([{ id: 'platform', isDefault: true }])
     }
   })
 
-  test('GET /api/v2/account shows the same', async () => {
+  test('lists the same senders as GET /api/v2/account', async () => {
     const { body } = await app.call('/api/v2/account', { key: account.liveKey })
     expect((body['data'] as { officialSenders: unknown }).officialSenders).toEqual(
       listOf(await get(account.liveKey)),
     )
   })
 
-  test('without a key: 401', async () => {
+  test('returns 401 without a key', async () => {
     expect((await get(null)).status).toBe(401)
   })
 })
 
 describe('POST /api/v2/official-senders/{id}/default', () => {
-  test('moves the default, and back', async () => {
+  test('changes the default sender', async () => {
     const moved = await choose(account.testKey, 'platform')
     expect(moved).toMatchObject({ status: 200, body: { data: { id: 'platform', isDefault: true } } })
     expect(defaults(listOf(await get(account.testKey)))).toEqual(['platform'])
@@ -160,25 +160,25 @@ describe('POST /api/v2/official-senders/{id}/default', () => {
     ['another account’s', () => foreign],
     ['one that there is not', () => 'cnn_00000000000000000000000000'],
     ['what is no id', () => 'nobody'],
-  ])('%s: 404', async (_, id) => {
+  ])('returns 404 for: %s', async (_, id) => {
     expect(await choose(account.liveKey, id())).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
   })
 
-  test('the platform’s, where a live key has none: 404', async () => {
+  test('returns 404 for the platform’s sender when a live key has none', async () => {
     expect((await choose(account.liveKey, 'platform')).status).toBe(404)
   })
 
-  test('a disabled one: 409', async () => {
+  test('returns 409 for a disabled sender', async () => {
     expect(await choose(account.liveKey, disabled)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
   })
 
-  test('without a key: 401', async () => {
+  test('returns 401 without a key', async () => {
     expect((await choose(null, own)).status).toBe(401)
   })
 })
 
-describe('a provider that cannot say', () => {
-  test('is asked again after a minute, and the sender stands there meanwhile', async () => {
+describe('a provider that fails to return the sender’s details', () => {
+  test('is requested again after a minute, and the sender is listed meanwhile', async () => {
     let answers = false
     const shy = await startHttpPeer(() =>
       answers ? { status: 200, body: JSON.stringify({ verified_name: 'Shy' }) } : { status: 500 },
@@ -202,7 +202,7 @@ describe('a provider that cannot say', () => {
   })
 })
 
-test('one that is put to another number is never shown as the one before', async () => {
+test('a sender reconfigured to another number is never shown with its former number', async () => {
   const numbers: Record<string, string> = { '111': '+1 555-078-0111', '222': '+1 555-078-0222' }
   const graph = await startHttpPeer(({ path }) => {
     const [id] = Object.keys(numbers).filter(each => path.includes(each))

@@ -9,7 +9,7 @@ import {
   type TestApp,
 } from '../../support/app.ts'
 
-/** Japan's clocks are nine hours ahead, all of them, all year. */
+/** All of Japan is nine hours ahead of UTC, all year. */
 const TOKYO_MS = 9 * 3_600_000
 const IN_TOKYO = '+819012345678'
 const MINUTE_MS = 60_000
@@ -37,7 +37,7 @@ const marketing = (to: unknown = IN_TOKYO, more: object = {}) => ({
 })
 const scheduledAtOf = (answer: Answer) => answer.body['scheduledAt'] as string | undefined
 
-/** What the clock of the app shows, by the id of something that it makes now. */
+/** The time by the app's clock, read from a suppression that it creates. */
 async function now(): Promise<number> {
   const made = await app.call('/api/v2/suppressions', {
     method: 'POST',
@@ -49,7 +49,7 @@ async function now(): Promise<number> {
   return Date.parse(suppression.createdAt)
 }
 
-/** Quiet hours that began an hour ago in Tokyo and end in so many minutes; when that is. */
+/** Sets quiet hours that began an hour ago in Tokyo and end in so many minutes. Returns their end. */
 async function beQuiet(minutes: number): Promise<number> {
   const nowMin = Math.floor(((await now()) + TOKYO_MS) / MINUTE_MS)
   const [start, end] = [nowMin - 60, nowMin + minutes].map(each => formatMinute(each % DAY_MIN))
@@ -57,8 +57,8 @@ async function beQuiet(minutes: number): Promise<number> {
   return (nowMin + minutes) * MINUTE_MS - TOKYO_MS
 }
 
-describe('the setting', () => {
-  test('is read, set and ended by an owner, on any plan', async () => {
+describe('the quiet hours of an account', () => {
+  test('can be read, set and removed by an owner, on any plan', async () => {
     expect((await read()).quietHours).toBeNull()
     const set = await patch({ start: '21:00', end: '08:00' })
     expect([set.status, (set.body['data'] as { quietHours: unknown }).quietHours]).toEqual([
@@ -73,7 +73,7 @@ describe('the setting', () => {
     expect((await read()).quietHours).toBeNull()
   })
 
-  test('is set by the operator too', async () => {
+  test('can be set and removed by the operator too', async () => {
     const answer = await app.admin('PATCH', `/accounts/${account.id}`, {
       quietHours: { start: '22:30', end: '07:15' },
     })
@@ -91,7 +91,7 @@ describe('the setting', () => {
     expect([bad.status, faultPaths(bad)]).toEqual([400, ['quietHours.end']])
   })
 
-  test('is nothing for members', async () => {
+  test('cannot be set by members', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'member',
       mode: 'live',
@@ -115,7 +115,7 @@ describe('the setting', () => {
     ['a number', { start: 21, end: '08:00' }, 'quietHours.start'],
     ['a text', '21:00-08:00', 'quietHours'],
     ['a list', ['21:00', '08:00'], 'quietHours'],
-  ])('%s is not understood', async (_, quietHours, path) => {
+  ])('are rejected with %s', async (_, quietHours, path) => {
     const answer = await patch(quietHours)
     expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
     expect(faultPaths(answer)[0]).toBe(path)
@@ -123,8 +123,8 @@ describe('the setting', () => {
   })
 })
 
-describe('a send within them', () => {
-  test('of marketing is accepted and held until they end, and then leaves', async () => {
+describe('a send within quiet hours', () => {
+  test('of a marketing message is scheduled for their end, and sent then', async () => {
     const opensMs = await beQuiet(1)
     const sent = await account.send(marketing(), { live: true, idempotencyKey: 'one' })
     expect([sent.status, sent.body['status'], scheduledAtOf(sent)], sent.text).toEqual([
@@ -141,14 +141,14 @@ describe('a send within them', () => {
     )
     expect(Date.parse(ended.sentAt!)).toBeGreaterThanOrEqual(opensMs)
     expect(Date.parse(ended.sentAt!)).toBeLessThan(opensMs + 2_000)
-    // The same words on replay, although it has long left.
+    // The replay is the same after it was sent.
     const again = await account.send(marketing(), { live: true, idempotencyKey: 'one' })
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
-    // And what comes now leaves at once.
+    // A new send is not deferred any more.
     expect((await app.during(account.send(marketing()))).body['status']).not.toBe('scheduled')
   })
 
-  test('of anything else leaves at once', async () => {
+  test('of another message type is sent at once', async () => {
     await beQuiet(30)
     for (const messageType of ['utility', 'free_text']) {
       const sent = await app.during(account.send(marketing(IN_TOKYO, { messageType })))
@@ -156,23 +156,23 @@ describe('a send within them', () => {
     }
   })
 
-  test('goes by the clocks of its recipient, and by those of home where there is no country', async () => {
+  test('uses the recipient’s time zone, or that of the home country for an e-mail', async () => {
     const opensMs = await beQuiet(30)
     const elsewhere = await app.during(account.send(marketing('+5511912345678')))
-    // Half a day away.
+    // Half a day apart.
     expect(elsewhere.body['status']).toBe('sent')
     const mail = await account.send(marketing('ada@example.com'))
     expect(scheduledAtOf(mail)).toBe(new Date(opensMs).toISOString())
   })
 
-  test('of a batch is held, each by its own clocks', async () => {
+  test('of a batch is scheduled by the time zone of each recipient', async () => {
     await beQuiet(30)
     const batch = await account.send(marketing([IN_TOKYO, '+5511912345678']))
     const results = batch.body['results'] as { status: string }[]
     expect(results.map(({ status }) => status)).toEqual(['scheduled', 'queued'])
   })
 
-  test('is estimated as it would go', async () => {
+  test('is estimated with its scheduledAt', async () => {
     const opensMs = await beQuiet(30)
     const estimate = await app.call('/api/v2/messages/estimate', {
       method: 'POST',
@@ -185,7 +185,7 @@ describe('a send within them', () => {
     })
   })
 
-  test('can be cancelled while it waits', async () => {
+  test('can be cancelled until they end', async () => {
     await beQuiet(30)
     const sent = await account.send(marketing(), { live: true })
     const path = `/api/v2/messages/${messageIdOf(sent)}/cancel`
@@ -193,17 +193,17 @@ describe('a send within them', () => {
     expect((await account.wallet()).held).toBe(0)
   })
 
-  test('of somebody who wants none is refused, not held', async () => {
+  test('to a suppressed recipient is rejected, not scheduled', async () => {
     await beQuiet(30)
     await app.call('/api/v2/suppressions', { method: 'POST', key: account.liveKey, body: { to: IN_TOKYO } })
     expect((await account.send(marketing())).body['code']).toBe('RECIPIENT_SUPPRESSED')
   })
 })
 
-describe('a schedule', () => {
+describe('a scheduled marketing message', () => {
   const at = (ms: number) => ({ options: { scheduleAt: new Date(ms).toISOString() } })
 
-  test('that falls into them moves to their end; one outside of them stays', async () => {
+  test('is moved to the end of quiet hours when it is due within them', async () => {
     account = await app.createAccount({ homeCountry: 'JP' })
     const opensMs = await beQuiet(30)
     const inside = await account.send(marketing(IN_TOKYO, at(opensMs - 60_500)))
@@ -214,7 +214,7 @@ describe('a schedule', () => {
     expect(scheduledAtOf(other)).toBe(new Date(opensMs - 60_500).toISOString())
   })
 
-  test('still needs a plan that allows it', async () => {
+  test('is rejected on a plan without scheduling', async () => {
     const opensMs = await beQuiet(30)
     expect((await account.send(marketing(IN_TOKYO, at(opensMs - 60_500)))).status).toBe(403)
   })

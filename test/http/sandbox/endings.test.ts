@@ -3,7 +3,7 @@ import type { Channel } from '../../../src/contract/enums.ts'
 import type { MessageWithTimeline } from '../../../src/contract/message.ts'
 import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 
-/** Each ending of a recipient, on every channel, through the whole program. */
+/** The behaviour of the sandbox for each recipient suffix, on every channel, through the whole program. */
 
 let app: TestApp
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** A body for a recipient with this ending. */
+/** A body for a recipient with this suffix. */
 const TO: Record<Channel, (ending: string) => Record<string, unknown>> = {
   local_sms: ending => ({ to: `+1202555${ending}`, channel: 'local_sms' }),
   int_sms: ending => ({ to: `+4915112${ending}`, channel: 'int_sms' }),
@@ -29,7 +29,7 @@ const CHATAPP: readonly Channel[] = ['official_chatapp', 'user_chatapp_session']
 
 const HELLO = { text: 'Hello' }
 
-/** One account for each: a throttled lane is that of its account. */
+/** Uses a new account for each send, since a throttled lane belongs to its account. */
 async function send(
   channel: Channel,
   ending: string,
@@ -58,7 +58,7 @@ async function sent(channel: Channel, ending: string, words?: object) {
 
 const RANKS = ['scheduled', 'queued', 'sending', 'sent', 'delivered', 'read']
 
-/** Every status with which the timeline has it; they only go forward, and the last is the message's own. */
+/** Every status in the timeline. Checks that they only go forward, and that the last is the message's own. */
 function statuses(message: MessageWithTimeline): string[] {
   const all = message.timeline.flatMap(({ event, status }) => (event === 'status' ? [status!] : []))
   const ranks = all.map(status => RANKS.indexOf(status)).filter(rank => rank >= 0)
@@ -74,7 +74,7 @@ describe.each(CHANNELS)('%s', channel => {
   const last = isChatApp ? 'read' : 'delivered'
   const delivered = isChatApp ? ['delivered', 'read'] : ['delivered']
 
-  test('0001: not registered on the chat app; elsewhere as any other', async () => {
+  test('0001: is not registered on a chat app; is delivered on other channels', async () => {
     if (!isChatApp) {
       const { ends } = await sent(channel, '0001')
       expect(statuses(await ends('delivered'))).toEqual(['queued', 'sending', 'sent', 'delivered'])
@@ -93,7 +93,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(again.headers.get('x-sandbox')).toBe('true')
   })
 
-  test('0002: is rejected for good, and the money goes back', async () => {
+  test('0002: is rejected, and the hold is released', async () => {
     const { account, answer } = await send(channel, '0002')
     expect([answer.status, answer.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
     expect(answer.body['details']).toMatchObject([{ path: 'to' }])
@@ -119,7 +119,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(again.headers.get('x-sandbox')).toBe('true')
   })
 
-  test('0003: fails twice, then is taken; a code with its words', async () => {
+  test('0003: fails twice, then is accepted, also for a one-time code', async () => {
     const code = { content: { otpCode: '317042' } }
     const { account, messageId, ends } = await sent(channel, '0003', code)
     const message = await ends(last)
@@ -134,7 +134,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(await account.inbox()).toMatchObject([{ messageId, attempts: 3, text }])
   })
 
-  test('0004: taken and paid for, but not delivered', async () => {
+  test('0004: is accepted and charged, but not delivered', async () => {
     const { account, answer, ends } = await sent(channel, '0004')
     expect(answer.body['status']).toBe('sent')
     const message = await ends('undelivered')
@@ -143,7 +143,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(await account.wallet()).toMatchObject({ held: 0, captured: message.billing.cost })
   })
 
-  test('0005: nobody knows; the money stays held, and nothing is sent again', async () => {
+  test('0005: is unknown; the money stays held, and the message is not submitted again', async () => {
     const { account, answer, messageId, ends } = await sent(channel, '0005')
     expect(answer.body).toMatchObject({
       status: 'queued',
@@ -159,7 +159,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(await account.inbox()).toMatchObject([{ messageId, attempts: 1 }])
   })
 
-  test('0006: the account’s lane rests for five seconds, and another account’s does not', async () => {
+  test('0006: throttles the account’s lane for five seconds, but not another account’s', async () => {
     const { account, answer, messageId, ends } = await sent(channel, '0006')
     expect(answer.body['status']).toBe('queued')
     const waiting = await account.message(messageId)
@@ -186,7 +186,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(Date.parse(held.sentAt!)).toBeGreaterThanOrEqual(Date.parse(message.createdAt) + 5_000)
   })
 
-  test('0007: a receipt before the answer and another after it are one delivery', async () => {
+  test('0007: a receipt before the submit response and another after it count as one delivery', async () => {
     const { account, ends } = await sent(channel, '0007')
     const message = await ends('delivered')
     expect(statuses(message)).toEqual(['queued', 'sending', 'sent', 'delivered'])
@@ -195,7 +195,7 @@ describe.each(CHANNELS)('%s', channel => {
     expect(await account.wallet()).toMatchObject({ held: 0, captured: message.billing.cost })
   })
 
-  test('any other: taken, delivered after a second, and read after two on chat apps', async () => {
+  test('any other: is accepted, delivered after a second, and read after two on chat apps', async () => {
     const { ends, answer } = await sent(channel, '0100')
     expect(answer.body).toMatchObject({ status: 'sent', tracking: { queueId: null } })
     const message = await ends(last)

@@ -3,7 +3,7 @@ import { CHANNELS } from '../../../src/contract/enums.ts'
 import { type Answer, faultPaths, messageIdOf, startTestApp, type TestApp } from '../../support/app.ts'
 import { invalidAt } from '../messages-send/refusal.ts'
 
-/** When live keys may not use the sandbox, and when they must not. */
+/** When live keys can use the sandbox, and when they cannot. */
 
 const BODY = { to: '+12025550100', text: 'Hello' }
 const MAIL = { to: 'a@example.com', content: { subject: 'Hi', text: 'Hello' } }
@@ -27,7 +27,7 @@ describe('POSTHORN_SANDBOX=off', () => {
   })
   afterAll(() => app.stop())
 
-  test('leaves live keys without a route, and test keys as they were', async () => {
+  test('leaves live keys without a route, but not test keys', async () => {
     const account = await app.createAccount()
     for (const body of [BODY, { ...BODY, channel: 'official_chatapp' }, MAIL]) {
       expectNoRoute(await invalidAt(account, body, 'channel'))
@@ -41,13 +41,13 @@ describe('POSTHORN_SANDBOX=off', () => {
     expect(delivered.mode).toBe('test')
   })
 
-  test('shows it as off in the policies that a live key reads, and as on in those of a test key', async () => {
+  test('shows the policies as disabled to a live key, and as enabled to a test key', async () => {
     const account = await app.createAccount()
     expect(await policiesOf(app, account.liveKey)).toEqual(CHANNELS.map(() => false))
     expect(await policiesOf(app, account.testKey)).toEqual(CHANNELS.map(() => true))
   })
 
-  test('does not warn that live keys send to it', () => {
+  test('logs no warning that live keys send to the sandbox', () => {
     expect(app.log.join('')).not.toContain('live keys send to the sandbox')
   })
 })
@@ -64,12 +64,12 @@ describe('the sandbox’s connection', () => {
   })
   afterAll(() => app.stop())
 
-  test('warns at the start for every channel that nothing real carries', () => {
+  test('logs a warning at start for every channel without a real connection', () => {
     const warning = app.log.map(line => JSON.parse(line)).find(line => line.level === 'warn' && line.channels)
     expect(warning.channels).toEqual([...CHANNELS])
   })
 
-  test('disabled leaves live keys without a route, test keys as they were; enabled again, all is back', async () => {
+  test('leaves live keys, but not test keys, without a route while it is disabled', async () => {
     const account = await app.createAccount()
     expect((await account.send(BODY, { live: true })).status).toBe(200)
     await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: false })
@@ -87,10 +87,14 @@ describe('the sandbox’s connection', () => {
     expect(await policiesOf(app, account.liveKey)).toEqual(CHANNELS.map(() => false))
     expect(await policiesOf(app, account.testKey)).toEqual(CHANNELS.map(() => true))
     const template = { name: 'hello', category: 'chatapp', subType: 'utility', language: 'en', body: 'Hello' }
-    const put = (key: string) => app.call('/api/v2/templates', { method: 'POST', key, body: template })
-    const unput = await put(account.liveKey)
-    expect([unput.status, faultPaths(unput)], unput.text).toEqual([400, ['officialSenderId']])
-    expect((await put(account.testKey)).status).toBe(201)
+    const createTemplate = (key: string) =>
+      app.call('/api/v2/templates', { method: 'POST', key, body: template })
+    const rejectedTemplate = await createTemplate(account.liveKey)
+    expect([rejectedTemplate.status, faultPaths(rejectedTemplate)], rejectedTemplate.text).toEqual([
+      400,
+      ['officialSenderId'],
+    ])
+    expect((await createTemplate(account.testKey)).status).toBe(201)
 
     await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: true })
     const back = await app.until(
@@ -100,7 +104,7 @@ describe('the sandbox’s connection', () => {
     expect(back.headers.get('x-sandbox')).toBe('true')
   })
 
-  test('disabled keeps what live keys have sent until it is enabled again, and sends what test keys have', async () => {
+  test('keeps scheduled live messages waiting while it is disabled, and sends test messages', async () => {
     const account = await app.createAccount()
     const options = { scheduleAt: new Date(Date.now() + 60_000).toISOString() }
     const [live, tried] = [
@@ -125,7 +129,7 @@ describe('the sandbox’s connection', () => {
     await delivered(live!)
   })
 
-  test('never stands in for a real connection that rests: mail waits for nobody’s word', async () => {
+  test('does not replace a real connection that is disabled', async () => {
     const account = await app.createAccount()
     const created = await app.admin('POST', '/connections', {
       provider: 'smtp',
@@ -141,7 +145,7 @@ describe('the sandbox’s connection', () => {
       answer => answer.status !== 200,
     )
     expectNoRoute(refused)
-    // A test key, another channel and another account still have it.
+    // A test key, another channel and another account still use the sandbox.
     expect((await account.send(MAIL)).headers.get('x-sandbox')).toBe('true')
     expect((await account.send(BODY, { live: true })).headers.get('x-sandbox')).toBe('true')
     const other = await app.createAccount()

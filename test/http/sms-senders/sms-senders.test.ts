@@ -41,7 +41,7 @@ async function approved(name: string, of = account): Promise<string> {
 }
 
 describe('POST /api/v2/sms-senders', () => {
-  test('is refused where an account has 500 names', async () => {
+  test('returns 409 when the account has 500 names', async () => {
     const full = await app.createAccount()
     await app.db.query({
       name: 'fill_senders',
@@ -55,7 +55,7 @@ describe('POST /api/v2/sms-senders', () => {
     expect([again.status, again.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
   })
 
-  test('makes one of many that ask at once for the last place', async () => {
+  test('creates one sender of many concurrent requests for the last free place', async () => {
     const full = await app.createAccount()
     await app.db.query({
       name: 'senders_almost_fill',
@@ -68,7 +68,7 @@ describe('POST /api/v2/sms-senders', () => {
     expect(made).toHaveLength(1)
   })
 
-  test('answers 201 with a pending name, and never with the secret', async () => {
+  test('returns 201 with a pending sender, and never the secret', async () => {
     const answer = await request({
       name: 'Acme Shop',
       webhookUrl: 'https://example.com/senders',
@@ -81,7 +81,7 @@ describe('POST /api/v2/sms-senders', () => {
         message: expect.stringMatching(/./),
       },
     })
-    // The contract's fields, and no other.
+    // Exactly the fields of the contract.
     expect(senderOf(answer)).toEqual({
       id: expect.stringMatching(/^snd_/),
       name: 'Acme Shop',
@@ -99,7 +99,7 @@ describe('POST /api/v2/sms-senders', () => {
     ['eleven characters', 'ABCDEFGHIJK'],
     ['three digits', '123'],
     ['fifteen digits', '123456789012345'],
-  ])('takes %s', async (_, name) => {
+  ])('accepts %s', async (_, name) => {
     expect(await request({ name })).toMatchObject({
       status: 201,
       body: { data: { smsSender: { name, webhookConfigured: false } } },
@@ -155,13 +155,13 @@ describe('POST /api/v2/sms-senders', () => {
       { name: 'Fine', webhookUrl: 'https://a:b@example.com/', webhookSecret: 's' },
       'webhookUrl',
     ],
-  ])('refuses %s', async (_, body, path) => {
+  ])('rejects %s', async (_, body, path) => {
     const answer = await request(body)
     expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } })
     expect(faultPaths(answer)).toEqual([path])
   })
 
-  test('takes a name once in an account, and again in another', async () => {
+  test('rejects a name that the account already has, but not one of another account', async () => {
     expect((await request({ name: 'Twice' })).status).toBe(201)
     const again = await request({ name: 'Twice' })
     expect(again).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
@@ -170,12 +170,12 @@ describe('POST /api/v2/sms-senders', () => {
     expect((await request({ name: 'Twice' }, other.liveKey)).status).toBe(201)
   })
 
-  test('of ten who ask for the same name at once gives it to one', async () => {
+  test('accepts one of ten concurrent requests for the same name', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => request({ name: 'Race' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(400)])
   })
 
-  test('is for owners alone', async () => {
+  test('is allowed only to owners with the permission', async () => {
     const member = await newKey('member', ['messages:create', 'messages:read'])
     expect(await request({ name: 'Member' }, member)).toMatchObject({
       status: 403,
@@ -184,14 +184,14 @@ describe('POST /api/v2/sms-senders', () => {
     const ownerWithout = await newKey('owner', ['messages:read'])
     expect((await request({ name: 'Owner' }, ownerWithout)).status).toBe(403)
     expect((await request({ name: 'Nobody' }, 'ph_live_nobody')).status).toBe(401)
-    // What a member may do.
+    // A member may list senders.
     const list = await app.call('/api/v2/sms-senders', { key: member })
     expect(list.status).toBe(200)
   })
 })
 
 describe('GET /api/v2/sms-senders', () => {
-  test('pages through the account’s own, the newest first', async () => {
+  test('pages through the account’s own senders, newest first', async () => {
     const own = await app.createAccount()
     await app.admin('POST', '/sms-senders', { name: 'Platform' })
     for (const name of ['One', 'Two', 'Three']) await request({ name }, own.liveKey)
@@ -212,7 +212,7 @@ describe('GET /api/v2/sms-senders', () => {
 })
 
 describe('POST /api/v2/sms-senders/{id}/default', () => {
-  test('makes an approved name the one that sends', async () => {
+  test('makes an approved sender the default of sends', async () => {
     const own = await app.createAccount()
     const [first, second] = [await approved('First', own), await approved('Second', own)]
     expect(await makeDefault(first, own.liveKey)).toMatchObject({
@@ -234,7 +234,7 @@ describe('POST /api/v2/sms-senders/{id}/default', () => {
     expect(await own.message(messageId)).toMatchObject({ sender: 'Second' })
   })
 
-  test('of ten at once leaves one default', async () => {
+  test('leaves one default after ten concurrent requests', async () => {
     const own = await app.createAccount()
     const senders: string[] = []
     for (let at = 0; at < 5; at++) senders.push(await approved(`Name${at}`, own))
@@ -245,7 +245,7 @@ describe('POST /api/v2/sms-senders/{id}/default', () => {
     expect(defaults).toHaveLength(1)
   })
 
-  test('refuses what is not approved, and knows nothing of what is not the account’s', async () => {
+  test('returns 409 for a sender that is not approved, and 404 for one of another account', async () => {
     const pending = senderOf(await request({ name: 'Pending' }))
     expect(await makeDefault(pending.id)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
     await app.admin('POST', `/sms-senders/${pending.id}/reject`, { reason: 'no' })
@@ -258,11 +258,11 @@ describe('POST /api/v2/sms-senders/{id}/default', () => {
   })
 })
 
-describe('a send', () => {
+describe('a send with an SMS sender', () => {
   const send = (body: object) =>
     account.send({ to: '+12025550142', text: 'Hello', messageType: 'utility', ...body })
 
-  test('goes by a name of the account’s own, by id or by name', async () => {
+  test('uses the account’s own sender, by id or by name', async () => {
     const id = await approved('Sender')
     for (const body of [{ sender: { id } }, { senderId: id }, { sender: { name: 'Sender' } }]) {
       const sent = await app.until(
@@ -273,7 +273,7 @@ describe('a send', () => {
     }
   })
 
-  test('is refused with a sender that waits, was rejected or belongs to another', async () => {
+  test('is rejected with a sender that is pending, rejected or another account’s', async () => {
     const pending = senderOf(await request({ name: 'Waits' })).id
     const rejected = senderOf(await request({ name: 'Rejected' })).id
     await app.admin('POST', `/sms-senders/${rejected}/reject`, { reason: 'not your brand' })
@@ -295,18 +295,18 @@ describe('a send', () => {
   })
 })
 
-describe('the callback of a name', () => {
+describe('the webhook of an SMS sender', () => {
   const SECRET = 'a secret of theirs'
 
   test.each([
     ['approved', 'approve', undefined, null],
     ['rejected', 'reject', { reason: 'not your brand' }, 'not your brand'],
-  ])('tells that it was %s', async (status, verb, body, reason) => {
+  ])('is called once when the sender is %s', async (status, verb, body, reason) => {
     const name = `Told ${status.slice(0, 3)}`
     const asked = await request({ name, webhookUrl: receiver.url(`/${status}`), webhookSecret: SECRET })
     const { id } = senderOf(asked)
     expect((await app.admin('POST', `/sms-senders/${id}/${verb}`, body)).status).toBe(200)
-    // Again is no error, and tells nobody anything.
+    // A second decision is accepted, and sends no webhook.
     expect((await app.admin('POST', `/sms-senders/${id}/${verb}`, body)).status).toBe(200)
     const [got, ...more] = await app.until(
       async () => receiver.got.filter(({ path }) => path === `/${status}`),
@@ -331,7 +331,7 @@ describe('the callback of a name', () => {
     expect(got!.headers['webhook-id']).toMatch(/^evt_/)
   })
 
-  test('with a secret as Standard Webhooks write them is signed for both ways to read it', async () => {
+  test('is signed with both the raw and the decoded secret when it has the whsec_ format', async () => {
     const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
     const asked = await request({
       name: 'Standard',
@@ -347,7 +347,7 @@ describe('the callback of a name', () => {
     for (const format of ['raw', 'base64'] as const) verify(got!, secret, atMs, format)
   })
 
-  test('is tried again, with the same id, until it is taken', async () => {
+  test('is retried with the same id until it succeeds, and follows no redirect', async () => {
     let answers = 0
     receiver.react(({ path }) => {
       if (path !== '/later') return 200
@@ -370,7 +370,7 @@ describe('the callback of a name', () => {
       ).rows
     await app.until(waits, rows => rows[0]?.attempts === 2)
     expect(seen()).toHaveLength(2)
-    // Instead of five minutes of turns.
+    // Makes the delivery due, instead of waiting five minutes.
     await app.db.query({
       name: 'hurry',
       text: `update deliveries set due_at = due_at - interval '6 minutes' where status = 'pending'`,

@@ -26,7 +26,7 @@ async function stats(query = '', key = account.liveKey): Promise<MessageStats> {
 const send = (to: string, live = true) => account.send({ to, text: 'Hello' }, { live })
 const NOTHING = { sent: 0, delivered: 0, undelivered: 0, failed: 0, unknown: 0, cancelled: 0, cost: 0 }
 
-/** Every message has come to its end, but those that nobody knows of. */
+/** Waits until every message has a final status, or is unknown. */
 const settled = () =>
   app.during(
     app.until(
@@ -38,8 +38,8 @@ const settled = () =>
     ),
   )
 
-describe('the totals', () => {
-  test('count what happened, exactly and at once, whatever was added up by then', async () => {
+describe('message statistics', () => {
+  test('count every outcome immediately, before and after the counts are aggregated', async () => {
     expect(await stats()).toMatchObject({
       interval: 'hour',
       mode: 'live',
@@ -51,9 +51,9 @@ describe('the totals', () => {
     const taken = await send('+12025550123')
     const { billing } = taken.body as { billing: { estimatedCost: number } }
     expect((await stats()).total).toMatchObject({ sent: 1, cost: billing.estimatedCost })
-    // Refused for good.
+    // Rejected.
     await account.send({ to: '+12025550002', text: 'Hello', channel: 'local_sms' }, { live: true })
-    // Taken, and not delivered; and nobody knows.
+    // Accepted but not delivered, and unknown.
     await send('+12025550004')
     await app.during(send('+12025550005'))
     await account.send({ to: 'ph@example.com', text: 'Hi', content: { subject: 'Hi' } }, { live: true })
@@ -71,7 +71,7 @@ describe('the totals', () => {
     const { captured } = await account.wallet()
     expect(total.cost).toBe(captured)
 
-    // The same after they were added up, and by channel.
+    // The same after aggregation, and by channel.
     await app.pass(3_000)
     expect(await count('message_deltas')).toBe(0)
     expect((await stats()).total).toEqual(total)
@@ -97,7 +97,7 @@ describe('the totals', () => {
     ])
   })
 
-  test('count what was cancelled', async () => {
+  test('count cancelled messages', async () => {
     account = await app.createAccount({ plan: { allowsScheduling: true } })
     const scheduleAt = new Date(app.now() + HOUR_MS).toISOString()
     const { body } = await account.send(
@@ -109,7 +109,7 @@ describe('the totals', () => {
     expect(await stats()).toMatchObject({ total: { ...NOTHING, cancelled: 1 }, now: { waiting: 0 } })
   })
 
-  test('stand in the hour in which things happened, and in its day', async () => {
+  test('are grouped by the hour or day of the events', async () => {
     await send('+12025550123')
     await settled()
     const before = app.now()
@@ -142,12 +142,12 @@ describe('the totals', () => {
     ['to=9999-12-31T23:59:59-01:00', 'to'],
     ['from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from'],
     ['from=2026-01-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from'],
-  ])('refuse ?%s', async (query, path) => {
+  ])('are rejected for ?%s', async (query, path) => {
     const refused = await app.call(`/api/v2/stats?${query}`, { key: account.liveKey })
     expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
   })
 
-  test('are added up once by nodes that do it at the same time', async () => {
+  test('are aggregated once when several aggregations run concurrently', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, at) => send(`+1202555${1_100 + at}`)))
     await settled()
     const { total } = await stats()

@@ -59,8 +59,8 @@ async function newKey(role: string, permissions: string[]): Promise<string> {
   return (made.body['data'] as { apiKey: string }).apiKey
 }
 
-describe('the list', () => {
-  test('a recipient is suppressed, listed and let go', async () => {
+describe('the list of suppressions', () => {
+  test('creates, lists and deletes a suppression', async () => {
     const made = await suppress('+1 (202) 555-0199', { channel: 'local_sms', reason: 'asked by phone' })
     expect(made).toEqual({
       id: expect.stringMatching(/^sup_/),
@@ -77,7 +77,7 @@ describe('the list', () => {
     expect((await call('DELETE', `/${made.id}`)).status).toBe(404)
   })
 
-  test('the same again is the one that is there; another channel, or all, is another', async () => {
+  test('returns the existing suppression for the same recipient and channel, also concurrently', async () => {
     const one = await suppress(PHONE, { reason: 'first' })
     expect(await suppress('+1-202-555-0199', { reason: 'second' })).toEqual(one)
     const sms = await suppress(PHONE, { channel: 'local_sms' })
@@ -87,7 +87,7 @@ describe('the list', () => {
     expect(new Set(many.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('e-mail addresses are one whatever their case, and show their domain in lower case', async () => {
+  test('compares e-mail addresses without regard to case, and shows their domain in lower case', async () => {
     const one = await suppress('Ada.L@Example.COM')
     expect(one.to).toBe('Ada.L@example.com')
     expect(await suppress('ada.l@example.com')).toEqual(one)
@@ -95,7 +95,7 @@ describe('the list', () => {
     expectSuppressed(await account.send(marketing('ADA.l@example.com')))
   })
 
-  test('and whether their domain is spelled in its letters or in those of the name system', async () => {
+  test('compares e-mail domains in Unicode and Punycode as equal', async () => {
     await suppress('ada@münchen.example')
     expectSuppressed(await account.send(marketing('ada@xn--mnchen-3ya.example')))
     expectSuppressed(await account.send(marketing('ADA@MÜNCHEN.example')))
@@ -121,7 +121,7 @@ describe('the list', () => {
     expect(await listed(`?to=${all[0]!.to}`)).toEqual([all[0]])
   })
 
-  test('belongs to its account alone', async () => {
+  test('is limited to its account', async () => {
     const made = await suppress(PHONE)
     const other = await app.createAccount()
     expect(await listed('', other.liveKey)).toEqual([])
@@ -131,7 +131,7 @@ describe('the list', () => {
     expect(await listed()).toEqual([made])
   })
 
-  test('needs messages:create to be changed, and any key to be read', async () => {
+  test('needs messages:create for changes, and any key for reading', async () => {
     const reader = await newKey('member', ['messages:read'])
     expect((await call('POST', '', { to: PHONE }, reader)).status).toBe(403)
     expect((await call('DELETE', '/sup_0', undefined, reader)).status).toBe(403)
@@ -140,7 +140,7 @@ describe('the list', () => {
   })
 })
 
-describe('what is not understood', () => {
+describe('an invalid suppression request is rejected', () => {
   test.each([
     ['nothing', {}, 'to'],
     ['null', { to: null }, 'to'],
@@ -175,15 +175,15 @@ describe('what is not understood', () => {
     expect(faultPaths(answer)).toEqual([path])
   })
 
-  test('an id that is none names nothing', async () => {
+  test('an unknown or malformed id with 404, and PUT with 405', async () => {
     for (const id of ['x', 'sup_1', `msg_${'0'.repeat(26)}`])
       expect((await call('DELETE', `/${id}`)).status).toBe(404)
     expect((await call('PUT', '', {})).status).toBe(405)
   })
 })
 
-describe('a send', () => {
-  test('of marketing is refused before price and leaves nothing, and its refusal is replayed', async () => {
+describe('a send to a suppressed recipient', () => {
+  test('of a marketing message is rejected and stores nothing but the response for replay', async () => {
     await suppress(PHONE)
     const before = await account.footprint()
     expectSuppressed(await account.send(marketing(PHONE), { live: true }))
@@ -195,7 +195,7 @@ describe('a send', () => {
     expect(await account.footprint()).toEqual({ ...before, keys: before.keys + 1 })
   })
 
-  test('of anything else goes out', async () => {
+  test('of another message type is sent', async () => {
     await suppress(PHONE)
     for (const messageType of ['utility', 'free_text']) {
       expect((await app.during(account.send({ to: PHONE, messageType, text: 'Hi' }))).status).toBe(200)
@@ -204,7 +204,7 @@ describe('a send', () => {
     expect((await app.during(account.send(otp))).status).toBe(200)
   })
 
-  test('goes by another channel only where it is named: nothing looks for a way round', async () => {
+  test('is sent over another channel only when the request names it', async () => {
     await suppress(PHONE, { channel: 'local_sms' })
     expectSuppressed(await account.send(marketing(PHONE)))
     expectSuppressed(await account.send(marketing(PHONE, { channel: 'local_sms' })))
@@ -214,13 +214,13 @@ describe('a send', () => {
     expectSuppressed(await account.send(marketing(PHONE, { channel: 'official_chatapp' })))
   })
 
-  test('goes by no channel at all where all are suppressed', async () => {
+  test('is rejected on every channel when all channels are suppressed', async () => {
     await suppress(PHONE)
     expectSuppressed(await account.send(marketing(PHONE)))
     expectSuppressed(await account.send(marketing(PHONE, { channel: 'official_chatapp' })))
   })
 
-  test('of a batch fails alone', async () => {
+  test('fails alone in a batch', async () => {
     await suppress(PHONE)
     const answer = await account.send(marketing(['+12025550101', PHONE, '+12025550102']))
     expect(answer.status).toBe(207)
@@ -232,7 +232,7 @@ describe('a send', () => {
     ])
   })
 
-  test('is estimated as it would go', async () => {
+  test('is estimated with the same result', async () => {
     await suppress(PHONE)
     const estimate = async (body: unknown) => {
       const answer = await app.call('/api/v2/messages/estimate', {
@@ -252,7 +252,7 @@ describe('a send', () => {
     })
   })
 
-  test('that waits for its time fails, and is paid back, when its recipient is suppressed meanwhile', async () => {
+  test('fails at its scheduled time, with its hold released, when the recipient was suppressed meanwhile', async () => {
     const now = Date.parse((await suppress('+12025550100')).createdAt)
     const at = new Date(now + 5_000).toISOString()
     const ids: string[] = []

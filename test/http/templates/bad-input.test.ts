@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { createTemplateCalls, OFFICIAL, refusedAt, SMS, type TemplateCalls } from './support.ts'
 
-/** Creates that break a rule: each refusal names its fields, and nothing is stored. */
+/** Create requests that break a rule: each error names its fields, and nothing is stored. */
 
 let app: TestApp
 let templates: TemplateCalls
@@ -249,12 +249,12 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
   ],
 ]
 
-describe('POST /api/v2/templates refuses', () => {
+describe('POST /api/v2/templates rejects', () => {
   test.each(BROKEN)('%s', async (_, paths, bodies) => {
     for (const body of bodies) await refusedAt(templates, body, paths)
   })
 
-  test('all that is wrong in one answer', async () => {
+  test('several faults in one response', async () => {
     await refusedAt(
       templates,
       {
@@ -269,18 +269,18 @@ describe('POST /api/v2/templates refuses', () => {
     )
   })
 
-  test('a name that is too long, and says so', async () => {
+  test('a name that is too long, and states the limit', async () => {
     const answer = await refusedAt(templates, { ...SMS, name: 'a'.repeat(201) }, ['name'])
     expect(answer.body['error']).toMatch(/^name: Invalid template name: .* 200 characters at most$/)
   })
 
-  test('a file that there is not', async () => {
+  test('an unknown header asset', async () => {
     for (const headerAssetId of ['nothing', 'ast_01m7zfya87e70a0k047jvs2kk8']) {
       await refusedAt(templates, { ...OFFICIAL, headerType: 'image', headerAssetId }, ['headerAssetId'])
     }
   })
 
-  test('what is no object at all', async () => {
+  test('a body that is not an object', async () => {
     for (const body of ['[]', '"x"', '7', '{"name":']) {
       expect((await templates.create(body)).status).toBe(400)
     }

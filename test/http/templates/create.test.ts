@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 describe('POST /api/v2/templates', () => {
-  test('of an SMS answers with four fields alone, and is active at once', async () => {
+  test('creates an SMS template that is active at once, and returns exactly four fields', async () => {
     const answer = await templates.create(SMS)
     expect(answer.status, answer.text).toBe(201)
     const id = expect.stringMatching(/^tpl_/)
@@ -33,7 +33,7 @@ describe('POST /api/v2/templates', () => {
     })
   })
 
-  test('of an e-mail keeps its subject, and counts the places of both', async () => {
+  test('creates an e-mail template with the placeholders of both subject and content', async () => {
     const template = await templates.made({
       name: 'welcome',
       category: 'email',
@@ -48,7 +48,7 @@ describe('POST /api/v2/templates', () => {
     })
   })
 
-  test('of a web session is local, whichever way it is said, and has no footer', async () => {
+  test('creates a local session template by templateTarget or provider, without a footer', async () => {
     const body = { category: 'chatapp', subType: 'free', body: 'Hi {{1}}', footer: 'Bye' }
     const asTarget = await templates.made({ ...body, name: 'hi_target', templateTarget: 'user_session' })
     const asProvider = await templates.made({ ...body, name: 'hi_provider', provider: 'user_session' })
@@ -62,7 +62,7 @@ describe('POST /api/v2/templates', () => {
     }
   })
 
-  test('of an official one is pending until the provider has decided', async () => {
+  test('creates an official template that is pending until the provider decides', async () => {
     const template = await templates.made({
       ...OFFICIAL,
       name: 'parcel',
@@ -98,7 +98,7 @@ describe('POST /api/v2/templates', () => {
     expect(await templates.decided(template.id)).toMatchObject({ status: 'approved', statusReason: null })
   })
 
-  test('shows each button with its address as it was given', async () => {
+  test('returns each button with its URL as it was given', async () => {
     const fixed = {
       type: 'url',
       text: 'Shop',
@@ -113,14 +113,14 @@ describe('POST /api/v2/templates', () => {
     expect(other.buttons).toEqual([{ ...named, url: 'tel:+12025550123' }])
   })
 
-  test('is rejected with the provider’s reason', async () => {
+  test('creates an official template that is rejected with the provider’s reason', async () => {
     const { id } = await templates.made({ ...OFFICIAL, name: 'please_reject_me' })
     const template = await templates.decided(id)
     expect(template.status).toBe('rejected')
     expect(template.statusReason).toEqual(expect.any(String))
   })
 
-  test('stores nothing while the provider is unavailable, and may be repeated', async () => {
+  test('returns 503 while the provider is unavailable, and stores nothing', async () => {
     const before = await templates.count()
     for (const _ of [1, 2]) {
       const answer = await templates.create({ ...OFFICIAL, name: 'runs_into_timeout' })
@@ -137,7 +137,7 @@ describe('POST /api/v2/templates', () => {
       'zero_tap',
       { packageName: 'com.example.app', signatureHash: 'K8a+5/uYxQ1', zeroTapTermsAccepted: true },
     ],
-  ])('takes an official OTP of type %s, whose words are the platform’s', async (otpType, fields) => {
+  ])('creates an official OTP template of type %s', async (otpType, fields) => {
     const template = await templates.made({
       name: `code_${otpType}`,
       category: 'chatapp',
@@ -149,13 +149,13 @@ describe('POST /api/v2/templates', () => {
     expect(template).toMatchObject({ otpType, status: 'pending', indexedPlaceholders: ['{{1}}'], ...shown })
   })
 
-  test('takes fields of an OTP elsewhere that ask for nothing', async () => {
+  test('accepts OTP fields that are false on a template of another type', async () => {
     const nothing = { addSecurityRecommendation: false, zeroTapTermsAccepted: false }
     const template = await templates.made({ ...OFFICIAL, name: 'no_code', ...nothing })
     expect(template).toMatchObject({ otpType: null, addSecurityRecommendation: null })
   })
 
-  test('binds what stands at the provider already', async () => {
+  test('creates a template bound to an existing one of the provider', async () => {
     const template = await templates.made({
       name: 'bound',
       category: 'chatapp',
@@ -172,7 +172,7 @@ describe('POST /api/v2/templates', () => {
     })
   })
 
-  test('is one of its name, language and provider', async () => {
+  test('returns 409 for the same name, language and provider in one account', async () => {
     await templates.made({ ...OFFICIAL, name: 'twice' })
     for (const body of [{ ...OFFICIAL, name: 'twice' }, SMS]) {
       const again = await templates.create(body)
@@ -183,14 +183,14 @@ describe('POST /api/v2/templates', () => {
     await other.made({ ...OFFICIAL, name: 'twice' })
   })
 
-  test('is made once, however many ask at the same time', async () => {
+  test('creates one template for concurrent requests with the same name', async () => {
     const answers = await app.during(
       Promise.all([1, 2, 3, 4].map(() => templates.create({ ...OFFICIAL, name: 'at_once' }))),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
   })
 
-  test('needs the permission', async () => {
+  test('needs the permission messages:create', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'reader',
       mode: 'live',

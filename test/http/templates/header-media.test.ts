@@ -6,7 +6,7 @@ import { mediaLeft, uploadFile } from '../../support/media.ts'
 import { invalidAt } from '../messages-send/refusal.ts'
 import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
 
-/** Headers that show a file: the template's own, and that of one send. */
+/** Media headers: the template's own file, and one given with a send. */
 
 let app: TestApp
 let account: TestAccount
@@ -36,8 +36,8 @@ async function taken(to: string, template: object) {
   return inbox.find(each => each.messageId === id)!
 }
 
-describe('a header of an uploaded file', () => {
-  test('is shown, sent, and replaced for one send', async () => {
+describe('a template header with an uploaded file', () => {
+  test('is previewed, sent, and can be replaced for one send', async () => {
     const asset = await uploadFile(app, account.liveKey, png(), { fileName: 'offer.png' })
     const made = await templates.made({ ...OFFER, headerAssetId: asset.id })
     expect(made).toMatchObject({
@@ -67,7 +67,7 @@ describe('a header of an uploaded file', () => {
     await invalidAt(account, { to, template: { ...use, headerAssetId: video.id } }, 'template.headerAssetId')
   })
 
-  test('says what header it is', async () => {
+  test('derives its header type from the file', async () => {
     const { headerType: _, ...offer } = OFFER
     const { id } = await uploadFile(app, account.liveKey, mp4(), { fileName: 'offer.mp4' })
     const made = await templates.made({ ...offer, name: 'untyped', headerAssetId: id })
@@ -76,7 +76,7 @@ describe('a header of an uploaded file', () => {
     await refusedAt(templates, sms, ['headerType'])
   })
 
-  test('of the platform’s is uploaded by the operator alone, checked, and seen by every account', async () => {
+  test('of a platform template is uploaded by the operator only, validated, and visible to every account', async () => {
     const path = '/api/admin/templates/media'
     const bring = (bytes: Buffer, token: string) => {
       const { body, type } = form([{ name: 'file', bytes, fileName: 'logo.png', type: null }])
@@ -102,7 +102,7 @@ describe('a header of an uploaded file', () => {
     expect(await templates.read(template.id)).toMatchObject({ headerType: 'image', headerAssetId: asset.id })
   })
 
-  test('is kept while its template stands', async () => {
+  test('cannot be deleted while its template exists', async () => {
     const { id } = await uploadFile(app, account.liveKey, png(), { fileName: 'kept.png' })
     const template = await templates.made({ ...OFFER, name: 'kept', headerAssetId: id })
     const remove = () => app.call(`/api/v2/templates/media/${id}`, { method: 'DELETE', key: account.liveKey })
@@ -111,7 +111,7 @@ describe('a header of an uploaded file', () => {
     expect((await remove()).status).toBe(200)
   })
 
-  test('is refused where it is of another type, or another account’s', async () => {
+  test('is rejected when the file is of another type or another account’s', async () => {
     const video = await uploadFile(app, account.liveKey, mp4(), { fileName: 'a.mp4' })
     await refusedAt(templates, { ...OFFER, name: 'typed', headerAssetId: video.id }, ['headerAssetId'])
     const text = { ...OFFER, name: 'typed', headerType: 'text', headerValue: 'Hi', headerAssetId: video.id }
@@ -121,7 +121,7 @@ describe('a header of an uploaded file', () => {
     await refusedAt(templates, { ...OFFER, name: 'typed', headerAssetId: foreign.id }, ['headerAssetId'])
   })
 
-  test('is fetched from an address only where that is public', async () => {
+  test('is rejected when headerMediaUrl is not a public URL', async () => {
     const before = await mediaLeft(app)
     for (const headerMediaUrl of ['http://127.0.0.1/a.png', 'https://10.0.0.1/a.png', 'nonsense']) {
       await refusedAt(templates, { ...OFFER, name: 'fetched', headerMediaUrl }, ['headerMediaUrl'])

@@ -28,7 +28,7 @@ const names = (rows: readonly TemplateView[]) => rows.map(({ name }) => name)
 const SMS_KIND = { category: 'sms', subType: 'utility' } as const
 const rowOf = (id: string) => ({ accountId: account.id as AccountId, id: id as TemplateId })
 
-/** How many sessions of the store wait for another's lock. */
+/** The number of database sessions that wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await app.db.query({
     name: 'test_blocked',
@@ -47,7 +47,7 @@ async function defaultsOf(id: string): Promise<number> {
 }
 
 describe('GET /api/v2/templates', () => {
-  test('shows what may be sent by, the newest first, and filters', async () => {
+  test('lists usable templates newest first, and filters them', async () => {
     await templates.made({ ...SMS, name: 'first' })
     const { id } = await templates.made({ ...SMS, name: 'second' })
     await templates.made({
@@ -78,7 +78,7 @@ describe('GET /api/v2/templates', () => {
     expect(await other.list()).toEqual([])
   })
 
-  test('gives all without a limit, and pages with one', async () => {
+  test('returns all without a limit, and pages with one', async () => {
     for (const letter of ['a', 'b', 'c']) await templates.made({ ...SMS, name: `t_${letter}` })
     const all = await templates.call('GET', '')
     expect(Object.keys(all.body)).toEqual(['data'])
@@ -90,7 +90,7 @@ describe('GET /api/v2/templates', () => {
     expect(next.body['nextCursor']).toBeNull()
   })
 
-  test('refuses what no filter knows', async () => {
+  test('rejects invalid filters', async () => {
     for (const [query, path] of [
       ['?category=fax', 'category'],
       ['?status=gone', 'status'],
@@ -113,8 +113,8 @@ describe('GET /api/v2/templates', () => {
   })
 })
 
-describe('one template', () => {
-  test('is the account’s alone', async () => {
+describe('a template', () => {
+  test('is not found by another account', async () => {
     const { id } = await templates.made(SMS)
     const other = createTemplateCalls(app, await app.createAccount())
     for (const [method, path, body] of [
@@ -133,7 +133,7 @@ describe('one template', () => {
     expect(Object.keys((await templates.call('GET', `/${id}`)).body)).toEqual(['data'])
   })
 
-  test('is enabled and disabled where it is local, again being no error', async () => {
+  test('is enabled and disabled idempotently when it is local, and returns 409 when it is official', async () => {
     const { id } = await templates.made(SMS)
     for (const [verb, status] of [
       ['disable', 'disabled'],
@@ -150,7 +150,7 @@ describe('one template', () => {
     }
   })
 
-  test('is the default of its kind, one at a time, once it may be sent by', async () => {
+  test('can be the one default of its kind when it is usable', async () => {
     const one = await templates.made({ ...SMS, name: 'one' })
     const two = await templates.made({ ...SMS, name: 'two' })
     expect((await templates.call('POST', `/${one.id}/default`)).body['data']).toMatchObject({
@@ -167,7 +167,7 @@ describe('one template', () => {
     expect(codeOf(await templates.call('POST', `/${wordy.id}/default`))).toEqual([409, 'CONFLICT'])
   })
 
-  test('is deleted, and its name is free again', async () => {
+  test('can be deleted, and its name is free again', async () => {
     const local = await templates.made(SMS)
     const official = await templates.made({ ...OFFICIAL, name: 'gone' })
     for (const { id } of [local, official]) {
@@ -180,7 +180,7 @@ describe('one template', () => {
     await templates.made({ ...OFFICIAL, name: 'gone' })
   })
 
-  test('that is being deleted becomes no default, and is turned on or off no more', async () => {
+  test('that is being deleted concurrently cannot become a default or be disabled', async () => {
     const { id } = await templates.made(SMS)
     let late: Promise<Answer[]> = Promise.resolve([])
     await app.db.transaction(async tx => {
@@ -195,7 +195,7 @@ describe('one template', () => {
     expect(await defaultsOf(id)).toBe(0)
   })
 
-  test('that is deleted while it becomes the default is none afterwards', async () => {
+  test('that is deleted while it becomes the default leaves no default', async () => {
     const { id } = await templates.made(SMS)
     let late: Promise<Answer> | undefined
     await app.db.transaction(async tx => {
@@ -217,7 +217,7 @@ describe('one template', () => {
       buttons: [{ type: 'url', text: 'Track', url: 'https://example.com/t/{{1}}' }],
     })
     const preview = (body: unknown) => templates.call('POST', `/${id}/preview`, body)
-    // No body says as much as an empty one.
+    // No body is the same as an empty one.
     expect((await preview(undefined)).body).toEqual((await preview({})).body)
     expect((await preview({})).body['data']).toEqual({
       text: 'Order 4711 is on its way.',
@@ -246,7 +246,7 @@ describe('one template', () => {
     expect(inSms.body['data']).toMatchObject({ text: 'Order {{1}} is {{2}}.', sms: { parts: 1 } })
   })
 
-  test('says no more than a text may, however often a value stands in it', async () => {
+  test('is rejected when its rendered text exceeds the limit, in a preview and in a send', async () => {
     const content = '{{1}}'.repeat(1_000)
     const { id } = await templates.made({
       ...SMS,
@@ -263,8 +263,8 @@ describe('one template', () => {
   })
 })
 
-describe('a template of the platform', () => {
-  test('is no default for codes that a code alone does not fill in', async () => {
+describe('a platform template', () => {
+  test('cannot be the default for one-time codes when it has more than one placeholder', async () => {
     const body = { ...SMS, name: 'two_values', subType: 'otp', content: '{{1}} for {{2}}' }
     const refused = await app.admin('POST', '/templates', { ...body, isDefault: true })
     expect(refused.status).toBe(400)
@@ -275,7 +275,7 @@ describe('a template of the platform', () => {
     expect((await app.admin('DELETE', `/templates/${id}`)).status).toBe(200)
   })
 
-  test('is everybody’s to send by, and nobody’s to change', async () => {
+  test('can be used by every account, and changed by none', async () => {
     const made = await app.admin('POST', '/templates', {
       ...SMS,
       name: 'platform_code',
@@ -324,7 +324,7 @@ describe('a template of the platform', () => {
     expect(codeOf(await app.admin('DELETE', `/templates/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
 
-  test('is refused for what any other is refused for', async () => {
+  test('is validated like any other template, and needs operator access', async () => {
     const answer = await app.admin('POST', '/templates', { ...SMS, name: 'Platform' })
     expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
     expect(faultPaths(answer)).toEqual(['name'])
@@ -332,8 +332,8 @@ describe('a template of the platform', () => {
   })
 })
 
-describe('events', () => {
-  test('tell how an official template stands', async () => {
+describe('template events', () => {
+  test('are created for the pending and the approved status of an official template', async () => {
     const { id } = await templates.made({ ...OFFICIAL, name: 'told' })
     await templates.decided(id)
     const { rows } = await app.db.query<{ type: string; data: unknown }>({
@@ -351,8 +351,8 @@ describe('events', () => {
   })
 })
 
-describe('an account with as many as it may have', () => {
-  test('makes no more, of whatever kind, until it deletes one', async () => {
+describe('an account at its template limit', () => {
+  test('cannot create more than 5,000 templates of any kind, until it deletes one', async () => {
     const first = await templates.made({ ...SMS, name: 'first' })
     const { rowCount } = await app.db.query({
       name: 'fill_templates',
@@ -371,11 +371,11 @@ describe('an account with as many as it may have', () => {
     expect(codeOf(await templates.create({ ...OFFICIAL, name: 'one_more' }))).toEqual([409, 'CONFLICT'])
     expect((await templates.call('DELETE', `/${first.id}`)).status).toBe(200)
     await templates.made({ ...OFFICIAL, name: 'one_more' })
-    // What another account has is none of its business.
+    // Another account is not affected.
     await createTemplateCalls(app, await app.createAccount()).made(SMS)
   })
 
-  test('makes no more once they weigh as much as they may', async () => {
+  test('cannot create more than 16 MB of templates', async () => {
     const heavy = createTemplateCalls(app, await app.createAccount())
     const { id } = await heavy.made({ ...SMS, name: 'heavy' })
     await app.db.query({

@@ -65,7 +65,7 @@ export const OFFICIAL = {
   ],
 }
 
-/** Refused under these fields, and no template more than before. */
+/** Expects an error that names these fields, and that no template was stored. */
 export async function refusedAt(
   templates: TemplateCalls,
   body: unknown,

@@ -10,7 +10,7 @@ import { listen } from '../../support/loopback.ts'
 import { uploadFile } from '../../support/media.ts'
 import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
 
-/** The whole life of an official template behind WhatsApp's Cloud API, as it answers by its documentation. */
+/** The life cycle of an official template on WhatsApp's Cloud API, with responses as documented. */
 
 const ORDER = {
   name: 'order_confirmation',
@@ -40,10 +40,10 @@ afterAll(async () => {
   for (const gateway of [bound, other, platform]) await gateway.close()
 })
 
-/** What WhatsApp lists when it is asked for its templates. */
+/** The templates that the fake WhatsApp API lists. */
 let listed: { id: string; name: string; language: string; status: string }[] = []
 
-/** A sender of the account whose templates can be asked for too. */
+/** A sender of the account whose fake API can list templates too. */
 async function startBound(): Promise<Gateway> {
   let next: (nth: number) => PeerAct = () => json(500, {})
   const peer = await startHttpPeer(request => {
@@ -82,12 +82,12 @@ const posted = ({ peer }: Gateway) =>
     .filter(({ method }) => method === 'POST')
     .map(({ path, body }) => [path, JSON.parse(String(body) || 'null')] as const)
 
-/** WhatsApp tells of a template, signed with the app's secret. */
-async function tell(to: Gateway, ...values: object[]): Promise<void> {
-  await tellChanges(to, ...values.map(templateChange))
+/** Posts WhatsApp webhooks about a template, signed with the app's secret. */
+async function postTemplateChanges(to: Gateway, ...values: object[]): Promise<void> {
+  await postChanges(to, ...values.map(templateChange))
 }
 
-async function tellChanges(to: Gateway, ...changes: object[]): Promise<void> {
+async function postChanges(to: Gateway, ...changes: object[]): Promise<void> {
   const body = JSON.stringify(event(...changes))
   const answer = await app.during(
     app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
@@ -100,7 +100,7 @@ async function tellChanges(to: Gateway, ...changes: object[]): Promise<void> {
 }
 
 describe('an official template on WhatsApp', () => {
-  test('is submitted, approved by webhook, sent by over its own sender alone, paused, and deleted', async () => {
+  test('is submitted, approved by webhook, sent over its own sender only, paused, and deleted', async () => {
     bound.act(submitted)
     const made = await templates.made({ ...ORDER, officialSenderId: bound.connectionId })
     expect(made).toMatchObject({
@@ -116,7 +116,7 @@ describe('an official template on WhatsApp', () => {
 
     const use = { to: '+16505551234', template: { id: made.id, variablesIndexed: ['Ada', '#1815'] } }
     expect((await app.during(account.send(use, { live: true }))).status).toBe(400)
-    await tell(bound, { message_template_id: 572279198452421 })
+    await postTemplateChanges(bound, { message_template_id: 572279198452421 })
     expect(await templates.read(made.id)).toMatchObject({ status: 'approved', statusReason: null })
 
     bound.act(nth => whatsAppCloudFixture.taken(nth) as PeerAct)
@@ -137,13 +137,17 @@ describe('an official template on WhatsApp', () => {
     })
     expect(posted(other)).toEqual([])
 
-    // A refusal of this sender is no other's business either.
+    // A rejection at this sender does not fail over to another one.
     bound.act(graphError(400, 131026) as PeerAct)
     const refused = await app.during(account.send(use, { live: true }))
     expect(refused.body).toMatchObject({ code: 'CHATAPP_NOT_REGISTERED' })
     expect(posted(other)).toEqual([])
 
-    await tell(bound, { event: 'PAUSED', reason: 'NONE', message_template_id: 572279198452421 })
+    await postTemplateChanges(bound, {
+      event: 'PAUSED',
+      reason: 'NONE',
+      message_template_id: 572279198452421,
+    })
     expect((await templates.read(made.id)).status).toBe('disabled')
     expect((await app.during(account.send(use, { live: true }))).status).toBe(400)
 
@@ -157,17 +161,17 @@ describe('an official template on WhatsApp', () => {
     expect(bound.peer.requests.at(-1)).toMatchObject({ method: 'DELETE' })
   })
 
-  test('that WhatsApp turns into marketing goes out as marketing from then on', async () => {
+  test('that WhatsApp recategorizes as marketing is sent as marketing from then on', async () => {
     bound.act(submitted)
     const { id } = await templates.made({ ...ORDER, name: 'turned', officialSenderId: bound.connectionId })
     const named = { message_template_name: 'turned', message_template_id: 572279198452421 }
-    await tell(bound, named)
+    await postTemplateChanges(bound, named)
     const use = { to: '+16505551234', template: { id, variablesIndexed: ['Ada', '#1815'] } }
     bound.act(nth => whatsAppCloudFixture.taken(nth) as PeerAct)
     const asUtility = await app.during(account.send({ ...use, messageType: 'utility' }, { live: true }))
     expect(asUtility.body, asUtility.text).toMatchObject({ status: 'sent' })
 
-    await tellChanges(bound, categoryChange({ ...named, previous_category: 'UTILITY' }))
+    await postChanges(bound, categoryChange({ ...named, previous_category: 'UTILITY' }))
     expect(await templates.read(id)).toMatchObject({ status: 'approved', subType: 'marketing' })
     const still = await app.during(account.send({ ...use, messageType: 'utility' }, { live: true }))
     expect([still.status, still.body['error']]).toEqual([400, expect.stringContaining('type marketing')])
@@ -176,7 +180,7 @@ describe('an official template on WhatsApp', () => {
     expect((await account.message(messageId)).messageType).toBe('marketing')
   })
 
-  test('that is approved and paused by one call of WhatsApp’s is paused', async () => {
+  test('takes the last status when one webhook call contains several', async () => {
     bound.act(submitted)
     const { id } = await templates.made({ ...ORDER, name: 'brief', officialSenderId: bound.connectionId })
     const steps = ['APPROVED', 'PAUSED', 'APPROVED', 'DISABLED'].map(said => ({
@@ -184,16 +188,16 @@ describe('an official template on WhatsApp', () => {
       message_template_name: 'brief',
       message_template_id: 572279198452421,
     }))
-    await tell(bound, ...steps)
+    await postTemplateChanges(bound, ...steps)
     expect((await templates.read(id)).status).toBe('disabled')
   })
 
-  test('is decided also in words that no store holds as they are', async () => {
+  test('stores a rejection reason with text that the database cannot hold as it is', async () => {
     bound.act(submitted)
     const { id } = await templates.made({ ...ORDER, name: 'worded', officialSenderId: bound.connectionId })
     const told = { message_template_name: 'worded', message_template_id: 572279198452421 }
-    // Cut at its limit, it would end in half of the last letter.
-    await tell(bound, { ...told, event: 'REJECTED', reason: `${'x'.repeat(499)}😀` })
+    // Cut at the limit, it would end in half a surrogate pair.
+    await postTemplateChanges(bound, { ...told, event: 'REJECTED', reason: `${'x'.repeat(499)}😀` })
     expect(await templates.read(id)).toMatchObject({
       status: 'rejected',
       statusReason: `${'x'.repeat(499)}�`,
@@ -208,23 +212,23 @@ describe('an official template on WhatsApp', () => {
     expect(made).toMatchObject({ status: 'rejected', statusReason: 'ab' })
   })
 
-  test('made anew under its name hears nothing of what came of the one before', async () => {
+  test('created again under its name ignores webhooks about the deleted one', async () => {
     const body = { ...ORDER, name: 'anew', officialSenderId: bound.connectionId }
     const before = { message_template_name: 'anew', message_template_id: 1001 }
     bound.act(json(200, { id: '1001', status: 'PENDING', category: 'UTILITY' }))
     const first = await templates.made(body)
-    await tell(bound, { ...before, event: 'REJECTED' })
+    await postTemplateChanges(bound, { ...before, event: 'REJECTED' })
     listed = []
     expect((await app.during(templates.call('DELETE', `/${first.id}`))).status).toBe(200)
     bound.act(json(200, { id: '1002', status: 'PENDING', category: 'UTILITY' }))
     const { id } = await templates.made(body)
-    await tell(bound, { ...before, event: 'REJECTED' }, { ...before, event: 'DELETED' })
+    await postTemplateChanges(bound, { ...before, event: 'REJECTED' }, { ...before, event: 'DELETED' })
     expect((await templates.read(id)).status).toBe('pending')
-    await tell(bound, { ...before, event: 'APPROVED', message_template_id: 1002 })
+    await postTemplateChanges(bound, { ...before, event: 'APPROVED', message_template_id: 1002 })
     expect((await templates.read(id)).status).toBe('approved')
   })
 
-  test('is refused in the provider’s words, and nothing of it stays', async () => {
+  test('is not stored when the provider rejects its creation', async () => {
     bound.act(graphError(400, 100, { error_subcode: 2388023, error_user_msg: 'Not like this.' }) as PeerAct)
     const body = { ...ORDER, name: 'refused', officialSenderId: bound.connectionId }
     const answer = await templates.create(body)
@@ -233,7 +237,7 @@ describe('an official template on WhatsApp', () => {
     expect((await templates.list('?status=pending')).map(({ name }) => name)).not.toContain('refused')
   })
 
-  test('of WhatsApp out of order is 503, and made by the very same request later', async () => {
+  test('is a 503 while WhatsApp is unavailable, and can be created later by the same request', async () => {
     const body = { ...ORDER, name: 'later', officialSenderId: bound.connectionId }
     bound.act(graphError(503, 131016) as PeerAct)
     const unavailable = { status: 503, code: 'PROVIDER_UNAVAILABLE' }
@@ -243,7 +247,7 @@ describe('an official template on WhatsApp', () => {
     expect((await templates.made(body)).status).toBe('pending')
   })
 
-  test('on the platform’s number keeps accounts apart, and events follow the right one', async () => {
+  test('on the platform’s number has a unique name for each account, and webhooks reach the right one', async () => {
     platform.act(submitted)
     const second = createTemplateCalls(app, await app.createAccount())
     const mine = await templates.made({ ...ORDER, name: 'shared', officialSenderId: 'platform' })
@@ -252,13 +256,16 @@ describe('an official template on WhatsApp', () => {
     const names = posted(platform).map(([, body]) => body.name as string)
     expect(new Set(names).size).toBe(2)
     for (const name of names) expect(name).toMatch(/^shared_[0-9a-z]{10}$/)
-    await tell(platform, { message_template_name: names[1], message_template_id: 572279198452421 })
+    await postTemplateChanges(platform, {
+      message_template_name: names[1],
+      message_template_id: 572279198452421,
+    })
     expect((await second.read(theirs.id)).status).toBe('approved')
     expect((await templates.read(mine.id)).status).toBe('pending')
     expect(await templates.list('?status=pending&officialSenderId=platform')).toMatchObject([{ id: mine.id }])
   })
 
-  test('of a test key is the sandbox’s', async () => {
+  test('created with a test key belongs to the sandbox', async () => {
     const calls = createTemplateCalls(app, account, account.testKey)
     const requests = bound.peer.requests.length
     const made = await calls.made({ ...ORDER, name: 'tried', officialSenderId: bound.connectionId })
@@ -270,7 +277,7 @@ describe('an official template on WhatsApp', () => {
     expect(live.body['error']).toContain('approved by the sandbox only')
   })
 
-  test('of a connection that is off stays until that is on, or gone: its provider cannot be asked', async () => {
+  test('cannot be deleted while its connection is disabled, but can once the connection is deleted', async () => {
     const off = await startBound()
     off.act(submitted)
     const made = await templates.made({ ...ORDER, name: 'off', officialSenderId: off.connectionId })
@@ -287,7 +294,7 @@ describe('an official template on WhatsApp', () => {
     await off.close()
   })
 
-  test('that is live is no test key’s to delete, which reaches no provider', async () => {
+  test('that is live cannot be deleted with a test key', async () => {
     bound.act(submitted)
     const body = { ...ORDER, name: 'kept', officialSenderId: bound.connectionId }
     const { id } = await templates.made(body)
@@ -303,7 +310,7 @@ describe('an official template on WhatsApp', () => {
     expect((await app.during(templates.call('DELETE', `/${id}`))).status).toBe(200)
   })
 
-  test('of the sandbox is a test key’s to delete, and a live one’s', async () => {
+  test('of the sandbox can be deleted with a test key and a live key', async () => {
     const tried = createTemplateCalls(app, account, account.testKey)
     for (const calls of [tried, templates]) {
       const { id } = await tried.made({ ...ORDER, name: 'tried_and_gone' })
@@ -311,7 +318,7 @@ describe('an official template on WhatsApp', () => {
     }
   })
 
-  test('that stood there before is bound to by its id, whatever it is called, and sent by', async () => {
+  test('can be bound to an existing one by its id, whatever its name, and used in a send', async () => {
     listed = [{ id: '4711', name: 'spring_2026', language: 'en_US', status: 'APPROVED' }]
     const { body: _, ...named } = ORDER
     const binding = {
@@ -336,13 +343,13 @@ describe('an official template on WhatsApp', () => {
     expect((await app.during(account.send(use, { live: true }))).status).toBe(200)
     expect(posted(bound).at(-1)![1]).toMatchObject({ template: { name: 'spring_2026' } })
 
-    // It was there before us, and stays.
+    // Posthorn did not create it, so it is not deleted at the provider.
     const requests = bound.peer.requests.length
     expect((await app.during(templates.call('DELETE', `/${made.id}`))).status).toBe(200)
     expect(bound.peer.requests).toHaveLength(requests)
   })
 
-  test('that does not stand there, or in another language, is no template to bind to', async () => {
+  test('cannot be bound to an id that does not exist or has another language', async () => {
     listed = [{ id: '4711', name: 'spring_2026', language: 'de', status: 'APPROVED' }]
     const binding = {
       ...ORDER,
@@ -356,7 +363,7 @@ describe('an official template on WhatsApp', () => {
   })
 })
 
-test('the file of a header stays while WhatsApp decides whether it takes the template', async () => {
+test('a header asset cannot be deleted while its template is being submitted to WhatsApp', async () => {
   const asset = await uploadFile(app, account.testKey, png())
   const removals: number[] = []
   const graph = createServer(async (request, response) => {

@@ -15,7 +15,7 @@ afterAll(() => app.stop())
 
 const UNKNOWN = 'ver_01m7zh2v4me8jr8s0w5b1yw1yh'
 
-describe('POST /api/v2/verification/send refuses', () => {
+describe('POST /api/v2/verification/send rejects', () => {
   test.each([
     'sms',
     'whatsapp',
@@ -72,22 +72,22 @@ describe('POST /api/v2/verification/send refuses', () => {
     expect(faultPaths(answer)).toEqual(paths)
   })
 
-  test('and nothing of all that was accepted', async () => {
+  test('all of the above without storing a message', async () => {
     expect(await account.footprint()).toMatchObject({ messages: 0, outbox: 0 })
   })
 
-  test('a key in the header that is too long', async () => {
+  test('an Idempotency-Key header that is too long', async () => {
     const answer = await ver.post('send', { to: nextPhone() }, { idempotencyKey: 'k'.repeat(201) })
     expect(faultPaths(answer)).toEqual(['Idempotency-Key'])
   })
 })
 
-test('a fixed line is reached by the chat app where the channel is ours to choose', async () => {
+test('a code to a fixed line is sent over the chat app when the request names no channel', async () => {
   const sent = await ver.start({ to: '+493012345678' })
   expect(sent.channel).toBe('official_chatapp')
 })
 
-describe('POST /api/v2/verification/verify refuses', () => {
+describe('POST /api/v2/verification/verify rejects', () => {
   test.each([
     ['nothing at all', {}, ['code']],
     ['no code', { to: '+12025550123' }, ['code']],
@@ -103,7 +103,7 @@ describe('POST /api/v2/verification/verify refuses', () => {
   })
 })
 
-describe.each(['verify', 'resend'] as const)('%s does not know', operation => {
+describe.each(['verify', 'resend'] as const)('%s does not accept', operation => {
   test.each([
     ['an unknown id', { verificationId: UNKNOWN }],
     ['what is no id', { verificationId: 'x' }],
@@ -125,7 +125,7 @@ describe.each(['verify', 'resend'] as const)('%s does not know', operation => {
     }
   })
 
-  test('an id and a recipient that disagree, and takes no try for it', async () => {
+  test('an id and a recipient that do not match, and counts no attempt', async () => {
     const to = nextPhone()
     const other = nextPhone()
     const { verificationId } = await ver.start({ to })
@@ -137,12 +137,12 @@ describe.each(['verify', 'resend'] as const)('%s does not know', operation => {
   })
 })
 
-describe('POST /api/v2/verification/resend refuses', () => {
-  test('nothing at all', async () => {
+describe('POST /api/v2/verification/resend rejects', () => {
+  test('an empty body', async () => {
     expect(faultPaths(await ver.post('resend', {}))).toEqual(['verificationId'])
   })
 
-  test('an address that is none', async () => {
+  test('an invalid clientIp', async () => {
     const to = nextPhone()
     await ver.start({ to })
     expect(faultPaths(await ver.post('resend', { to, clientIp: 'here' }))).toEqual(['clientIp'])
@@ -151,7 +151,7 @@ describe('POST /api/v2/verification/resend refuses', () => {
   })
 })
 
-describe('access', () => {
+describe('access to verifications', () => {
   test.each(['send', 'resend', 'verify'] as const)(
     '%s needs messages:create and a verified phone',
     async operation => {
@@ -191,7 +191,7 @@ describe('access', () => {
     expect((await app.call('/api/v2/verification/nonsense', { key: account.testKey })).status).toBe(404)
   })
 
-  test('sends have a rate of their own', async () => {
+  test('verification sends have their own rate limit', async () => {
     const slow = await app.createAccount({ plan: { verificationRateLimitPerSecond: 1 } })
     const own = verifications(app, slow)
     const answers = await Promise.all(Array.from({ length: 3 }, () => own.post('send', { to: nextPhone() })))

@@ -34,36 +34,36 @@ afterAll(async () => {
 
 type Event = { type: string; data: Record<string, unknown> }
 
-/** What was told of one verification, in the order in which it came. */
-function told(id: string): Event[] {
+/** The webhook events of one verification, in the order of their arrival. */
+function receivedEvents(id: string): Event[] {
   const events = receiver.requests.map(({ body }) => JSON.parse(body) as Event)
   return events.filter(({ data }) => data['verificationId'] === id)
 }
 
-async function untilTold(id: string, count: number): Promise<Event[]> {
+async function untilReceived(id: string, count: number): Promise<Event[]> {
   return app.until(
-    async () => told(id),
+    async () => receivedEvents(id),
     events => events.length >= count,
   )
 }
 
-test('a verification tells of each code, and of its end', async () => {
+test('a verification has an event for each code sent, and one for its end', async () => {
   const to = nextPhone()
   const first = await ver.start({ to })
   const { verificationId, expiresAt } = await ver.start({ to })
   const code = await codeFor(account, to)
-  // What is on its way when time leaps is out of time, and told again.
-  await untilTold(first.verificationId, 2)
-  await untilTold(verificationId, 1)
+  // A delivery in flight when the test clock leaps would time out and be sent again.
+  await untilReceived(first.verificationId, 2)
+  await untilReceived(verificationId, 1)
   await app.leap(60_000)
   const again = await ver.post('resend', { to })
   await ver.post('verify', { to, code: await codeFor(account, to) })
 
-  expect((await untilTold(first.verificationId, 2)).map(({ type }) => type)).toEqual([
+  expect((await untilReceived(first.verificationId, 2)).map(({ type }) => type)).toEqual([
     'verification.sent',
     'verification.superseded',
   ])
-  const events = await untilTold(verificationId, 3)
+  const events = await untilReceived(verificationId, 3)
   expect(events.map(({ type, data }) => [type, data['resendCount']])).toEqual([
     ['verification.sent', 0],
     ['verification.sent', 1],
@@ -84,12 +84,12 @@ test('a verification tells of each code, and of its end', async () => {
   expect(receiver.requests.filter(({ body }) => body.includes(`"${code}"`))).toEqual([])
 })
 
-test('five wrong codes are told once, and so is a code that nobody took', async () => {
+test('verification.failed is sent once for exhausted attempts, and for a code that was not sent', async () => {
   const to = nextPhone()
   const { verificationId } = await ver.start({ to })
   const code = await codeFor(account, to)
   for (let n = 1; n <= 7; n++) await ver.post('verify', { to, code: wrongCode(code, n) })
-  const spent = await untilTold(verificationId, 2)
+  const spent = await untilReceived(verificationId, 2)
   expect(spent.map(({ type, data }) => [type, data['reason']])).toEqual([
     ['verification.sent', null],
     ['verification.failed', 'attempts_exhausted'],
@@ -97,7 +97,7 @@ test('five wrong codes are told once, and so is a code that nobody took', async 
 
   const refused = await ver.post('send', { to: '+12025550002' })
   const id = `ver_${(refused.body['requestId'] as string).slice(4)}`
-  expect((await untilTold(id, 2)).map(({ type, data }) => [type, data['reason']])).toEqual([
+  expect((await untilReceived(id, 2)).map(({ type, data }) => [type, data['reason']])).toEqual([
     ['verification.sent', null],
     ['verification.failed', 'not_sent'],
   ])

@@ -9,7 +9,7 @@ let app: TestApp
 let account: TestAccount
 let ver: Verifications
 
-/** Of today: no test runs into the next day. */
+/** Noon of today, so that no test runs into the next day. */
 const NOON_MS = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000
 const PLAN = { verificationRateLimitPerSecond: 100_000 }
 
@@ -41,13 +41,13 @@ function expectBlocked(answer: Answer): void {
   expect(answer.headers.get('retry-after')).toBe(String(answer.body['retryAfterSeconds']))
 }
 
-/** Of 10,000 that differ in their last four digits. */
+/** A number of a range that differs in its last four digits. */
 const inRange = (n: number) => `+1305555${String(1_000 + n)}`
 
-describe('codes to one recipient', () => {
+describe('fraud rules for codes to one recipient', () => {
   const TO = '+13055550100'
 
-  test('five in ten minutes pass, the sixth costs nothing and is listed, the window moves on', async () => {
+  test('five codes in ten minutes pass; the sixth is blocked and listed until the window moves on', async () => {
     for (let n = 0; n < 5; n++) {
       expect((await live(TO)).status).toBe(200)
       await app.leap(60_000)
@@ -55,7 +55,7 @@ describe('codes to one recipient', () => {
     const before = await account.footprint()
     const refused = await live(TO)
     expectBlocked(refused)
-    // The first one was five minutes ago, and a little.
+    // The first one was a little more than five minutes ago.
     expect(refused.body['retryAfterSeconds']).toBeLessThanOrEqual(300)
     expect(refused.body['retryAfterSeconds']).toBeGreaterThan(280)
     expect(await account.footprint()).toEqual(before)
@@ -67,7 +67,7 @@ describe('codes to one recipient', () => {
     expect((await live(TO)).status).toBe(200)
   })
 
-  test('of racing sends exactly five pass, whichever node they reach', async () => {
+  test('of concurrent sends on two nodes exactly five pass', async () => {
     const database = await createTestDatabase()
     const nodes = [await startTestApp({ database }), await startTestApp({ database })]
     try {
@@ -85,7 +85,7 @@ describe('codes to one recipient', () => {
     }
   })
 
-  test('resends count, and one that is not accepted does not', async () => {
+  test('resends count, and sends that are not accepted do not', async () => {
     await settings({ recipient: { sends: 2 } })
     const poor = await app.createAccount({ plan: PLAN, balance: 0 })
     for (let n = 0; n < 8; n++) {
@@ -99,19 +99,19 @@ describe('codes to one recipient', () => {
     expectBlocked(await live(TO))
   })
 
-  test('a replayed answer is no new code', async () => {
+  test('a replay does not count as a new code', async () => {
     await settings({ recipient: { sends: 2 } })
     const again = () => ver.post('send', { to: TO }, { live: true, idempotencyKey: 'the same' })
     const first = await again()
     for (let n = 0; n < 4; n++) expect((await again()).text).toBe(first.text)
     expect((await live(TO)).status).toBe(200)
-    // Also where there are no turns left: it is the answer of before, and nothing that was blocked.
+    // Also at the limit, the replay is the former response and no block.
     expect((await again()).text).toBe(first.text)
     expectBlocked(await live(TO))
     expect(await blocks()).toHaveLength(1)
   })
 
-  test('a key whose answer is too old is free again, also for what is blocked', async () => {
+  test('an expired idempotency key is free again, and its send can be blocked', async () => {
     const again = () => ver.post('send', { to: TO }, { live: true, idempotencyKey: 'of the day before' })
     expect((await again()).status).toBe(200)
     await settings({ allowedCountries: { mode: 'block', countries: ['DE'] } })
@@ -124,21 +124,21 @@ describe('codes to one recipient', () => {
     expectBlocked(await again())
   })
 
-  test('of racing requests with one key the guard sees one', async () => {
+  test('concurrent requests with one idempotency key count as one code', async () => {
     await settings({ recipient: { sends: 1 } })
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         ver.post('send', { to: TO }, { live: true, idempotencyKey: 'at once' }),
       ),
     )
-    // The others are told that it is under way, or its answer.
+    // The others get a conflict or a replay.
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
     expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1)
     expect(await account.inbox(TO)).toHaveLength(1)
     expect(await blocks()).toEqual([])
   })
 
-  test('what no channel took was no code, and takes no turn', async () => {
+  test('a code that no channel accepted does not count', async () => {
     await settings({ recipient: { sends: 2 }, spend: { dailyCap: 0.05 } })
     for (let n = 0; n < 12; n++) {
       const answer = await live('+13055550002')
@@ -147,7 +147,7 @@ describe('codes to one recipient', () => {
     expect(await blocks()).toEqual([])
   })
 
-  test('what only watches lists what went out, and nothing else', async () => {
+  test('a rule in monitor mode lists only codes that were sent', async () => {
     await settings({ allowedCountries: { mode: 'monitor', countries: ['DE'] } })
     const poor = await app.createAccount({ plan: PLAN, balance: 0 })
     await app.admin('PUT', `/accounts/${poor.id}/fraud`, {
@@ -161,7 +161,7 @@ describe('codes to one recipient', () => {
     expect(watched).toMatchObject([{ action: 'monitored', rule: 'allowedCountries' }])
   })
 
-  test('is one person, however an address is spelled', async () => {
+  test('other spellings of an address count as the same recipient', async () => {
     await settings({ recipient: { sends: 2 } })
     const spellings = [
       ['someone@münchen.example', 'Someone+1@xn--mnchen-3ya.example', 'SOMEONE@MÜNCHEN.example'],
@@ -173,14 +173,14 @@ describe('codes to one recipient', () => {
       expect((await live(two!)).status, two).toBe(200)
       expectBlocked(await live(three!))
     }
-    // Who is safe is so in each spelling; a sub-address has to be named itself.
+    // A safe recipient is safe in each spelling; a sub-address has to be listed itself.
     await settings({ recipient: { sends: 1 }, safe: ['vip@xn--mnchen-3ya.example'] })
     for (let n = 0; n < 3; n++) expect((await live('VIP@münchen.example')).status).toBe(200)
   })
 })
 
-describe('codes to one range of numbers', () => {
-  test('that nobody confirms end at the limit, for that range alone', async () => {
+describe('fraud rules for codes to one range of numbers', () => {
+  test('unconfirmed codes are blocked at the limit, for that range only', async () => {
     await settings({ prefix: { unverified: 10 } })
     for (let n = 0; n < 10; n++) expect((await live(inRange(n))).status, String(n)).toBe(200)
     const before = await account.footprint()
@@ -195,7 +195,7 @@ describe('codes to one range of numbers', () => {
     })
   })
 
-  test('that people confirm go on for ever', async () => {
+  test('confirmed codes are not limited', async () => {
     await settings({ prefix: { unverified: 5 } })
     for (let n = 0; n < 20; n++) {
       const to = inRange(100 + n)
@@ -210,7 +210,7 @@ describe('codes to one range of numbers', () => {
     expect(await blocks()).toEqual([])
   })
 
-  test('the guard of one node knows what another has seen, and so does one that starts later', async () => {
+  test('codes sent by other nodes count, also on a node that starts later', async () => {
     const database = await createTestDatabase()
     const [one, two] = [await startTestApp({ database }), await startTestApp({ database })]
     const nodes = [one, two]
@@ -219,7 +219,7 @@ describe('codes to one range of numbers', () => {
       await one.admin('PUT', `/accounts/${shared.id}/fraud`, { prefix: { unverified: 10 } })
       const send = (node: TestApp, n: number) =>
         verifications(node, shared).post('send', { to: inRange(n) }, { live: true })
-      // Both know the account before there is anything to know.
+      // Both nodes have loaded the account before it reaches the limit.
       expect((await send(two, 0)).status).toBe(200)
       for (let n = 1; n < 10; n++) expect((await send(one, n)).status).toBe(200)
       for (const node of [two, one, two]) await node.pass(2_000)
@@ -234,7 +234,7 @@ describe('codes to one range of numbers', () => {
     }
   })
 
-  test('whose codes are hardly ever confirmed are stopped by that, however slow they come', async () => {
+  test('codes with a low conversion are blocked even when they are sent slowly', async () => {
     await settings({ prefix: { mode: 'off' }, country: { mode: 'off' }, conversion: { sends: 10 } })
     for (let n = 0; n < 25; n++) {
       const answer = await live(inRange(200 + n))
@@ -247,22 +247,22 @@ describe('codes to one range of numbers', () => {
   })
 })
 
-describe('other rules', () => {
-  test('one address that asks for many codes', async () => {
+describe('other fraud rules', () => {
+  test('too many codes for one client IP are blocked', async () => {
     await settings({ clientIp: { sends: 3 } })
     const ask = (n: number, clientIp: string) => live(`+1212555${1_000 + 10 * n}`, { clientIp })
     for (let n = 0; n < 3; n++) expect((await ask(n, '203.0.113.7')).status).toBe(200)
     expectBlocked(await ask(3, '203.0.113.7'))
     expectBlocked(await ask(4, '::ffff:203.0.113.7'))
     expect((await ask(5, '203.0.113.8')).status).toBe(200)
-    // Whoever has IPv6 has a network of it.
+    // An IPv6 address counts by its network.
     for (let n = 6; n < 9; n++) expect((await ask(n, `2001:db8:1:2::${n}`)).status).toBe(200)
     expectBlocked(await ask(9, '2001:db8:1:2:ffff::1'))
     expect((await ask(10, '2001:db8:1:3::1')).status).toBe(200)
     expect(await blocks('?rule=clientIp')).toHaveLength(3)
   })
 
-  test('countries that are not allowed, and numbers of a kind that codes do not go to', async () => {
+  test('codes to countries and number types that are not allowed are blocked', async () => {
     await settings({ allowedCountries: { countries: ['US', 'GB'] } })
     expect((await live('+447400123456')).status).toBe(200)
     expectBlocked(await live('+4915112345678'))
@@ -276,7 +276,7 @@ describe('other rules', () => {
     ])
   })
 
-  test('no more money goes into codes in a day than the cap', async () => {
+  test('codes beyond the daily spend cap are blocked until midnight', async () => {
     await live('+12125550111')
     const { captured, held } = (await account.footprint()).wallet
     const price = (captured + held) / 1_000_000
@@ -292,7 +292,7 @@ describe('other rules', () => {
     expect((await blocks())[0]).toMatchObject({ rule: 'spend', reason: expect.stringContaining('USD') })
   })
 
-  test('who is safe is never blocked; what only watches lets pass and tells; test keys are not guarded', async () => {
+  test('safe recipients and test keys are never blocked, and monitor mode only lists', async () => {
     await settings({ recipient: { sends: 1 }, safe: ['+1212555*'] })
     for (let n = 0; n < 3; n++) expect((await live('+12125550120')).status).toBe(200)
     for (let n = 0; n < 3; n++) expect((await ver.post('send', { to: '+13055550120' })).status).toBe(200)
@@ -302,7 +302,7 @@ describe('other rules', () => {
       allowedCountries: { mode: 'monitor', countries: [] },
     })
     for (let n = 0; n < 2; n++) expect((await live('+13055550120')).status).toBe(200)
-    // The answer does not wait for the list.
+    // The response does not wait for the list to be written.
     const watched = await app.until(
       () => blocks('?action=monitored'),
       list => list.length >= 3,
@@ -311,10 +311,10 @@ describe('other rules', () => {
     expect(await blocks('?action=blocked')).toEqual([])
   })
 
-  test('a rule that only watches lists a code once, however many ranges around it break the rule', async () => {
+  test('a rule in monitor mode lists a code once, even when several ranges around it break the rule', async () => {
     await settings({ prefix: { mode: 'monitor', unverified: 5 } })
     for (let n = 0; n < 12; n++) expect((await live(`+13055560${100 + n}`)).status).toBe(200)
-    // What is listed stands in line: behind the last one's there is nothing of theirs.
+    // Entries are written in order, so once the last one is listed, all before it are.
     await settings({ prefix: { mode: 'off' }, allowedCountries: { mode: 'monitor', countries: [] } })
     expect((await live('+13055560199')).status).toBe(200)
     const watched = await app.until(
@@ -326,7 +326,7 @@ describe('other rules', () => {
     expect(byPrefix).toEqual([...new Set(byPrefix)])
   })
 
-  test('whoever listens is told of what is blocked, and not of what is only watched', async () => {
+  test('webhook events are sent for blocked codes, but not for monitored ones', async () => {
     const receiver = await startReceiver()
     try {
       const made = await app.call('/api/v2/webhooks', {
@@ -347,7 +347,7 @@ describe('other rules', () => {
     }
   })
 
-  test('metrics count by rule, and name nobody', async () => {
+  test('metrics count blocks by rule, and contain no recipient', async () => {
     await settings({ recipient: { sends: 1 } })
     await live('+13055550130')
     expectBlocked(await live('+13055550130'))
@@ -358,7 +358,7 @@ describe('other rules', () => {
 })
 
 describe('GET /api/v2/verification/blocks', () => {
-  test('pages through what is filtered, and shows nobody else', async () => {
+  test('pages and filters the blocks of the account only', async () => {
     await settings({ allowedCountries: { countries: ['US'] } })
     const numbers = Array.from({ length: 7 }, (_, n) => `+49151123456${10 + n}`)
     for (const to of numbers) expectBlocked(await live(to))
@@ -390,13 +390,13 @@ describe('GET /api/v2/verification/blocks', () => {
     ['cursor=none', 'cursor'],
     ['createdAfter=yesterday', 'createdAfter'],
     ['country=Germany', 'country'],
-  ])('refuses %s', async (query, path) => {
+  ])('rejects ?%s', async (query, path) => {
     const answer = await app.call(`/api/v2/verification/blocks?${query}`, { key: account.liveKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
     expect(answer.body['details']).toMatchObject([{ path }])
   })
 
-  test('needs a key', async () => {
+  test('returns 401 without a key', async () => {
     expect((await app.call('/api/v2/verification/blocks')).status).toBe(401)
   })
 })

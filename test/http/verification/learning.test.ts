@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-async function settings(verification: object): Promise<void> {
+async function updateSettings(verification: object): Promise<void> {
   const answer = await app.call('/api/v2/account', {
     method: 'PATCH',
     key: account.liveKey,
@@ -30,7 +30,7 @@ async function settings(verification: object): Promise<void> {
   expect(answer.status, answer.text).toBe(200)
 }
 
-/** All at once, time passing until they are answered. */
+/** Posts all concurrently, and lets the test clock run until all have responses. */
 async function post(operation: 'send' | 'verify', bodies: readonly object[], key: string): Promise<Answer[]> {
   const answers = await app.during(
     Promise.all(
@@ -41,7 +41,7 @@ async function post(operation: 'send' | 'verify', bodies: readonly object[], key
   return answers
 }
 
-/** So many codes over a channel, all of them confirmed or none. */
+/** Sends so many codes over a channel, and confirms all or none. */
 async function codes(count: number, channel: string, confirmed: boolean, of = account): Promise<void> {
   const bodies = Array.from({ length: count }, () => ({ to: nextPhone(), channel }))
   await post('send', bodies, of.liveKey)
@@ -50,7 +50,7 @@ async function codes(count: number, channel: string, confirmed: boolean, of = ac
   await post('verify', checks, of.liveKey)
 }
 
-/** Until what happened is learned, and known to the node. */
+/** Lets time pass until the outcomes are aggregated and loaded by the node. */
 async function learn(): Promise<void> {
   await app.leap(21 * MINUTE_MS)
   await app.leap(MINUTE_MS)
@@ -74,9 +74,9 @@ async function choose(): Promise<Chosen> {
   return (await chooseMany(1))[0]!
 }
 
-test('the order of channels follows how codes fare, says so, and goes back with what is known', async () => {
-  await settings({ channelOrder: 'learned', trialPercent: 0 })
-  // Nothing is known: the policy decides, and whoever asks becomes known to the node.
+test('the learned channel order follows the conversion of codes, and falls back to the policy with old data', async () => {
+  await updateSettings({ channelOrder: 'learned', trialPercent: 0 })
+  // Without data the policy decides, and the account is loaded by the node.
   expect(await choose()).toMatchObject({
     channel: 'local_sms',
     channels: ['local_sms', 'official_chatapp'],
@@ -92,18 +92,18 @@ test('the order of channels follows how codes fare, says so, and goes back with 
     channels: ['official_chatapp', 'local_sms'],
     order: { by: 'learned', country: 'US' },
   })
-  const [app1, sms] = learned.order!.channels
-  expect(app1!.conversion).toBeGreaterThan(0.8)
+  const [chatApp, sms] = learned.order!.channels
+  expect(chatApp!.conversion).toBeGreaterThan(0.8)
   expect(sms!.conversion).toBeLessThan(0.4)
-  // The sandbox says after a second that a message arrived.
-  expect(app1!.deliverySeconds).toBeLessThan(10)
-  expect(app1!.codes).toBeGreaterThanOrEqual(40)
+  // The sandbox reports delivery after a second.
+  expect(chatApp!.deliverySeconds).toBeLessThan(10)
+  expect(chatApp!.codes).toBeGreaterThanOrEqual(40)
 
-  // What the request says still goes first.
+  // A channel in the request still takes precedence.
   const { channel } = await ver.start({ to: nextPhone(), channel: 'local_sms' }, LIVE)
   expect(channel).toBe('local_sms')
 
-  // A replay says the same, and a resend looks anew.
+  // A replay stays the same, and a resend chooses again.
   const to = nextPhone()
   const first = await ver.post('send', { to }, { ...LIVE, idempotencyKey: 'learned' })
   expect(first.body['resolved']).toMatchObject({ order: { by: 'learned' } })
@@ -113,30 +113,30 @@ test('the order of channels follows how codes fare, says so, and goes back with 
   const resent = await ver.post('resend', { to }, LIVE)
   expect(resent.body).toMatchObject({ channel: 'official_chatapp', resolved: { order: { by: 'learned' } } })
 
-  // In another country nothing is known.
+  // For another country there is no data.
   const abroad = await ver.start({ to: '+447400123456' }, LIVE)
   expect(abroad).toMatchObject({ channel: 'int_sms', resolved: { order: { by: 'policy', country: 'GB' } } })
 
-  // What is old counts less and less, until it is too little.
+  // Old data counts less and less, until it is too little.
   app.jump(28 * 24 * 60 * MINUTE_MS)
   expect(await choose()).toMatchObject({ channel: 'local_sms', order: { by: 'policy' } })
 })
 
-test('what other accounts have learned helps one that knows little itself, and off changes nothing', async () => {
+test('data of other accounts is used for an account with little data, and only with channelOrder learned', async () => {
   const others = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
-  // Who never confirms anything may be doing so elsewhere, and is not heard.
+  // An account that never confirms a code may confirm elsewhere, and does not count.
   await codes(1, 'official_chatapp', true, others)
   await learn()
   await codes(40, 'local_sms', false, others)
   await codes(40, 'official_chatapp', true, others)
-  await settings({ channelOrder: 'learned', trialPercent: 0 })
+  await updateSettings({ channelOrder: 'learned', trialPercent: 0 })
   await choose()
   await learn()
   expect(await choose()).toMatchObject({ channel: 'official_chatapp', order: { by: 'learned' } })
 
-  await settings({ channelOrder: 'policy' })
+  await updateSettings({ channelOrder: 'policy' })
   expect(await choose()).toEqual({ channel: 'local_sms' })
-  await settings({ channelOrder: 'learned' })
+  await updateSettings({ channelOrder: 'learned' })
   expect(await choose()).toMatchObject({ channel: 'official_chatapp' })
   const answer = await app.call('/api/v2/account', {
     method: 'PATCH',
@@ -149,15 +149,15 @@ test('what other accounts have learned helps one that knows little itself, and o
   expect(await choose()).toEqual({ channel: 'local_sms' })
 })
 
-test('trials are no more than the account allows', async () => {
-  await settings({ channelOrder: 'learned', trialPercent: 20 })
+test('the share of trials does not exceed trialPercent', async () => {
+  await updateSettings({ channelOrder: 'learned', trialPercent: 20 })
   const orders = await chooseMany(60)
   const trials = orders.filter(({ order }) => order?.by === 'trial')
-  // 12 of 60 are to be expected: more than 30 happen once in ten million runs, and none once in 600,000.
+  // 12 of 60 are expected. More than 30 occur once in ten million runs, and none once in 600,000.
   expect(trials.length).toBeLessThan(31)
   expect(trials.length).toBeGreaterThan(0)
   for (const { channel, order } of trials) expect(channel).toBe(order!.channels[0]!.channel)
-  await settings({ trialPercent: 0 })
+  await updateSettings({ trialPercent: 0 })
   const none = await chooseMany(20)
   expect(none.filter(({ order }) => order?.by === 'trial')).toEqual([])
 })
@@ -167,7 +167,7 @@ test.each([
   [{ trialPercent: 21 }, 'verification.trialPercent'],
   [{ trialPercent: -1 }, 'verification.trialPercent'],
   [{ trialPercent: 0.5 }, 'verification.trialPercent'],
-])('refuses %j', async (verification, path) => {
+])('rejects invalid settings: %j', async (verification, path) => {
   const answer = await app.call('/api/v2/account', {
     method: 'PATCH',
     key: account.liveKey,

@@ -25,13 +25,13 @@ afterAll(() => app.stop())
 const MINUTE_MS = 60_000
 const sinceNow = (iso: unknown) => Date.parse(iso as string) - app.now()
 
-/** About so long: an answer takes its time. */
+/** Allows a tolerance, since a response takes time. */
 function expectAbout(ms: number, expectedMs: number): void {
   expect(ms).toBeLessThanOrEqual(expectedMs)
   expect(ms).toBeGreaterThan(expectedMs - 5_000)
 }
 
-test('a code is sent, checked, and good once', async () => {
+test('a code is sent, checked, and valid only once', async () => {
   const to = nextPhone()
   const sent = await ver.post('send', { to })
   expect(sent.status).toBe(200)
@@ -86,7 +86,7 @@ test('a code is sent, checked, and good once', async () => {
   })
 })
 
-describe('the code', () => {
+describe('a verification code', () => {
   test.each([
     ['spaces and hyphens', (code: string) => ` ${code.slice(0, 3)} - ${code.slice(3)} `],
     ['Arabic-Indic digits', (code: string) => inDigits(code, '٠')],
@@ -100,7 +100,7 @@ describe('the code', () => {
     expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
   })
 
-  test('is found neither in message list, log, metrics nor store', async () => {
+  test('is not contained in message lists, log, metrics or database', async () => {
     const to = nextPhone()
     const { verificationId } = await ver.start({ to })
     const code = await codeFor(account, to)
@@ -116,13 +116,13 @@ describe('the code', () => {
       ...app.log,
     ]
     expect(shown.filter(text => new RegExp(`(^|[^0-9.])${code}([^0-9]|$)`).test(text))).toEqual([])
-    // The sandbox's inbox is what the recipient reads; beside it there is none at rest.
+    // Only the sandbox's inbox, which shows what the recipient reads, stores the code.
     const { rows } = await app.db.query<{ found: number }>({
       name: 'find_code',
       text: `select (select count(*) from verifications v where v::text ~ $1)::integer
                   + (select count(*) from messages m where m::text ~ $1)::integer
                   + (select count(*) from outbox where message_id = $2)::integer as found`,
-      // Within hashes and ids any digits may stand.
+      // Hashes and ids may contain any digits.
       values: [`(^|[^0-9a-f.])${code}([^0-9a-f]|$)`, toUuid(message!.messageId as `msg_${string}`)],
     })
     expect(rows[0]!.found).toBe(0)
@@ -130,7 +130,7 @@ describe('the code', () => {
 })
 
 describe('wrong codes', () => {
-  test('are five, counted down to 0; then none is right any more until the attempt expires', async () => {
+  test('use up the five attempts; then no code is accepted until the verification expires', async () => {
     const to = nextPhone()
     const { verificationId } = await ver.start({ to })
     const code = await codeFor(account, to)
@@ -163,7 +163,7 @@ describe('wrong codes', () => {
     expect(await ver.post('verify', { to, code: await codeFor(account, to) })).toMatchObject({ status: 200 })
   })
 
-  test('that cannot be codes cost no try', async () => {
+  test('with an invalid format count no attempt', async () => {
     const to = nextPhone()
     await ver.start({ to })
     for (const code of ['12345a', '123', '123456789', 'abcdef', '١٢٣', '12.456', ' - ']) {
@@ -173,14 +173,14 @@ describe('wrong codes', () => {
         body: { code: 'VALIDATION_ERROR', details: [{ path: 'code' }] },
       })
     }
-    // One of another length is wrong like any other.
+    // A code of another length counts as a wrong code.
     expect(await ver.post('verify', { to, code: '1234' })).toMatchObject({
       body: { code: 'VERIFICATION_CODE_INVALID', attemptsRemaining: 4 },
     })
   })
 })
 
-test('a code expires, to the moment', async () => {
+test('a code expires exactly at expiresAt', async () => {
   const to = nextPhone()
   const { verificationId, expiresAt } = await ver.start({ to })
   const code = await codeFor(account, to)
@@ -199,12 +199,12 @@ test('a code expires, to the moment', async () => {
       body: { code: 'VERIFICATION_EXPIRED' },
     })
   }
-  // Nothing is resent of it any more.
+  // It cannot be resent any more.
   expect(await ver.read(verificationId)).toMatchObject({ status: 'expired', resendAvailableAt: null })
 })
 
-describe('a later start', () => {
-  test('supersedes the recipient’s earlier code, and no other', async () => {
+describe('a later verification', () => {
+  test('supersedes the recipient’s earlier one, and no other recipient’s', async () => {
     const to = nextPhone()
     const other = nextPhone()
     const first = await ver.start({ to })
@@ -226,7 +226,7 @@ describe('a later start', () => {
     })
   })
 
-  test('knows an e-mail address by whatever case it is written in', async () => {
+  test('compares e-mail addresses without regard to case', async () => {
     const first = await ver.start({ to: 'Mail.Case@Example.com' })
     expect(first.channel).toBe('email_user')
     const second = await ver.start({ to: 'mail.case@example.com' })
@@ -238,7 +238,7 @@ describe('a later start', () => {
     })
   })
 
-  test('leaves a verified one verified', async () => {
+  test('does not change a verified one', async () => {
     const to = nextPhone()
     const { verificationId } = await ver.start({ to })
     const code = await codeFor(account, to)
@@ -250,7 +250,7 @@ describe('a later start', () => {
     })
   })
 
-  test('of one key mode leaves the other’s alone, and they do not see each other', async () => {
+  test('does not affect one of the other key mode', async () => {
     const to = nextPhone()
     const { verificationId } = await ver.start({ to })
     const code = await codeFor(account, to)
@@ -264,7 +264,7 @@ describe('a later start', () => {
 })
 
 describe('a resend', () => {
-  test('makes a new code and voids the old, five times, each after its own wait', async () => {
+  test('sends a new code and voids the old one, at most five times, with increasing waits', async () => {
     const to = nextPhone()
     const { verificationId } = await ver.start({ to })
     let code = await codeFor(account, to)
@@ -281,7 +281,7 @@ describe('a resend', () => {
       expectAbout(sinceNow(again.body['expiresAt']), 10 * MINUTE_MS)
       const old = code
       code = await codeFor(account, to)
-      // Once in a million the codes are the same by chance.
+      // By chance the codes are the same once in a million.
       if (at === 0 && old !== code) {
         expect(await ver.post('verify', { to, code: old })).toMatchObject({ body: { attemptsRemaining: 4 } })
       }
@@ -293,7 +293,7 @@ describe('a resend', () => {
       status: 'pending',
       resendCount: 5,
       resendAvailableAt: null,
-      // Tries are the attempt's, not the code's.
+      // Attempts count for the verification, not for each code.
       attemptsRemaining: 4,
     })
     expect((await ver.read(verificationId)).messageIds).toHaveLength(6)
@@ -304,7 +304,7 @@ describe('a resend', () => {
     })
   })
 
-  test('is paid for like any message', async () => {
+  test('is charged like any message', async () => {
     const rich = await app.createAccount()
     const own = verifications(app, rich)
     const to = nextPhone()
@@ -324,8 +324,8 @@ function inDigits(code: string, zero: string): string {
   return [...code].map(digit => String.fromCodePoint(zero.codePointAt(0)! + Number(digit))).join('')
 }
 
-describe('a code that waits', () => {
-  test('is not sent once a later one counts, and its money goes back', async () => {
+describe('a code that is queued', () => {
+  test('is cancelled when superseded, and its hold is released', async () => {
     const to = nextThrottledPhone()
     const first = await ver.start({ to }, { live: true })
     const second = await ver.start({ to }, { live: true })
@@ -343,10 +343,10 @@ describe('a code that waits', () => {
     expect(await account.inbox(to)).toHaveLength(1)
   })
 
-  test('expires when its time is over, and its money goes back', async () => {
+  test('expires, and its hold is released', async () => {
     const to = nextThrottledPhone()
     const { verificationId } = await ver.start({ to }, { live: true })
-    // The sandbox has asked for its rest: within minutes that pass as one its answer would come too late.
+    // Waits for the sandbox's throttle, which would time out if the test clock leapt by minutes first.
     await app.until(
       () => account.messages(`?to=${encodeURIComponent(to)}`),
       ([only]) => only!.status === 'queued',
@@ -366,14 +366,14 @@ describe('a code that waits', () => {
     expect(await ver.read(verificationId)).toMatchObject({ status: 'expired' })
   })
 
-  test('is not sent either where it waited for its turn at a slow connection', async () => {
+  test('is cancelled when superseded while it waits for a rate-limited connection', async () => {
     const own = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
     const gateway = await startSmsGateway(app, { account: own, config: { messagesPerSecond: 1 } })
     try {
       const codes = verifications(app, own)
       const start = (to: string) => codes.start({ to, channel: 'local_sms' }, { live: true })
       const [others, to] = [Array.from({ length: 10 }, nextPhone), nextPhone()]
-      // Each takes the turn of a second.
+      // Each takes up one second of the connection's rate.
       await Promise.all(others.map(start))
       const first = await start(to)
       const second = await start(to)
@@ -396,7 +396,7 @@ describe('a code that waits', () => {
 })
 
 let throttledPhones = 0
-/** Its last four digits ask the sandbox for a rest of five seconds, in which every code of the account waits. */
+/** A number whose last four digits make the sandbox throttle the account's lane for five seconds. */
 function nextThrottledPhone(): string {
   return `+1${312 + throttledPhones++}5550006`
 }

@@ -18,7 +18,7 @@ function addAccount(more: Parameters<TestApp['createAccount']>[0] = {}): Promise
   return app.createAccount({ ...more, plan: { verificationRateLimitPerSecond: 100_000, ...more?.plan } })
 }
 
-/** What an owner changes of the account, known to this node when it returns. */
+/** Changes the account's verification settings, and waits until this node has loaded them. */
 async function set(of: TestAccount, verification: unknown): Promise<void> {
   const answer = await app.call('/api/v2/account', {
     method: 'PATCH',
@@ -29,8 +29,8 @@ async function set(of: TestAccount, verification: unknown): Promise<void> {
   await app.pass(300)
 }
 
-describe('an idempotency key', () => {
-  test('answers the same, byte for byte, whatever happened to the verification since', async () => {
+describe('an idempotency key of a verification', () => {
+  test('replays the same bytes whatever happened to the verification since', async () => {
     const to = nextPhone()
     const key = { idempotencyKey: 'start-1' }
     const first = await ver.post('send', { to }, key)
@@ -48,11 +48,11 @@ describe('an idempotency key', () => {
       expect(replay.headers.get('idempotency-replayed')).toBe('true')
       expect(replay.headers.get('x-sandbox')).toBe('true')
     }
-    // The start, its resend and the start after it: no replay sent anything.
+    // The first send, its resend and the later send: no replay sent anything.
     expect(await account.inbox(to)).toHaveLength(3)
   })
 
-  test('of another body is a conflict, and supersedes nothing', async () => {
+  test('with another body is a conflict, and supersedes nothing', async () => {
     const to = nextPhone()
     await ver.start({ to }, { idempotencyKey: 'start-2' })
     const code = await codeFor(account, to)
@@ -65,7 +65,7 @@ describe('an idempotency key', () => {
     expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
   })
 
-  test('is left free by a body that cannot be read, and given to none where it stands', async () => {
+  test('is not stored for a malformed body, and is a conflict for one when already used', async () => {
     const to = nextPhone()
     const key = { idempotencyKey: 'start-cut' }
     expect(await ver.post('send', '{"to":', key)).toMatchObject({ status: 400 })
@@ -73,7 +73,7 @@ describe('an idempotency key', () => {
     expect(await ver.post('send', '{"to":', key)).toMatchObject({ status: 409 })
   })
 
-  test('is another operation’s than that of a send', async () => {
+  test('is separate from the same key of a message send', async () => {
     const to = nextPhone()
     const [message, code] = [
       await account.send({ to, text: 'Good morning' }, { idempotencyKey: 'shared' }),
@@ -82,7 +82,7 @@ describe('an idempotency key', () => {
     expect([message.status, code.status]).toEqual([200, 200])
   })
 
-  test('stores a refusal too', async () => {
+  test('replays an error response too', async () => {
     const key = { idempotencyKey: 'start-3' }
     const first = await ver.post('send', { to: 'nobody' }, key)
     const second = await ver.post('send', { to: 'nobody' }, key)
@@ -90,7 +90,7 @@ describe('an idempotency key', () => {
     expect(second.headers.get('idempotency-replayed')).toBe('true')
   })
 
-  test('of racing requests begins one verification', async () => {
+  test('starts one verification for concurrent requests', async () => {
     const to = nextPhone()
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => ver.post('send', { to }, { idempotencyKey: 'race' })),
@@ -102,8 +102,8 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('an answer that is an error', () => {
-  test('402 changes nothing: the earlier code still counts', async () => {
+describe('an error response of a verification', () => {
+  test('402 changes nothing: the earlier code stays valid', async () => {
     const poor = await addAccount({ balance: 0.015 })
     const own = verifications(app, poor)
     const to = nextPhone()
@@ -118,7 +118,7 @@ describe('an answer that is an error', () => {
     expect(await own.post('verify', { to, code }, { live: true })).toMatchObject({ status: 200 })
   })
 
-  test('a recipient that is refused for good: the earlier code counts again', async () => {
+  test('RECIPIENT_REJECTED fails the verification, and is replayed and not charged', async () => {
     const to = '+12025550002'
     const own = await addAccount()
     const refused = await verifications(app, own).post('send', { to }, { idempotencyKey: 'refused' })
@@ -134,7 +134,7 @@ describe('an answer that is an error', () => {
     expect(wallet.balance).toBe(wallet.credited)
   })
 
-  test('not registered on the chat app, and whose word that is, again and again', async () => {
+  test('CHATAPP_NOT_REGISTERED is replayed, with X-Sandbox both times', async () => {
     const body = { to: '+12025550001', channel: 'official_chatapp' }
     const key = { idempotencyKey: 'not registered' }
     const first = await ver.post('send', body, key)
@@ -147,7 +147,7 @@ describe('an answer that is an error', () => {
   })
 })
 
-test('an answer that does not come in time is queued, and the code counts', async () => {
+test('a verification whose submit takes too long is queued, and its code is valid', async () => {
   const to = '+12025550006'
   const sent = await ver.start({ to })
   expect(sent.status).toBe('queued')
@@ -155,8 +155,8 @@ test('an answer that does not come in time is queued, and the code counts', asyn
   expect(await ver.post('verify', { to, code: await codeFor(account, to) })).toMatchObject({ status: 200 })
 })
 
-describe('settings of the account', () => {
-  test('say how long codes are, and how long they count', async () => {
+describe('verification settings of the account', () => {
+  test('set the length of codes and their validity', async () => {
     const own = await addAccount()
     const mine = verifications(app, own)
     await set(own, { codeLength: 8, validityMinutes: 1 })
@@ -164,7 +164,7 @@ describe('settings of the account', () => {
     const { verificationId, expiresAt, resendAvailableAt } = await mine.start({ to })
     expect(await codeFor(own, to)).toMatch(/^\d{8}$/)
     expect(Date.parse(expiresAt) - app.now()).toBeLessThanOrEqual(60_000)
-    // What expires before it may be sent again can still be sent again.
+    // An expired verification can be resent when it expired before the first resend was allowed.
     await app.leap(70_000)
     expect(await mine.post('verify', { to, code: await codeFor(own, to) })).toMatchObject({
       body: { code: 'VERIFICATION_EXPIRED' },
@@ -192,7 +192,7 @@ describe('settings of the account', () => {
     [{ channels: ['botapp_bot'] }, 'verification.channels[0]'],
     [{ templateId: 'tpl_01m7zh2v4me8jr8s0w5b1yw1yh' }, 'verification.templateId'],
     [{ templateId: 'nonsense' }, 'verification.templateId'],
-  ])('refuse %j, from owner and operator', async (verification, path) => {
+  ])('reject %j, from owner and operator', async (verification, path) => {
     const asOwner = await app.call('/api/v2/account', {
       method: 'PATCH',
       key: account.liveKey,
@@ -204,7 +204,7 @@ describe('settings of the account', () => {
     }
   })
 
-  test('may be said again as they stand, whatever became of their template', async () => {
+  test('can be saved again unchanged even when their template was deleted', async () => {
     const own = await addAccount()
     const made = await app.call('/api/v2/templates', {
       method: 'POST',
@@ -227,7 +227,7 @@ describe('settings of the account', () => {
     }
   })
 
-  test('refuse a template that a code alone does not fill in', async () => {
+  test('reject a template with more than one placeholder', async () => {
     const own = await addAccount()
     const made = await app.call('/api/v2/templates', {
       method: 'POST',
@@ -249,7 +249,7 @@ describe('settings of the account', () => {
     }
   })
 
-  test('are those that there are: what else is said of them is neither kept nor shown', async () => {
+  test('ignore unknown fields', async () => {
     const own = await addAccount()
     await set(own, { codeLength: 5, codeLenght: 7, more: { than: 'that' } })
     await app.admin('PATCH', `/accounts/${own.id}`, { verification: { validityMinutes: 2, accountId: 'x' } })
@@ -270,7 +270,7 @@ describe('settings of the account', () => {
     }
   })
 
-  test('say by which template, on the channels that it is for', async () => {
+  test('set the template for codes, on the channels of the template', async () => {
     const own = await addAccount()
     const mine = verifications(app, own)
     const made = await app.call('/api/v2/templates', {
@@ -297,7 +297,7 @@ describe('settings of the account', () => {
   })
 })
 
-describe('several channels at once', () => {
+describe('a verification over several channels at once', () => {
   const BOTH = ['local_sms', 'int_sms', 'official_chatapp', 'email_user']
   let own: TestAccount
   let mine: Verifications
@@ -307,7 +307,7 @@ describe('several channels at once', () => {
     await set(own, { channels: BOTH })
   })
 
-  test('carry the same code, each paid for by itself', async () => {
+  test('sends the same code over each channel, and charges each message', async () => {
     const to = nextPhone()
     const before = await own.wallet()
     const key = { live: true, idempotencyKey: 'both' }
@@ -336,12 +336,12 @@ describe('several channels at once', () => {
     expect((await mine.post('send', { to }, key)).text).toBe(sent.text)
   })
 
-  test('do not fail each other', async () => {
+  test('succeeds when one channel fails, and fails when all do', async () => {
     const to = '+12025550001' // not on the chat app
     const attempt = await mine.start({ to })
     expect(attempt).toMatchObject({ channel: 'local_sms', status: 'sent' })
     expect(attempt.channels).toBeUndefined()
-    // Of the one that is left it is told all the same: the account fans out.
+    // A single remaining channel is listed too, because the account uses several channels.
     expect(attempt.deliveries).toMatchObject([{ channel: 'local_sms', status: 'sent' }])
     const refused = await mine.post('send', { to: '+12025550002' }, { idempotencyKey: 'all refused' })
     expect(refused).toMatchObject({ status: 400, body: { code: 'RECIPIENT_REJECTED' } })
@@ -350,7 +350,7 @@ describe('several channels at once', () => {
     )
   })
 
-  test('that are slow are told of in the same words for ever', async () => {
+  test('is replayed unchanged when its channels were slow', async () => {
     const key = { idempotencyKey: 'slow' }
     const sent = await mine.post('send', { to: '+12025550006' }, key)
     expect(sent.body).toMatchObject({ status: 'queued', channels: ['local_sms', 'official_chatapp'] })
@@ -361,7 +361,7 @@ describe('several channels at once', () => {
     expect((await mine.post('send', { to: '+12025550006' }, key)).text).toBe(sent.text)
   })
 
-  test('are passed over where one is asked for, and are those that fit', async () => {
+  test('uses only the channel of the request, or those that reach the recipient', async () => {
     const one = await mine.start({ to: nextPhone(), channel: 'local_sms' })
     expect(one.deliveries).toBeUndefined()
     const key = { idempotencyKey: 'one fits' }
@@ -371,7 +371,7 @@ describe('several channels at once', () => {
     expect((await mine.post('send', { to: 'someone@example.com' }, key)).text).toBe(mail.text)
   })
 
-  test('go on where nothing covers the first', async () => {
+  test('uses the remaining channels when nothing covers the first', async () => {
     const poor = await addAccount({
       balance: 0,
       plan: { pool: [{ channels: ['official_chatapp'], limit: 5 }] },
@@ -389,7 +389,7 @@ describe('several channels at once', () => {
     expect(await poor.footprint()).toMatchObject({ messages: 1, keys: 1, poolUsed: 1 })
   })
 
-  test('are used by a resend as well', async () => {
+  test('uses all channels for a resend too', async () => {
     const to = nextPhone()
     const attempt = await mine.start({ to })
     await app.leap(60_000)

@@ -17,7 +17,7 @@ beforeEach(async () => {
   ver = verifications(app, account)
 })
 
-/** Of today: no test runs into the next day. */
+/** Noon of today, so that no test runs into the next day. */
 const NOON_MS = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000
 const LIVE = { live: true }
 const today = () => new Date(app.now()).toISOString().slice(0, 10)
@@ -33,7 +33,7 @@ async function confirm(to: string, verificationId: string, options = LIVE): Prom
   expect(answer.status, answer.text).toBe(200)
 }
 
-/** What the rows of verifications and messages themselves say. */
+/** The totals counted directly from verifications and messages. */
 async function counted(): Promise<Partial<StatsRow>> {
   const { rows } = await app.db.query<Record<string, number>>({
     name: 'count_verifications',
@@ -54,7 +54,7 @@ async function counted(): Promise<Partial<StatsRow>> {
   return { ...rest, cost: cost! / 1_000_000 }
 }
 
-test('nothing yet is a row of nothing, and no group at all', async () => {
+test('verification stats without data have one row of zeros, and no groups', async () => {
   expect(await stats()).toEqual([
     {
       ...{ day: null, channel: null, country: null, started: 0, sent: 0, delivered: 0, verified: 0 },
@@ -64,7 +64,7 @@ test('nothing yet is a row of nothing, and no group at all', async () => {
   expect(await stats('?groupBy=day')).toEqual([])
 })
 
-test('totals are those of the rows, whatever became of the codes, at once and later', async () => {
+test('verification stats match the stored verifications and messages, at once and later', async () => {
   await app.admin('PUT', `/accounts/${account.id}/fraud`, {
     allowedCountries: { countries: ['US', 'GB', 'DE'] },
   })
@@ -84,7 +84,7 @@ test('totals are those of the rows, whatever became of the codes, at once and la
   expect(soon[0]!.verified).toBeGreaterThan(3)
   expect(soon[0]!.blocked).toBe(7)
 
-  // Receipts, resends and superseded codes come later.
+  // Receipts, resends and superseded codes are counted later.
   await app.leap(65_000)
   const [to, id] = started.at(-1)!
   await ver.post('resend', { verificationId: id }, LIVE)
@@ -96,7 +96,7 @@ test('totals are those of the rows, whatever became of the codes, at once and la
   expect(later[0]!.delivered).toBeGreaterThan(soon[0]!.delivered)
   expect(later[0]!.conversion).toBe(later[0]!.verified / later[0]!.started)
 
-  // Parts add up to the whole.
+  // The groups add up to the total.
   for (const groupBy of ['day', 'channel', 'country', 'day,channel,country']) {
     const rows = await stats(`?groupBy=${groupBy}`)
     for (const name of ['started', 'sent', 'delivered', 'verified', 'blocked'] as const) {
@@ -118,13 +118,13 @@ test('totals are those of the rows, whatever became of the codes, at once and la
   })
 })
 
-test('the chore counts by itself, page by page, and what is final is no longer looked at', async () => {
+test('the stats chore counts final verifications once, page by page', async () => {
   for (let n = 0; n < 6; n++) {
     const to = `+1212555${1_100 + n}`
     const { verificationId } = await ver.start({ to }, LIVE)
     await confirm(to, verificationId)
   }
-  // What is not final by then is looked at again, much later.
+  // A verification that is not final would be checked again only much later.
   await app.until(
     async () => {
       const { rows } = await app.db.query<{ delivered: number }>({
@@ -136,7 +136,7 @@ test('the chore counts by itself, page by page, and what is final is no longer l
     },
     delivered => delivered === 6,
   )
-  // When all of them are old enough to be looked at.
+  // By now all of them are old enough for the chore.
   await app.leap(21 * 60_000)
   await app.until(
     async () => {
@@ -155,10 +155,10 @@ test('the chore counts by itself, page by page, and what is final is no longer l
   ])
 })
 
-test('what went over another channel in the end counts there, whole', async () => {
+test('a verification that failed over to another channel counts for that channel', async () => {
   const to = '+12125550166'
   const { verificationId } = await ver.start({ to, channel: 'local_sms' }, LIVE)
-  // As a failover leaves it.
+  // The state after a failover.
   await app.db.query({
     name: 'fail_over_to_the_app',
     text: `update messages set channel = 'official_chatapp' where id = $1`,
@@ -170,7 +170,7 @@ test('what went over another channel in the end counts there, whole', async () =
   ])
 })
 
-test('codes that the plan includes cost nothing, as in the totals of messages', async () => {
+test('codes paid from the plan’s pool have no cost in the stats', async () => {
   account = await app.createAccount({
     plan: { verificationRateLimitPerSecond: 100_000, pool: [{ channels: ['local_sms'], limit: 2 }] },
   })
@@ -181,7 +181,7 @@ test('codes that the plan includes cost nothing, as in the totals of messages', 
   expect(await stats()).toMatchObject([{ started: 3, sent: 3, cost: captured }])
 })
 
-test('of readers and chores that count at once each difference is added once', async () => {
+test('concurrent reads of the stats count each verification once', async () => {
   for (let n = 0; n < 8; n++) {
     const to = `+1212555${1_300 + n}`
     const { verificationId } = await ver.start({ to }, LIVE)
@@ -192,7 +192,7 @@ test('of readers and chores that count at once each difference is added once', a
     expect(rows).toMatchObject([{ started: 8, sent: 8, verified: 4 }])
 })
 
-test('each mode has totals of its own, and each account', async () => {
+test('verification stats are separate for each mode and account', async () => {
   const { verificationId } = await ver.start({ to: '+12125550177' })
   const wrong = wrongCode(await codeFor(account, '+12125550177'))
   await ver.post('verify', { verificationId, code: wrong })
@@ -202,7 +202,7 @@ test('each mode has totals of its own, and each account', async () => {
   expect(await stats('', other.testKey)).toMatchObject([{ started: 0 }])
 })
 
-test('pages are in the order of day, channel and country', async () => {
+test('pages of verification stats are in the order of their groups', async () => {
   for (const to of ['+12125550188', '+447400123488', '+4915112345688']) await ver.start({ to }, LIVE)
   const countries: (string | null)[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -217,8 +217,8 @@ test('pages are in the order of day, channel and country', async () => {
   expect(countries).toEqual(['DE', 'GB', 'US'])
 })
 
-describe('days', () => {
-  test('both ends belong to the range', async () => {
+describe('the date range of verification stats', () => {
+  test('includes both ends', async () => {
     await ver.start({ to: '+12125550199' }, LIVE)
     expect(await stats(`?from=${today()}&to=${today()}`)).toMatchObject([{ started: 1 }])
     expect(await stats('?from=2020-01-01&to=2020-01-31')).toMatchObject([{ started: 0 }])
@@ -237,13 +237,13 @@ describe('days', () => {
     ['groupBy=day,', 'groupBy'],
     ['cursor=none', 'cursor'],
     ['limit=0', 'limit'],
-  ])('refuses %s', async (query, path) => {
+  ])('rejects ?%s', async (query, path) => {
     const answer = await app.call(`/api/v2/verification/stats?${query}`, { key: account.liveKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
     expect(answer.body['details']).toMatchObject([{ path }])
   })
 
-  test('needs a key', async () => {
+  test('returns 401 without a key', async () => {
     expect((await app.call('/api/v2/verification/stats')).status).toBe(401)
   })
 })

@@ -41,26 +41,26 @@ async function spend(): Promise<void> {
 }
 
 describe('PATCH /api/v2/wallet', () => {
-  test('sets the threshold, shows it, and takes it away', async () => {
+  test('sets, shows and removes the threshold', async () => {
     expect(await account.wallet()).toMatchObject({ lowBalance: 0 })
     expect(await patch({ lowBalance: 2.5 })).toMatchObject({
       status: 200,
       body: { success: true, data: { balance: 10, lowBalance: 2.5, currency: 'USD' } },
     })
     expect(await account.wallet()).toMatchObject({ lowBalance: 2.5 })
-    // Nothing given, nothing changed.
+    // null changes nothing.
     expect(await patch({ lowBalance: null })).toMatchObject({ status: 200 })
     expect(await account.wallet()).toMatchObject({ lowBalance: 2.5 })
     expect(await patch({ lowBalance: 0 })).toMatchObject({ body: { data: { lowBalance: 0 } } })
   })
 
-  test.each([-1, 0.0000001, 1e15, '5', true])('refuses %j', async lowBalance => {
+  test.each([-1, 0.0000001, 1e15, '5', true])('rejects a lowBalance of %j', async lowBalance => {
     const answer = await patch({ lowBalance })
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
     expect(faultPaths(answer)).toEqual(['lowBalance'])
   })
 
-  test('is for owners', async () => {
+  test('is not allowed to members', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Member',
       mode: 'live',
@@ -71,7 +71,7 @@ describe('PATCH /api/v2/wallet', () => {
     expect(await patch({ lowBalance: 1 }, apiKey)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   })
 
-  test('the operator sets it too', async () => {
+  test('can also be set by the operator', async () => {
     const set = await app.admin('PATCH', `/accounts/${account.id}/wallet`, { lowBalance: 3 })
     expect(set).toMatchObject({ status: 200, body: { data: { lowBalance: 3 } } })
     expect(await account.wallet()).toMatchObject({ lowBalance: 3 })
@@ -82,12 +82,12 @@ describe('PATCH /api/v2/wallet', () => {
   })
 })
 
-describe('wallet.low', () => {
-  test('is told once, and again only after the balance has risen above', async () => {
+describe('the event wallet.low', () => {
+  test('is sent once, and again only after the balance has risen above the threshold', async () => {
     const secret = await listen()
     await patch({ lowBalance: 10 })
     await app.pass(5_000)
-    // As much as the threshold is not below it.
+    // A balance equal to the threshold is not below it.
     expect(low()).toHaveLength(0)
 
     await spend()
@@ -114,7 +114,7 @@ describe('wallet.low', () => {
     expect(low()).toHaveLength(2)
   })
 
-  test('of a threshold that is set above the balance is told at once, of one that is gone never', async () => {
+  test('is sent at once when the threshold is set above the balance, and not after it is removed', async () => {
     await listen()
     await patch({ lowBalance: 20 })
     await app.during(receiver.count(1))

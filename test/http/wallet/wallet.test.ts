@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => operator.stop())
 
-test('GET /api/v2/wallet and its ledger tell the key’s own account alone', async () => {
+test('GET /api/v2/wallet and its ledger return the data of the key’s own account only', async () => {
   const [one, other] = await Promise.all(
     [1.25, 40].map(balance => operator.rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance })),
   )
@@ -43,7 +43,7 @@ test.each([
   'source=pool',
   'createdAfter=yesterday',
   'createdBefore=',
-])('GET /api/v2/wallet/ledger?%s is refused', async query => {
+])('GET /api/v2/wallet/ledger?%s is rejected', async query => {
   const { liveKey } = await operator.rooms.accountAdmin.create(BASIC_ACCOUNT)
   const answer = await operator.frame.call('GET', `/api/v2/wallet/ledger?${query}`, { key: liveKey })
   expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } })

@@ -46,8 +46,8 @@ async function connect(provider: string, config: unknown, more = {}): Promise<st
   return connection.id
 }
 
-/** As Twilio calls the address that it was given. */
-function tell(url: string, fields: Record<string, string>, token = AUTH_TOKEN): Promise<Answer> {
+/** Calls the webhook URL as Twilio does, with its signature. */
+function postStatus(url: string, fields: Record<string, string>, token = AUTH_TOKEN): Promise<Answer> {
   const text =
     url +
     Object.keys(fields)
@@ -68,7 +68,7 @@ const callback = (id = connectionId) => `${PUBLIC_URL}/webhooks/twilio/${id}`
 const STATUS = { MessageSid: 'SM0', MessageStatus: 'delivered' }
 
 describe('a send and its receipt', () => {
-  test('the receipt that Twilio was asked for makes the message delivered; told twice, nothing changes', async () => {
+  test('a Twilio receipt marks the message as delivered, and a repeated one changes nothing', async () => {
     const sent = await app.during(
       account.send({ to: '+447700900123', channel: 'int_sms', text: 'Hello' }, { live: true }),
     )
@@ -77,21 +77,22 @@ describe('a send and its receipt', () => {
     expect(form.get('StatusCallback')).toBe(`${callback()}?attempt=${messageIdOf(sent)}.1`)
     const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
 
-    const answer = await app.during(tell(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
+    const answer = await app.during(postStatus(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
     expect([answer.status, answer.text]).toEqual([200, 'OK'])
-    // Stored before it was answered: no waiting.
+    // The receipt is stored before the response, so there is no waiting.
     const message = await account.message(messageIdOf(sent))
     expect(message.status).toBe('delivered')
 
-    expect((await app.during(tell(callback(), { ...STATUS, MessageSid: sid }))).status).toBe(200)
+    expect((await app.during(postStatus(callback(), { ...STATUS, MessageSid: sid }))).status).toBe(200)
     expect(
-      (await app.during(tell(callback(), { ...STATUS, MessageSid: sid, MessageStatus: 'sent' }))).status,
+      (await app.during(postStatus(callback(), { ...STATUS, MessageSid: sid, MessageStatus: 'sent' })))
+        .status,
     ).toBe(200)
     expect((await account.message(messageIdOf(sent))).status).toBe('delivered')
     expect((await account.message(messageIdOf(sent))).timeline).toHaveLength(message.timeline.length)
   })
 
-  test('the receipt of a message that left before its connection was disabled is taken', async () => {
+  test('a receipt is accepted for a connection that was disabled after the send', async () => {
     const to = await connect('twilio', twilioFixture.configFor(peer.url), { accountId: account.id })
     const sent = await app.during(
       account.send({ to: '+447700900123', channel: 'int_sms', text: 'Hello' }, { live: true }),
@@ -102,16 +103,16 @@ describe('a send and its receipt', () => {
     const requests = peer.requests.length
     const disabled = await app.admin('PATCH', `/connections/${to}`, { enabled: false })
     expect(disabled.body['data']).toMatchObject({ enabled: false, state: { link: 'closed' } })
-    const answer = await app.during(tell(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
+    const answer = await app.during(postStatus(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
     expect([answer.status, (await account.message(messageIdOf(sent))).status]).toEqual([200, 'delivered'])
-    expect((await app.during(tell(callback(to), STATUS, 'another-token'))).status).toBe(401)
-    // It hears, and carries nothing.
+    expect((await app.during(postStatus(callback(to), STATUS, 'another-token'))).status).toBe(401)
+    // A disabled connection accepts receipts, but sends nothing.
     const test = await app.admin('POST', `/connections/${to}/test`)
     expect(test.body['data']).toMatchObject({ ok: false })
     expect(peer.requests).toHaveLength(requests)
   })
 
-  test('the token is neither shown nor logged', async () => {
+  test('the auth token is neither returned nor logged', async () => {
     expect(app.log.join('')).not.toContain(AUTH_TOKEN)
     const listed = await app.admin('GET', '/connections')
     expect(listed.text).toContain(ACCOUNT)
@@ -119,8 +120,8 @@ describe('a send and its receipt', () => {
   })
 })
 
-describe('a gateway known by a template', () => {
-  test('what is wrong with it is told when it is given', async () => {
+describe('a gateway described by its configuration', () => {
+  test('is rejected when its configuration is invalid', async () => {
     const config = { ...exampleGateway(peer.url), secrets: {} }
     const answer = await app.admin('POST', '/connections', {
       provider: 'http-sms',
@@ -132,7 +133,7 @@ describe('a gateway known by a template', () => {
     expect(answer.text).toContain('unknown placeholder {{secret.token}}')
   })
 
-  test('it is kept whole, its secrets apart, and its receipts are answered in its own words', async () => {
+  test('is stored with its secrets separate, and its receipts get the configured response', async () => {
     const config = {
       ...exampleGateway(peer.url),
       receipts: {
@@ -159,14 +160,14 @@ describe('a gateway known by a template', () => {
   })
 })
 
-describe('who is let in', () => {
-  test('a wrong signature: 401, and no hint', async () => {
-    const answer = await app.during(tell(callback(), STATUS, 'another-token'))
+describe('authentication of provider webhooks', () => {
+  test('a wrong signature is 401', async () => {
+    const answer = await app.during(postStatus(callback(), STATUS, 'another-token'))
     expect(answer.status).toBe(401)
     expect(answer.body).toMatchObject({ success: false, code: 'UNAUTHORIZED' })
   })
 
-  test('no signature, no body, any type, by GET: 401', async () => {
+  test('a call without a signature is 401, by GET or POST, with any content type', async () => {
     const path = `/webhooks/twilio/${connectionId}`
     expect((await app.call(path)).status).toBe(401)
     expect((await app.call(path, { method: 'POST' })).status).toBe(401)
@@ -176,13 +177,13 @@ describe('who is let in', () => {
     }
   })
 
-  test('signed, but nothing that can be read: 400', async () => {
-    const answer = await app.during(tell(callback(), { Hello: 'there' }))
+  test('a signed call with unknown content is 400', async () => {
+    const answer = await app.during(postStatus(callback(), { Hello: 'there' }))
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR' })
   })
 
-  test('an unknown connection, one of another provider, one that takes no calls: 404', async () => {
+  test('a connection that is unknown, of another provider or without webhooks is 404', async () => {
     for (const path of [
       '/webhooks/twilio/cnn_00000000000000000000000001',
       '/webhooks/twilio/nonsense',
@@ -200,7 +201,7 @@ describe('who is let in', () => {
     )
   })
 
-  test('one that this node has not opened yet is not unknown: the provider comes again', async () => {
+  test('a connection that this node has not opened yet is 503, so that the provider retries', async () => {
     const links = { webhookLink: () => undefined } as unknown as Links
     const isWanted = async (provider: string) => provider === 'twilio'
     const door = createInboundDoor(links, {} as never, {} as never, isWanted)
@@ -216,7 +217,7 @@ describe('who is let in', () => {
     ['what is no id', () => 'twilio/x'],
     ['a connection of another provider', () => `vonage/${connectionId}`],
     ['a bot that is none', () => 'botapp/bot_00000000000000000000000000'],
-  ])('a call for %s is refused before its body comes: strangers fill no memory', async (_, path) => {
+  ])('a call for %s is rejected before its body is read', async (_, path) => {
     const socket = connectTo(Number(new URL(app.url).port), '127.0.0.1')
     socket.write(`POST /webhooks/${path()} HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\nx`)
     const [answer] = await app.during(once(socket, 'data'))
@@ -224,20 +225,20 @@ describe('who is let in', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  test('more than 3 MiB: 413', async () => {
+  test('a body of more than 3 MiB is 413', async () => {
     const body = 'x'.repeat(3 * 1_048_576 + 1)
     const answer = await app.call(`/webhooks/twilio/${connectionId}`, { method: 'POST', body })
     expect(answer.status).toBe(413)
   })
 
-  test('another method: 405', async () => {
+  test('another method is 405', async () => {
     const answer = await app.call(`/webhooks/twilio/${connectionId}`, { method: 'PUT', body: 'x' })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toContain('POST')
   })
 })
 
-describe('what the link is handed', () => {
+describe('the request passed to the provider’s link', () => {
   async function through(receive: (request: InboundRequest) => ReturnType<InboundReceiver['receive']>) {
     const deps = {
       inbound: {
@@ -249,7 +250,7 @@ describe('what the link is handed', () => {
     return startFrame({ routes: [webhooksReceive(deps), webhooksReceiveByGet(deps)] })
   }
 
-  test('the raw bytes, the address as it was called, and headers by lower-case name', async () => {
+  test('has the raw body, the URL as called, and headers by lower-case name', async () => {
     const seen: InboundRequest[] = []
     const frame = await through(async request => {
       seen.push(request)
@@ -271,7 +272,7 @@ describe('what the link is handed', () => {
     expect(seen[1]).toMatchObject({ method: 'GET', url: PUBLIC_URL + path, body: Buffer.alloc(0) })
   })
 
-  test('what cannot be stored is not thanked for: 503', async () => {
+  test('is answered with 503 when it cannot be stored', async () => {
     const frame = await through(() => Promise.reject(new DatabaseUnavailable(new Error('gone'))))
     const answer = await frame.call('POST', '/webhooks/x/y', { body: 'x' })
     await frame.close()

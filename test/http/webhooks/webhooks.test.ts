@@ -70,7 +70,7 @@ async function newKey(role: string, permissions: string[]): Promise<string> {
 }
 
 describe('webhook endpoints', () => {
-  test('are made, listed, read, changed and removed; the secret is shown once', async () => {
+  test('are created, listed, read, changed and deleted; the secret is shown once', async () => {
     const made = await create({ description: 'Ours', eventTypes: ['message.sent', 'message.sent'] })
     expect(made).toMatchObject({
       id: expect.stringMatching(/^whk_/),
@@ -129,7 +129,7 @@ describe('webhook endpoints', () => {
     }
   })
 
-  test('of another account are not there', async () => {
+  test('of another account are not found', async () => {
     const { id } = await create()
     const other = await app.createAccount()
     expect((await call('GET', '', undefined, other.liveKey)).body['data']).toEqual([])
@@ -146,7 +146,7 @@ describe('webhook endpoints', () => {
     expect((await call('GET', `/${id}`)).body['data']).toMatchObject({ enabled: true })
   })
 
-  test('are for keys that may create messages, of owners and members alike', async () => {
+  test('need a key with messages:create, of an owner or a member', async () => {
     const member = await newKey('member', ['messages:create'])
     expect((await call('POST', '', { url: receiver.url() }, member)).status).toBe(201)
     const reader = await newKey('owner', ['messages:read'])
@@ -173,14 +173,14 @@ describe('webhook endpoints', () => {
     ['types that are no list', { url: 'https://example.com', eventTypes: 'message.sent' }, 'eventTypes'],
     ['enabled in words', { url: 'https://example.com', enabled: 'yes' }, 'enabled'],
     ['a novel', { url: 'https://example.com', description: 'a'.repeat(501) }, 'description'],
-  ])('are refused with %s', async (_, body, path) => {
+  ])('are rejected with %s', async (_, body, path) => {
     const answer = await call('POST', '', body)
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
     expect(faultPaths(answer)).toEqual([path])
     expect((await call('GET')).body['data']).toEqual([])
   })
 
-  test('are at most fifty', async () => {
+  test('are limited to fifty per account', async () => {
     const made = await Promise.all(
       Array.from({ length: 51 }, () => call('POST', '', { url: receiver.url() })),
     )
@@ -195,7 +195,7 @@ describe('webhook endpoints', () => {
     expect(pages).toEqual([20, 20, 10])
   })
 
-  test('decide together which events of the account are stored', async () => {
+  test('determine together which events of the account are stored', async () => {
     async function storedBySending(): Promise<string[]> {
       const id = messageIdOf(await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' }))
       await app.until(
@@ -224,7 +224,7 @@ describe('webhook endpoints', () => {
     expect(await storedBySending()).toEqual([])
   })
 
-  test('listen to families of types, and show them as they were given', async () => {
+  test('can subscribe to wildcard event types, which are shown as they were given', async () => {
     const told = await create({ eventTypes: ['message.*', 'bot.subscriber.*'] })
     const other = await create({ url: receiver.url('/other'), eventTypes: ['bulk.*', 'sms_sender.approved'] })
     expect(told.eventTypes).toEqual(['message.*', 'bot.subscriber.*'])
@@ -241,7 +241,7 @@ describe('webhook endpoints', () => {
     const named = EVENT_TYPES.filter(type => families.some(family => type.startsWith(family)))
     expect(rows[0]!.types).toEqual([...named, 'sms_sender.approved'].sort())
 
-    // What it listens to, and no more, comes with a replay.
+    // A replay contains only the types of the endpoint, unless it names types.
     const range = {
       from: new Date(app.now() - 60_000).toISOString(),
       to: new Date(app.now() + 1).toISOString(),
@@ -255,7 +255,7 @@ describe('webhook endpoints', () => {
   })
 
   test.each(['message', 'message*', 'message.sent.*', 'subscriber.*', '.*', '**', 'messages.*'])(
-    'have no family %s',
+    'reject the wildcard type %s',
     async type => {
       const refused = await call('POST', '', { url: receiver.url('/hook'), eventTypes: [type] })
       expect(refused.status).toBe(400)
@@ -264,8 +264,8 @@ describe('webhook endpoints', () => {
   )
 })
 
-describe('events', () => {
-  test('of a message reach the endpoint in their order, signed', async () => {
+describe('webhook events', () => {
+  test('of a message are delivered in order, signed', async () => {
     const { id, secret } = await create()
     const sent = await account.send({
       to: '+12025550142',
@@ -293,14 +293,14 @@ describe('events', () => {
     }
   })
 
-  test('of an OTP say nothing of the code', async () => {
+  test('of an OTP do not contain the code', async () => {
     const { id } = await create()
     await account.send({ to: '+12025550142', content: { otpCode: '907351' }, messageType: 'otp' })
     await settled(id, 2)
     expect(receiver.got.map(({ text }) => text).join('')).not.toContain('907351')
   })
 
-  test('tell of a recipient who is refused and of a receipt that says no', async () => {
+  test('include a rejected recipient and an undelivered receipt', async () => {
     const { id } = await create()
     await account.send({ to: '+12025550002', text: 'Hi', messageType: 'utility' })
     await account.send({ to: '+12025550004', text: 'Hi', messageType: 'utility' })
@@ -310,7 +310,7 @@ describe('events', () => {
     expect(data.find(({ status }) => status === 'failed')!.errorCode).toBe('RECIPIENT_REJECTED')
   })
 
-  test('of a cancelled message and of a sender name are told too', async () => {
+  test('include a cancelled message and a rejected sender name', async () => {
     const { id } = await create({ eventTypes: ['message.cancelled', 'sms_sender.rejected'] })
     const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
     const sent = await account.send({
@@ -335,7 +335,7 @@ describe('events', () => {
 })
 
 describe('POST /api/v2/webhooks/{id}/test', () => {
-  test('sends a test event to this endpoint alone, whatever it listens to', async () => {
+  test('sends a test event to this endpoint only, whatever its event types', async () => {
     const { id, secret, url } = await create({ eventTypes: ['message.failed'] })
     await create({ url: receiver.url('/other') })
     const answer = await call('POST', `/${id}/test`)
@@ -353,7 +353,7 @@ describe('POST /api/v2/webhooks/{id}/test', () => {
 })
 
 describe('POST /api/v2/webhooks/{id}/rotate', () => {
-  test('shows a new secret once; both sign meanwhile', async () => {
+  test('shows a new secret once; meanwhile deliveries are signed with both', async () => {
     const { id, secret } = await create()
     const rotated = (await call('POST', `/${id}/rotate`)).body['data'] as WebhookWithSecret
     expect(rotated.secret).not.toBe(secret)
@@ -365,8 +365,8 @@ describe('POST /api/v2/webhooks/{id}/rotate', () => {
   })
 })
 
-describe('deliveries', () => {
-  test('are listed the newest first, filtered and paged', async () => {
+describe('webhook deliveries', () => {
+  test('are listed newest first, filtered and paged', async () => {
     receiver.react(({ body }) => (body['type'] === 'webhook.test' ? 500 : 200))
     const { id } = await create()
     for (let at = 0; at < 2; at++)
@@ -390,12 +390,12 @@ describe('deliveries', () => {
     } while (cursor !== '')
     expect(seen).toEqual((await deliveries(id)).map(each => each.id))
     expect(new Set(seen).size).toBe(5)
-    // Or what it refused would come again in the middle of another test.
+    // Otherwise the failed delivery would be retried during another test.
     await call('DELETE', `/${id}`)
   })
 
   test.each(['status=lost', 'eventType=message.lost', 'limit=501', 'cursor=%00', 'cursor=x'])(
-    'are refused a query of %s',
+    'are rejected for ?%s',
     async query => {
       const { id } = await create()
       expect(await call('GET', `/${id}/deliveries?${query}`)).toMatchObject({
@@ -405,7 +405,7 @@ describe('deliveries', () => {
     },
   )
 
-  test('tell what is sent', async () => {
+  test('show the payload that is sent', async () => {
     const { id } = await create()
     await account.send({
       to: '+12025550143',
@@ -427,7 +427,7 @@ describe('deliveries', () => {
     }
   })
 
-  test('are sent once more with the same webhook-id', async () => {
+  test('can be replayed with the same webhook-id', async () => {
     const { id } = await create()
     await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
     const [, first] = await settled(id, 2)
@@ -450,11 +450,11 @@ describe('deliveries', () => {
   })
 })
 
-test('an event that is no longer stored cannot be sent once more, and no endpoint is held to fail for it', async () => {
+test('replaying a delivery whose event is no longer stored is a 409, and the endpoint does not count as failing', async () => {
   const { id } = await create()
   await account.send({ to: '+12025550144', text: 'Hi', messageType: 'utility' })
   const [, first] = await settled(id, 2)
-  // As the month of the event is forgotten, and that of the delivery stays.
+  // As when the event's month is deleted and the delivery's is not.
   const { rowCount } = await app.db.query({
     name: 'test_forget_event',
     text: 'delete from events where id = $1',
@@ -470,7 +470,7 @@ test('an event that is no longer stored cannot be sent once more, and no endpoin
 })
 
 describe('POST /api/v2/webhooks/{id}/replay', () => {
-  test('sends the events of a time once more, to an endpoint that was not there then', async () => {
+  test('sends the events of a time range, also to an endpoint created later', async () => {
     const early = await create()
     await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
     await settled(early.id, 2)
@@ -479,7 +479,7 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
     const replay = (body: object) => call('POST', `/${late.id}/replay`, body)
     const end = (time: string) => new Date(Date.parse(time) + 1).toISOString()
 
-    // The end of the range is no part of it.
+    // The end of the range is exclusive.
     expect(await replay({ from: times[0], to: times[1] })).toMatchObject({
       status: 202,
       body: { success: true, data: { queued: 1 }, nextCursor: null },
@@ -510,7 +510,7 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
       'types[0]',
     ],
     ['a foreign cursor', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', cursor: 'x' }, 'cursor'],
-  ])('is refused with %s', async (_, body, path) => {
+  ])('is rejected with %s', async (_, body, path) => {
     const { id } = await create()
     const answer = await call('POST', `/${id}/replay`, body)
     expect(answer.status).toBe(400)
