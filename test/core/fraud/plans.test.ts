@@ -80,7 +80,7 @@ const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
 // First on tables without statistics, as in a new database.
 for (const state of ['never analysed', 'analysed']) {
   test.each(Object.entries(WORK))(
-    `on tables ${state} a batch reads no more than its own rows: %s`,
+    `on tables ${state} a batch reads a bounded number of rows: %s`,
     async (_, work) => {
       if (state === 'analysed') await database.db.query({ name: 'analyse', text: 'analyze' })
       expect(await rowsRead(work)).toBeLessThan(BATCH * 12)

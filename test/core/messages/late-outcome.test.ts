@@ -118,7 +118,7 @@ describe('with a second connection', () => {
     expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
   })
 
-  test('a message that was not taken is retried here, however many tries the other connection used', async () => {
+  test('a message that was not taken is retried at its connection, however many tries the other used', async () => {
     await start(1)
     other.act(notNow)
     const messageId = await unknownMessage()

@@ -684,7 +684,7 @@ describe('a message that its provider has split into parts', () => {
     expect(await shown(id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('without a submit response is undelivered at its first undelivered part, or delivered by its only part', async () => {
+  test('without a submit response is undelivered at its first undelivered part, or ends by its only part', async () => {
     const long = await unansweredInParts(2)
     await long.receivePart('b', 'undelivered')
     expect(await shown(long.id)).toMatchObject({ status: 'undelivered' })

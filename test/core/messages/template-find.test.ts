@@ -135,7 +135,7 @@ describe('connectionsByTemplate', () => {
     expect(() => over(bound(two), [one, sandbox])).toThrow('has been removed')
   })
 
-  test('returns the sandbox for test keys, and for templates that it approved while it is alone', () => {
+  test('returns the sandbox for test keys, and for its own templates while there is no other connection', () => {
     expect(over(bound(two), [one, two, sandbox], 'test')).toContain('cnn_sandbox')
     expect(over(bound(sandbox, true), [sandbox])).toEqual(['cnn_sandbox'])
     expect(() => over(bound(sandbox, true), [one, sandbox])).toThrow('by the sandbox only')

@@ -257,7 +257,7 @@ describe('a category that the provider changes', () => {
     expect(subTypeAfter('marketing', { subType: 'utility' })).toBe('utility')
   })
 
-  test('removes the default of the old one if the new one has a default, not that of another account', async () => {
+  test('drops the default of the old category if the new one has a default, not that of another account', async () => {
     const { create, tell, tellSubType, another, accountId } = setUp()
     const { db } = database
     const row = await create()
