@@ -24,10 +24,10 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** `refunded`: released after a provider had taken it. */
+/** `refunded`: released after it was captured. */
 type Money = 'held' | 'captured' | 'released' | 'refunded'
 
-/** A message as the hot path leaves it, with the wallet that goes with it. */
+/** Stores a message as the hot path leaves it, and changes the wallet accordingly. */
 async function addMessage(
   accountId: AccountId,
   {
@@ -95,7 +95,7 @@ async function newAccount(balance: number): Promise<{ id: AccountId; currency: s
 }
 
 describe('the ledger', () => {
-  test('tells of a message its outcome, then its hold, under the id that the send answered with', async () => {
+  test('lists the capture of a message, then its hold, under the id of the message', async () => {
     const account = await newAccount(10)
     await clock.advance(1_000)
     const messageId = await addMessage(account.id, { amount: 12_500, money: 'captured' })
@@ -115,7 +115,7 @@ describe('the ledger', () => {
     expect(credit!.id).toMatch(/^crd_/)
   })
 
-  test('tells of one source, or of one time, page by page, alone', async () => {
+  test('is filtered by source and by time, page by page', async () => {
     const account = await newAccount(10)
     await clock.advance(1_000)
     await addMessage(account.id, { amount: 1_000, money: 'captured' })
@@ -125,21 +125,21 @@ describe('the ledger', () => {
     await rooms.wallets.credit(account.id, { amount: 5, note: 'Top up' })
     await addMessage(account.id, { amount: 2_000, money: 'captured' })
 
-    const told = async (filter: Parameters<typeof readAll>[2]) =>
+    const listed = async (filter: Parameters<typeof readAll>[2]) =>
       (await readAll(account, 1, filter)).map(({ type, amount }) => `${type} ${amount}`)
-    expect(await told({ source: 'credits' })).toEqual(['credit 5', 'credit 10'])
-    expect(await told({ source: 'messages' })).toEqual([
+    expect(await listed({ source: 'credits' })).toEqual(['credit 5', 'credit 10'])
+    expect(await listed({ source: 'messages' })).toEqual([
       'capture 0.002',
       'hold 0.002',
       'capture 0.001',
       'hold 0.001',
     ])
-    expect(await told({ createdAfter: middle })).toEqual(['capture 0.002', 'hold 0.002', 'credit 5'])
-    expect(await told({ createdBefore: middle })).toEqual(['capture 0.001', 'hold 0.001', 'credit 10'])
-    expect(await told({ createdBefore: middle, source: 'credits' })).toEqual(['credit 10'])
+    expect(await listed({ createdAfter: middle })).toEqual(['capture 0.002', 'hold 0.002', 'credit 5'])
+    expect(await listed({ createdBefore: middle })).toEqual(['capture 0.001', 'hold 0.001', 'credit 10'])
+    expect(await listed({ createdBefore: middle, source: 'credits' })).toEqual(['credit 10'])
   })
 
-  test('tells of a message that was refused after it was paid for how its money came back', async () => {
+  test('lists hold, capture and refund of a message that was rejected after its capture', async () => {
     const account = await newAccount(10)
     await addMessage(account.id, { amount: 5_000, money: 'refunded' })
     const movements = (await readAll(account, 50)).map(({ type, createdAt }) => [type, createdAt])
@@ -151,7 +151,7 @@ describe('the ledger', () => {
     ])
   })
 
-  test('tells nothing twice of a message whose money moves on between two pages', async () => {
+  test('repeats no entry of a message whose money moves between two pages', async () => {
     const account = await newAccount(10)
     const id = await addMessage(account.id, { amount: 5_000, money: 'captured' })
     const first = await rooms.ledger.list(account, { limit: 1 })
@@ -165,14 +165,14 @@ describe('the ledger', () => {
     expect(rest.data.map(({ type }) => type)).toEqual(['hold', 'credit'])
   })
 
-  test('leaves out what the wallet did not pay', async () => {
+  test('omits messages that the wallet did not pay for', async () => {
     const account = await newAccount(0)
     await addMessage(account.id, { amount: 5, money: 'captured', funding: 'pool' })
     await addMessage(account.id, { amount: 5, money: 'held', funding: 'none' })
     expect(await readAll(account, 50)).toEqual([])
   })
 
-  test('adds up to the wallet, in pages of any size, each entry once and the newest first', async () => {
+  test('adds up to the wallet, with each entry once and the newest first, in pages of any size', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('credit' as const), amount: fc.integer({ min: 1, max: 9_000_000 }) }),
       fc.record({
@@ -214,7 +214,7 @@ describe('the ledger', () => {
     )
   })
 
-  test('passes over thousands of messages that moved no money, a bounded number at a time', async () => {
+  test('skips thousands of messages that moved no money, a bounded number per page', async () => {
     const account = await newAccount(5)
     await database.db.query({
       name: 'test_many',
@@ -240,7 +240,7 @@ describe('the ledger', () => {
     })
   })
 
-  test('is read from the end of the primary keys, however long it is', async () => {
+  test('is read backwards by the primary keys, without a sequential scan', async () => {
     const account = await newAccount(0)
     const asked: Query[] = []
     const query = ((request: Query) => {

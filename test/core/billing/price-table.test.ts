@@ -22,7 +22,7 @@ const query = (change: Partial<PriceQuery> = {}): PriceQuery => ({
 })
 
 describe('the price of a message', () => {
-  test('is that of the longest prefix, then the country, then any', () => {
+  test('is that of the longest prefix, else of the country, else of any country', () => {
     const list = [
       price({ price: 1 }),
       price({ country: 'GB', price: 2 }),
@@ -37,7 +37,7 @@ describe('the price of a message', () => {
     expect(found([])).toBeNull()
   })
 
-  test('prefers its own type to any within one destination, and a closer destination to its own type', () => {
+  test('prefers the message type within a destination, and a closer destination to the message type', () => {
     const list = [
       price({ messageType: 'otp', price: 5 }),
       price({ price: 6 }),
@@ -48,7 +48,7 @@ describe('the price of a message', () => {
     expect(createPriceTable(list).find(query())).toBe(7)
   })
 
-  test('may be nothing at all, which is not the same as none', () => {
+  test('can be zero, and is null if no row matches', () => {
     expect(createPriceTable([price({ price: 0 })]).find(query())).toBe(0)
     expect(
       createPriceTable([price({ country: 'GB', messageType: 'otp' })]).find(
@@ -57,13 +57,13 @@ describe('the price of a message', () => {
     ).toBeNull()
   })
 
-  test('is only ever in the currency and on the channel that were asked for', () => {
+  test('is null in another currency or on another channel', () => {
     const table = createPriceTable([price({})])
     expect(table.find(query({ currency: 'EUR' }))).toBeNull()
     expect(table.find(query({ channel: 'email_user' }))).toBeNull()
   })
 
-  test('of what has no number is that of any country', () => {
+  test('is that of any country if the recipient has no phone number', () => {
     const table = createPriceTable([
       price({ prefix: '44', price: 9 }),
       price({ country: 'GB', price: 8 }),
@@ -72,7 +72,7 @@ describe('the price of a message', () => {
     expect(table.find(query({ country: null, e164: null }))).toBe(1)
   })
 
-  test('is what reading the whole list by the rule would find', () => {
+  test('is that of the best match in a scan of the whole list', () => {
     const rows = fc.uniqueArray(
       fc.record({
         channel: fc.constantFrom<Channel>('int_sms', 'email_user'),
@@ -100,15 +100,15 @@ describe('the price of a message', () => {
     fc.assert(
       fc.property(rows, queries, (drawn, asked) => {
         const list: Price[] = drawn.map(({ place, ...rest }) => ({ ...place, ...rest }))
-        expect(createPriceTable(list).find(asked)).toBe(byTheRule(list, asked))
+        expect(createPriceTable(list).find(asked)).toBe(bestByScan(list, asked))
       }),
       { numRuns: 500 },
     )
   })
 })
 
-/** Everything that fits, ranked; the oracle of the table. */
-function byTheRule(list: readonly Price[], asked: PriceQuery): number | null {
+/** The best of all rows that match: the reference for the table. */
+function bestByScan(list: readonly Price[], asked: PriceQuery): number | null {
   const closeness = (row: Price) => {
     const place = row.prefix ? 2 + row.prefix.length : row.country === '*' ? 0 : 1
     return place * 2 + (row.messageType === '*' ? 0 : 1)

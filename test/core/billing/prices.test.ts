@@ -35,7 +35,7 @@ const ASKED = {
 } as const
 
 describe('the price list', () => {
-  test('is replaced as a whole, and every node looks prices up in the new one', async () => {
+  test('is replaced as a whole, and every node uses the new one', async () => {
     await rooms.prices.replace([row(), row({ country: '*', price: 0.1 })])
     await other.caughtUp()
     expect((await other.prices.table()).find(ASKED)).toBe(40_000)
@@ -48,7 +48,7 @@ describe('the price list', () => {
     ])
   })
 
-  test('is the new one for the node that took it as soon as that has said so', async () => {
+  test('is the new one on the node that replaced it as soon as the call returns', async () => {
     const alone = await openRooms(database.db, { connect: deaf })
     await alone.prices.replace([row({ price: 0.3 })])
     expect((await alone.prices.table()).find(ASKED)).toBe(300_000)
@@ -57,7 +57,7 @@ describe('the price list', () => {
     await alone.stop()
   })
 
-  test('is one whole list, whoever replaces it at the same time', async () => {
+  test('is one complete list after concurrent replacements', async () => {
     const lists = [0.01, 0.02, 0.03, 0.04].map(price => [
       row({ price }),
       row({ price, country: 'US' }),
@@ -88,7 +88,7 @@ describe('the price list', () => {
     expect(read).toHaveLength(10)
   })
 
-  test('is refused with the place of every fault, and the old one stays', async () => {
+  test('is rejected with the path of every fault, and the old one stays', async () => {
     await rooms.prices.replace([row()])
     const bad: PriceInput[] = [
       row(),
@@ -112,7 +112,7 @@ describe('the price list', () => {
     expect((await rooms.prices.list({})).data).toHaveLength(1)
   })
 
-  test('takes a prefix with or without its plus as the same', async () => {
+  test('treats a prefix with and without its plus as the same', async () => {
     const { country: _, ...prefixed } = row({ prefix: '+4477' })
     expect(await rooms.prices.replace([prefixed])).toMatchObject([{ prefix: '4477', country: null }])
     await expect(rooms.prices.replace([prefixed, { ...prefixed, prefix: '4477' }])).rejects.toMatchObject({

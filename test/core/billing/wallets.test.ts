@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 describe('a credit', () => {
-  test('moves wallet and ledger together, also when many come at once', async () => {
+  test('adds up with concurrent ones, returns wallet and ledger entry, and changes no other account', async () => {
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
     await Promise.all(Array.from({ length: 40 }, () => rooms.wallets.credit(account.id, { amount: 0.1 })))
     const { account: other } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
@@ -34,7 +34,7 @@ describe('a credit', () => {
     [-1, 'must be greater than 0'],
     [0.0000001, 'six decimals'],
     [1e16, 'six decimals'],
-  ])('of %s is refused, and nothing moves', async (amount, message) => {
+  ])('of %s is rejected, and the wallet is unchanged', async (amount, message) => {
     const { account } = await rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance: 1 })
     await expect(rooms.wallets.credit(account.id, { amount })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -44,7 +44,7 @@ describe('a credit', () => {
     expect(await rooms.wallets.read(account.id as never)).toMatchObject({ credited: 1 })
   })
 
-  test('that would take the sum beyond what a number can say is refused', async () => {
+  test('that would make the sum too large for an exact number is rejected', async () => {
     const { account } = await rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance: 2 ** 33 })
     await expect(rooms.wallets.credit(account.id, { amount: 0.000001 })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -53,7 +53,7 @@ describe('a credit', () => {
     expect(await rooms.wallets.read(account.id as never)).toMatchObject({ credited: 2 ** 33 })
   })
 
-  test('that waits for a change of the currency is told in the new one', async () => {
+  test('that waits for a concurrent change of the currency returns the new one', async () => {
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
     const id = account.id as AccountId
     let answer: Promise<CreditResult> | undefined
@@ -61,14 +61,14 @@ describe('a credit', () => {
       const before = (await selectAccount(tx, id, true))!
       await updateAccount(tx, id, { ...before, currency: 'EUR' })
       answer = rooms.wallets.credit(id, { amount: 1 })
-      await lookUntil(someoneWaits, waits => waits, 10_000)
+      await lookUntil(isLockAwaited, waits => waits, 10_000)
     })
     const { credited } = await answer!
     expect(credited).toMatchObject({ credited: 1, currency: 'EUR' })
     expect(credited.entry).toMatchObject({ currency: 'EUR' })
   })
 
-  test('of an unknown account finds nothing', async () => {
+  test('to an unknown account fails with NOT_FOUND', async () => {
     await expect(rooms.wallets.credit(rooms.ids.next('acc'), { amount: 1 })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
@@ -76,8 +76,8 @@ describe('a credit', () => {
   })
 })
 
-/** Whether a session waits for another's lock. */
-async function someoneWaits(): Promise<boolean> {
+/** Whether a database session waits for a lock. */
+async function isLockAwaited(): Promise<boolean> {
   const { rows } = await database.db.query<{ waits: boolean }>({
     name: 'someone_waits',
     text: `select exists (select 1 from pg_stat_activity

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readChatKeyword, readKeyword } from '../../../src/core/consent/keywords.ts'
 
-describe('words that end marketing', () => {
+describe('a message that ends marketing', () => {
   test.each([
     'STOP',
     'stop',
@@ -39,7 +39,7 @@ describe('words that end marketing', () => {
     'ıptal',
     'ΣΤΟΠ',
     'Διακοπή',
-    // Emoji bring a mark with them that says how they are drawn, and some a frame.
+    // Emoji come with a variation selector, and some with an enclosing keycap.
     'STOP ❤️',
     'STOP‼️',
     '⛔️ STOP ⛔️',
@@ -47,17 +47,17 @@ describe('words that end marketing', () => {
     'STOP 🛑',
     'STOP 👎🏽',
     'रोकें ⚠️',
-    // However many of them.
+    // In any number.
     `STOP${'!'.repeat(100)}`,
     `STOP ${'🙏🏽'.repeat(20)}`,
     `${'\n'.repeat(70)}stop`,
-  ])('%s', text => {
+  ])('%s is read as stop', text => {
     expect(readKeyword(text)).toBe('stop')
   })
 })
 
 test.each(['START', 'unstop', 'Yes', 'yes!', 'Alta', 'ابدأ', 'opt-in', 'START ✔️'])(
-  '%s begins it again',
+  '%s is read as start',
   text => {
     expect(readKeyword(text)).toBe('start')
   },
@@ -79,11 +79,11 @@ test.each([
   'रक',
   `stop ${'please '.repeat(20)}`,
   'stop'.repeat(10_000),
-])('%s is a message like any other', text => {
+])('%s is not a keyword', text => {
   expect(readKeyword(text)).toBeNull()
 })
 
-test('everyday words decide nothing in a chat, whatever stands before or after them', () => {
+test('everyday words are no keywords in a chat, whatever marks and emoji surround them', () => {
   for (const text of ['cancel', `cancel${'!'.repeat(100)}`, `${'🙄'.repeat(40)} cancel`]) {
     expect(readChatKeyword(text)).toBeNull()
     expect(readKeyword(text)).toBe('stop')

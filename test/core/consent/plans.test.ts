@@ -6,7 +6,7 @@ import { createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** Enough that a plan by statistics would have changed its mind long before. */
+/** Enough rows that the planner would choose other plans if it had statistics. */
 const MANY = 200_000
 
 const ids = createIds(systemClock, createRandom())
@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** How often the session has read suppressions from end to end. */
+/** How often the session has scanned suppressions or SMS senders. */
 async function scans(tx: Db): Promise<number> {
   const { rows } = await tx.query<{ n: number }>({
     name: 't_scans',
@@ -45,13 +45,13 @@ const asked = (from: number, count: number) =>
 async function ask(from: number): Promise<number> {
   return db.transaction(async tx => {
     const before = await scans(tx)
-    // Often enough that the server would plan for no values in particular.
+    // Often enough that the server would use a generic plan.
     for (let n = 0; n < 8; n++) await findSuppressed(tx, asked(from + n * 10, 100))
     return (await scans(tx)) - before
   })
 }
 
-/** Rows that the session has read of suppressions. */
+/** The number of suppressions that the session has read. */
 async function rowsRead(tx: Db): Promise<number> {
   const { rows } = await tx.query<{ n: number }>({
     name: 't_rows',
@@ -61,7 +61,7 @@ async function rowsRead(tx: Db): Promise<number> {
   return rows[0]!.n
 }
 
-/** The most rows that a page of the list reads: the first one, and the one behind `last`. */
+/** The most rows that a page of the list reads, be it the first page or that after `last`. */
 async function list(last: SuppressionId): Promise<number> {
   let most = 0
   const filters = [{}, { channel: 'int_sms' }, { channel: 'email_user' }] as const
@@ -77,7 +77,7 @@ async function list(last: SuppressionId): Promise<number> {
   return most
 }
 
-test('whom a send must not go to is found by the index, and so is a page of them, in an empty list and in a long one that nobody analysed', async () => {
+test('suppressions are found and listed by an index, in an empty table and a large one without statistics', async () => {
   expect(await ask(1000)).toBe(0)
   expect(await list(ids.next('sup'))).toBe(0)
   await db.query({ name: 't_off', text: 'alter table suppressions set (autovacuum_enabled = off)' })

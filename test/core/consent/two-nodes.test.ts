@@ -27,7 +27,7 @@ const send = (node: TestApp, to: string) =>
 const suppress = (node: TestApp, to: string) =>
   node.call('/api/v2/suppressions', { method: 'POST', key: account.testKey, body: { to } })
 
-test('what one node was told holds on the other in the moment in which it is answered', async () => {
+test('a suppression that one node adds or removes applies on the other at the response', async () => {
   const [one, other] = nodes
   for (let n = 0; n < 20; n++) {
     const to = `+1202555${1000 + n}`
@@ -42,7 +42,7 @@ test('what one node was told holds on the other in the moment in which it is ans
   }
 })
 
-test('what both are told at once is one', async () => {
+test('concurrent requests for one suppression on two nodes create one', async () => {
   const answers = await Promise.all(
     Array.from({ length: 16 }, (_, n) => suppress(nodes[n % 2]!, '+12025559999')),
   )

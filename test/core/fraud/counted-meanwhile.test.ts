@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 4, 4)
 const HALF_A_DAY_MS = 12 * 3_600_000
 
 let database: TestDatabase
-/** A code that was sent, and confirmed by nobody while it could be. */
+/** Stores a code that was sent and not confirmed in time. */
 beforeAll(async () => {
   database = await createTestDatabase()
   for (const text of [
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('what somebody counts who read it a moment earlier is counted all the same', async () => {
+test('a due verification is counted with its new state if a concurrent count holds its lock', async () => {
   const { db } = database
   let counted: Promise<number> | undefined
   await db.transaction(async reader => {

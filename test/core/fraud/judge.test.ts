@@ -23,7 +23,7 @@ const SEND: GuardedSend = {
   nowMs: NOW_MS,
 }
 
-/** The rules that codes break which nobody confirms, a minute apart. */
+/** For each of `codes` unconfirmed codes, a minute apart, the rules that it breaks. */
 function breaches(rules: FraudRules, codes: number): string[][] {
   let nowMs = NOW_MS
   const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, after: () => () => {} }
@@ -40,13 +40,13 @@ function breaches(rules: FraudRules, codes: number): string[][] {
     const send = { ...SEND, nowMs }
     const keys = sendKeysOf(send, rules)
     const found = findBreaches(send, keys, rules, tallies).map(({ rule }) => rule)
-    // They count whether they went out or not, which is the worst for whoever watches.
+    // They count even if they were blocked, which is the worst case for a monitoring rule.
     for (const { tally } of keys.places) tallies.add(tally, { fresh: 1, sends: 1 })
     return found
   })
 }
 
-test('a rule that only watches does not end the hold of one that blocks', () => {
+test('a monitoring rule does not end the hold of a blocking rule', () => {
   const rules: FraudRules = {
     ...DEFAULT_RULES,
     prefix: { ...DEFAULT_RULES.prefix, mode: 'monitor' },
@@ -56,12 +56,12 @@ test('a rule that only watches does not end the hold of one that blocks', () => 
   const first = found.findIndex(rules => rules.includes('conversion'))
   expect(first).toBeGreaterThan(20)
   expect(first).toBeLessThan(40)
-  // Until its half hour is over nothing passes.
+  // Nothing passes within the half hour of the hold.
   for (const rules of found.slice(first, first + 29)) expect(rules).toContain('conversion')
   expect(found.slice(first).some(rules => rules.includes('prefix'))).toBe(true)
 })
 
-test('with the rules off that count nothing is counted, and what needs no count is still asked', () => {
+test('with all counting rules off no tally is read, and rules without counts are still checked', () => {
   const off = Object.fromEntries(
     (['prefix', 'country', 'conversion', 'clientIp', 'spend'] as const).map(rule => [
       rule,

@@ -22,7 +22,7 @@ let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   for (const text of [
-    // All of one account, which says nothing about where a row is.
+    // All rows are of one account, so the account alone is not selective.
     `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
         started_at, expires_at, resend_at, code_hash, messages, started_with)
       select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Rows that the work read, by what the session counts of itself. */
+/** The number of rows that the work read, by the session’s counters. */
 function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
   return database.db.transaction(async tx => {
     const before = await count(tx)
@@ -66,7 +66,7 @@ const deltas = Array.from({ length: BATCH }, (_, n) => ({
   ...tallyKey(ACCOUNT, `r4:+${n + 1}`, 2),
   delta: { ...emptyDelta(), fresh: 1 },
 }))
-const askers = Array.from({ length: BATCH }, (_, n) => ({
+const turns = Array.from({ length: BATCH }, (_, n) => ({
   ...{ accountId: ACCOUNT, person: `${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
 }))
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
@@ -74,13 +74,13 @@ const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
   "an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
   'what a node counted': tx => createTallyStore({ db: tx, node: () => 1 }).fold(deltas, NOW_MS),
   'what the others changed': tx => createTallyStore({ db: tx, node: () => 2 }).changes([ACCOUNT], null),
-  'turns of recipients': tx => findLate(tx, askers),
+  'turns of recipients': tx => findLate(tx, turns),
 }
 
-// First on tables of which nobody has counted the rows, which is what a young store is.
+// First on tables without statistics, as in a new database.
 for (const state of ['never analysed', 'analysed']) {
   test.each(Object.entries(WORK))(
-    `on tables ${state} a batch reads no more than its own rows: %s`,
+    `on tables ${state} a batch reads a bounded number of rows: %s`,
     async (_, work) => {
       if (state === 'analysed') await database.db.query({ name: 'analyse', text: 'analyze' })
       expect(await rowsRead(work)).toBeLessThan(BATCH * 12)
@@ -88,18 +88,18 @@ for (const state of ['never analysed', 'analysed']) {
   )
 }
 
-test('a sweep of tallies looks at each once, however many of them are old', async () => {
+test('a sweep of tallies reads each at most three times, and deletes the old ones', async () => {
   const old = `update fraud_tallies set at = '2026-04-01' where right(key, 1) <> '7'`
   await database.db.query({ name: 'make_old', text: old })
   const sweep = (tx: Db) => sweepTallies(tx, Date.UTC(2026, 3, 20), 10)
-  // Each is found, locked as it stands, and found again by its key to be removed.
+  // Each row is found, locked, and found again by its key to be deleted.
   expect(await rowsRead(sweep)).toBeLessThan(ROWS * 3)
   const left = `select count(*)::integer as n, bool_and(right(key, 1) = '7') as young from fraud_tallies`
   const { rows } = await database.db.query({ name: 'left', text: left })
   expect(rows).toEqual([{ n: ROWS / 10, young: true }])
 })
 
-test('a page of blocks reads no more than a stretch of them, however rare what it asks for', async () => {
+test('a page of blocks reads a bounded number of rows, however few match the filter', async () => {
   const fill = `insert into verification_blocks (account_id, id, action, rule, reason, recipient, channel, retry_at)
     select '${UUID}', uuid_at('2026-05-04'), 'blocked', 'recipient', 'x', '+1' || n, 'local_sms', now()
       from generate_series(1, 50000) n`

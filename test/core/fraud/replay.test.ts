@@ -5,8 +5,8 @@ import { type Ask, campaign, createDice, DAY_MS, everyday, HOUR_MS, pumping, STA
 const ATTACK_MS = START_MS + DAY_MS + 12 * HOUR_MS
 const FAST = { count: 10_000, perSecond: 5, atMs: ATTACK_MS }
 
-/** Two days of people; on the second one all of Estonia is invited at once. */
-function people(seed: number): Ask[] {
+/** Two days of honest traffic, with a rush in Estonia on the second. */
+function honestTraffic(seed: number): Ask[] {
   const dice = createDice(seed)
   return [
     ...everyday(dice, { days: 2, perHour: 300 }),
@@ -19,12 +19,12 @@ type Attack = Omit<Parameters<typeof pumping>[1], 'count' | 'perSecond' | 'atMs'
 
 async function play(name: string, seed: number, attack: Attack): Promise<Replayed & { share: number }> {
   const pumped = pumping(createDice(seed + 100), { ...FAST, ...attack })
-  const played = await replay([...people(seed), ...pumped])
-  return { ...played, share: tell(`${name}, seed ${seed}`, played) }
+  const played = await replay([...honestTraffic(seed), ...pumped])
+  return { ...played, share: printResult(`${name}, seed ${seed}`, played) }
 }
 
-/** Prints what came of it; the share of the honest that were blocked. */
-function tell(name: string, { pumped, attacks, honest, honestBlocked, rules }: Replayed): number {
+/** Prints the result; returns the share of honest codes that were blocked. */
+function printResult(name: string, { pumped, attacks, honest, honestBlocked, rules }: Replayed): number {
   const share = honestBlocked / honest
   console.log(
     `${name}: ${pumped} of ${attacks} pumped codes were sent; ${honestBlocked} of ${honest} honest ones ` +
@@ -33,7 +33,7 @@ function tell(name: string, { pumped, attacks, honest, honestBlocked, rules }: R
   return share
 }
 
-describe('10,000 numbers of one prefix are pumped among the traffic of people', () => {
+describe('pumping of 10,000 numbers of one prefix among honest traffic', () => {
   const targets = [
     { prefixes: ['9936512'], digits: 4, country: 'TM' },
     { prefixes: ['964771234'], digits: 4, country: 'IQ' },
@@ -41,7 +41,7 @@ describe('10,000 numbers of one prefix are pumped among the traffic of people', 
     { prefixes: ['3725512'], digits: 4, country: 'EE' },
   ]
   for (const [at, target] of targets.entries()) {
-    test(`of ${target.country}: it ends within 50 codes, and hardly anybody else is blocked`, async () => {
+    test(`in ${target.country} ends within 50 codes, with less than 0.5 % of honest codes blocked`, async () => {
       const { attacks, pumped, share } = await play(`one prefix of ${target.country}`, at + 1, target)
       expect(attacks).toBe(10_000)
       expect(pumped).toBeLessThanOrEqual(50)
@@ -50,8 +50,8 @@ describe('10,000 numbers of one prefix are pumped among the traffic of people', 
   }
 })
 
-/** docs/verification-fraud.md tells these figures: what is caught, and what is not. */
-describe('other attacks among the same traffic', () => {
+/** docs/verification-fraud.md has these figures: what is caught, and what is not. */
+describe('other attacks among honest traffic', () => {
   const cases: readonly [name: string, attack: Attack, mostPumped: number, mostShare: number][] = [
     [
       'three prefixes in order',
@@ -85,13 +85,16 @@ describe('other attacks among the same traffic', () => {
       0.02,
     ],
   ]
-  test.each(cases)('%s', async (name, attack, mostPumped, mostShare) => {
-    const { pumped, share } = await play(name, 1, attack)
-    expect(pumped).toBeLessThanOrEqual(mostPumped)
-    expect(share).toBeLessThanOrEqual(mostShare)
-  })
+  test.each(cases)(
+    '%s: pumped codes and blocked honest codes stay below their limits',
+    async (name, attack, mostPumped, mostShare) => {
+      const { pumped, share } = await play(name, 1, attack)
+      expect(pumped).toBeLessThanOrEqual(mostPumped)
+      expect(share).toBeLessThanOrEqual(mostShare)
+    },
+  )
 
-  test('one code an hour to a prefix is too little to tell from people who give up', async () => {
+  test('one code an hour to a prefix is not detected', async () => {
     const slow = {
       prefixes: ['9936512'],
       digits: 4,
@@ -105,23 +108,26 @@ describe('other attacks among the same traffic', () => {
   })
 })
 
-describe('people alone', () => {
+describe('honest traffic alone', () => {
   test.each([
     ['Kuwait', 'KW', 10],
     ['Estonia', 'EE', 10],
-    // Two million mobile numbers, of two beginnings.
+    // Two million mobile numbers, with two prefixes.
     ['Malta', 'MT', 3],
-  ])('a new account whose first traffic is a rush of %s blocks nobody', async (name, country, perSecond) => {
-    const rush = campaign(createDice(5), { country, atMs: START_MS, minutes: 15, perSecond })
-    expect(tell(`a rush of ${name}`, await replay(rush))).toBeLessThan(0.005)
-  })
+  ])(
+    'a rush of %s as the first traffic of a new account has less than 0.5 % blocked',
+    async (name, country, perSecond) => {
+      const rush = campaign(createDice(5), { country, atMs: START_MS, minutes: 15, perSecond })
+      expect(printResult(`a rush of ${name}`, await replay(rush))).toBeLessThan(0.005)
+    },
+  )
 
-  test('where too fast a rush is taken for an attack, the first codes that are confirmed end that', async () => {
+  test('a rush that is taken for an attack has less than 3 % blocked', async () => {
     const rush = campaign(createDice(5), { country: 'MT', atMs: START_MS, minutes: 15, perSecond: 10 })
-    expect(tell('ten a second to Malta', await replay(rush))).toBeLessThan(0.03)
+    expect(printResult('ten a second to Malta', await replay(rush))).toBeLessThan(0.03)
   })
 
-  test('a new account that tries codes out over a whole country, and confirms none, is not shut out of it', async () => {
+  test('a new account that sends 120 unconfirmed codes across a whole country is not blocked', async () => {
     const tried = pumping(createDice(7), {
       prefixes: ['1202', '1312', '1415'],
       digits: 7,
@@ -135,10 +141,10 @@ describe('people alone', () => {
     expect(pumped).toBe(120)
   })
 
-  test('a week of an account whose codes are confirmed less often than usual blocks nobody', async () => {
+  test('a week of traffic with half of the confirmations has less than 0.5 % blocked', async () => {
     const asks = everyday(createDice(9), { days: 7, perHour: 60 }).map((ask, at) =>
       at % 2 === 0 ? ask : { ...ask, confirmedAtMs: null },
     )
-    expect(tell('half as many confirmed', await replay(asks))).toBeLessThan(0.005)
+    expect(printResult('half as many confirmed', await replay(asks))).toBeLessThan(0.005)
   })
 })

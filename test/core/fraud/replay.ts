@@ -11,7 +11,7 @@ import { type Ask, START_MS } from './traffic.ts'
 export type Replayed = {
   honest: number
   honestBlocked: number
-  /** Codes that the attack got. */
+  /** Codes of the attack that were sent. */
   pumped: number
   attacks: number
   rules: Record<string, number>
@@ -20,7 +20,7 @@ export type Replayed = {
 const ACCOUNT: AccountId = 'acc_01ky0000000000000000000000'
 const ROUND_EVERY_MS = 1_000
 
-/** Plays traffic through a guard in the order of time: each ask, each code that is typed in, a round a second. */
+/** Runs traffic through a guard in order of time: each request, each confirmation, and a round a second. */
 export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_RULES): Promise<Replayed> {
   let nowMs = START_MS
   const clock: Clock = { now: () => nowMs, monotonic: () => nowMs - START_MS, after: () => () => {} }
@@ -30,7 +30,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
   const guard = createGuard({
     clock,
     rules: { rulesFor: () => rules },
-    // One node, of which nobody else hears.
+    // A single node, which shares nothing with others.
     tallies: createTallies({
       clock,
       store: {
@@ -76,11 +76,11 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
     return true
   }
 
-  /** Codes that will be typed in, the latest first. */
+  /** Confirmations to come, the latest first. */
   const later: Later[] = []
   let roundMs = nowMs
 
-  /** What happens until then: codes are typed in. */
+  /** Makes the confirmations up to that time. */
   async function passUntil(untilMs: number): Promise<void> {
     while (later.length > 0 && later.at(-1)!.atMs <= untilMs) {
       const { atMs, ask, verificationId } = later.pop()!
@@ -90,7 +90,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
     await moveTo(untilMs)
   }
 
-  /** Rounds in which there is nothing to do are left out. */
+  /** Runs at most one round, since further ones would have nothing to do. */
   async function moveTo(atMs: number): Promise<void> {
     nowMs = atMs
     if (nowMs - roundMs < ROUND_EVERY_MS) return
@@ -114,14 +114,14 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
 
 type Later = { atMs: number; ask: Ask; verificationId: Id<'ver'> }
 
-/** Most are typed in soon: their place is near the end. */
+/** Most confirmations are soon, so their place is near the end. */
 function insert(later: Later[], one: Later): void {
   let at = later.length
   while (at > 0 && later[at - 1]!.atMs < one.atMs) at--
   later.splice(at, 0, one)
 }
 
-/** As the store counts (test/core/verification/turns.test.ts), without one: when there is a turn again, null where there is one. */
+/** Counts turns in memory, as the database does (test/core/verification/turns.test.ts). `take` returns null, or when a turn is free again. */
 function turnsInMemory() {
   const sends = new Map<string, number[]>()
   return {

@@ -32,18 +32,18 @@ function openStore(): TallyStore {
 }
 const open = (store: TallyStore = openStore()) => createTallies({ store, clock })
 
-test('two nodes and the store count like one, whatever is counted and whenever', async () => {
+test('two nodes with one store have the same tallies as a single count', async () => {
   const dice = createDice(11)
   const accountId = ids.next('acc')
   const nodes: Tallies[] = [open(), open()]
   for (const node of nodes) await node.ready(accountId)
-  const alone = new Map(['r4:+1', 'r5:+2', 'country:IQ'].map(key => [key, emptyTally(nowMs)]))
-  // Used again and again, as the guard does, here by both nodes in turns; a new one means the same.
-  const held = new Map([...alone.keys()].map(key => [key, keyOf(accountId, key)]))
+  const single = new Map(['r4:+1', 'r5:+2', 'country:IQ'].map(key => [key, emptyTally(nowMs)]))
+  // Key objects are reused, as by the guard, here by both nodes; a new object for the same key is equivalent.
+  const held = new Map([...single.keys()].map(key => [key, keyOf(accountId, key)]))
   for (let step = 0; step < 60; step++) {
     nowMs += Math.floor(dice.next() * 3_600_000)
     const node = nodes[dice.below(2)]!
-    for (const [key, tally] of alone) {
+    for (const [key, tally] of single) {
       const delta: Partial<Delta> = {
         fresh: dice.below(8) - 3,
         settled: dice.below(8) - 3,
@@ -54,11 +54,11 @@ test('two nodes and the store count like one, whatever is counted and whenever',
       addDelta(ageTally(tally, nowMs, 2), delta)
       node.add(dice.below(4) === 0 ? keyOf(accountId, key) : held.get(key)!, delta)
     }
-    // The one that counted tells, the other one hears.
+    // The node that counted stores its deltas, then the other one reads them.
     await node.fold()
     for (const each of nodes) await each.fold()
   }
-  for (const [key, tally] of alone) {
+  for (const [key, tally] of single) {
     for (const node of [...nodes, open()]) {
       await node.ready(accountId)
       const found = node.read(keyOf(accountId, key))
@@ -74,13 +74,13 @@ test('two nodes and the store count like one, whatever is counted and whenever',
   }
 })
 
-test('what could not be told is told later, and counts here meanwhile', async () => {
+test('deltas that could not be stored are stored later, and count on this node meanwhile', async () => {
   const store = openStore()
-  let away = true
+  let unavailable = true
   const node = open({
     ...store,
     async fold(deltas, atMs) {
-      if (away) throw new Error('the database is away')
+      if (unavailable) throw new Error('the database is away')
       return store.fold(deltas, atMs)
     },
   })
@@ -90,7 +90,7 @@ test('what could not be told is told later, and counts here meanwhile', async ()
   await expect(node.fold()).rejects.toThrow('away')
   node.add(key, { fresh: 2 })
   expect(node.read(key).fresh).toBe(5)
-  away = false
+  unavailable = false
   await node.fold()
   expect(node.read(key).fresh).toBe(5)
   const other = open()
@@ -98,7 +98,7 @@ test('what could not be told is told later, and counts here meanwhile', async ()
   expect(other.read(key).fresh).toBe(5)
 })
 
-test('nodes that tell of the same keys at once never wait in a circle', async () => {
+test('nodes that store deltas of the same keys concurrently cause no deadlock', async () => {
   const accountId = ids.next('acc')
   const nodes = Array.from({ length: 4 }, () => open())
   for (let round = 0; round < 5; round++) {
@@ -114,15 +114,15 @@ test('nodes that tell of the same keys at once never wait in a circle', async ()
   expect(sum).toBe(4 * 5 * 200)
 })
 
-test('all that others changed is heard of, however much it is, and once', async () => {
+test('a node reads every change of other nodes once, however many there are', async () => {
   const accountId = ids.next('acc')
   const store = openStore()
-  let heard = 0
+  let rowsRead = 0
   const node = open({
     ...store,
     async changes(accounts, sinceMs) {
       const answer = await store.changes(accounts, sinceMs)
-      heard += answer.rows.length
+      rowsRead += answer.rows.length
       return answer
     },
   })
@@ -134,10 +134,10 @@ test('all that others changed is heard of, however much it is, and once', async 
   await node.fold()
   await node.fold()
   expect([1, count].map(n => node.read(keyOf(accountId, `r4:+${n}`)).sends)).toEqual([1, 1])
-  expect(heard).toBe(count)
+  expect(rowsRead).toBe(count)
 })
 
-test('what was forgotten for want of room is known again once it was told of', async () => {
+test('a tally that was evicted from memory is read again when its next delta is stored', async () => {
   const key = keyOf(ids.next('acc'), 'r4:+4', 0)
   const node = open()
   await node.ready(key.accountId)

@@ -1,6 +1,6 @@
 import type { PhoneType } from '../../../src/lib/phone.ts'
 
-/** Somebody asks for a code; `confirmedAtMs` is when they would type it in, null for never. */
+/** A request for a code; `confirmedAtMs` is when the recipient would confirm it, null for never. */
 export type Ask = {
   atMs: number
   recipient: string
@@ -10,10 +10,10 @@ export type Ask = {
   confirmedAtMs: number | null
 }
 
-type Land = { country: string; stems: readonly string[]; digits: number; weight: number; zone: number }
+type Region = { country: string; stems: readonly string[]; digits: number; weight: number; zone: number }
 
-/** Where people live: beginnings of mobile numbers, and how many digits follow. */
-const LANDS: readonly Land[] = [
+/** The regions of honest traffic: prefixes of mobile numbers, and how many digits follow. */
+const REGIONS: readonly Region[] = [
   { country: 'IQ', stems: ['96475', '96477', '96478'], digits: 8, weight: 30, zone: 3 },
   {
     country: 'DE',
@@ -60,21 +60,21 @@ export function createDice(seed: number): Dice {
   return { next, below, digits: count => String(below(10 ** count)).padStart(count, '0') }
 }
 
-/** People of all lands over some days, by their clocks; `perHour` on average. */
+/** Honest traffic of all regions over some days, by their local time; `perHour` on average. */
 export function everyday(dice: Dice, { days, perHour }: { days: number; perHour: number }): Ask[] {
   const asks: Ask[] = []
-  const shares = LANDS.map(() => 0.7 + 0.15 * dice.next())
+  const shares = REGIONS.map(() => 0.7 + 0.15 * dice.next())
   for (let atMs = START_MS; atMs < START_MS + days * DAY_MS; ) {
-    // By the busiest hour first; each land then thins it out by its own.
+    // Drawn at the rate of the busiest hour, then thinned out by the local hour of the region.
     atMs += (-Math.log(1 - dice.next()) * HOUR_MS) / (perHour * BUSIEST)
     const at = pick(dice)
-    if (dice.next() * BUSIEST > busy(atMs, LANDS[at]!.zone)) continue
-    asks.push(...person(dice, LANDS[at]!, atMs, shares[at]!))
+    if (dice.next() * BUSIEST > busy(atMs, REGIONS[at]!.zone)) continue
+    asks.push(...person(dice, REGIONS[at]!, atMs, shares[at]!))
   }
   return asks
 }
 
-/** Everybody in one land is invited at once, and many come. */
+/** A rush: many people of one country request codes within minutes. */
 export function campaign(
   dice: Dice,
   {
@@ -84,14 +84,14 @@ export function campaign(
     perSecond,
   }: { country: string; atMs: number; minutes: number; perSecond: number },
 ): Ask[] {
-  const land = LANDS.find(each => each.country === country)!
+  const region = REGIONS.find(each => each.country === country)!
   const count = minutes * 60 * perSecond
   return Array.from({ length: count }, () =>
-    person(dice, land, atMs + dice.next() * minutes * MINUTE_MS, 0.75),
+    person(dice, region, atMs + dice.next() * minutes * MINUTE_MS, 0.75),
   ).flat()
 }
 
-/** Numbers of `prefixes`, in order or not, that earn by being sent codes; nobody reads them. */
+/** SMS pumping: codes to numbers of `prefixes`, in order or not, that are never confirmed. */
 export function pumping(
   dice: Dice,
   {
@@ -136,29 +136,37 @@ function busy(atMs: number, zone: number): number {
 }
 
 function pick(dice: Dice): number {
-  let left = dice.next() * LANDS.reduce((sum, land) => sum + land.weight, 0)
-  const at = LANDS.findIndex(({ weight }) => {
+  let left = dice.next() * REGIONS.reduce((sum, region) => sum + region.weight, 0)
+  const at = REGIONS.findIndex(({ weight }) => {
     left -= weight
     return left < 0
   })
   return Math.max(0, at)
 }
 
-/** One who asks once and types the code in after some 25 seconds, or asks again, or gives up. */
-function person(dice: Dice, land: Land, atMs: number, share: number): Ask[] {
-  const recipient = `+${land.stems[dice.below(land.stems.length)]}${dice.digits(land.digits)}`
-  const first = ask(recipient, land.country, atMs, dice.next() < share ? typed(dice, atMs) : null)
+/** A person who confirms a code after some 25 seconds, or requests another one, or gives up. */
+function person(dice: Dice, region: Region, atMs: number, share: number): Ask[] {
+  const recipient = `+${region.stems[dice.below(region.stems.length)]}${dice.digits(region.digits)}`
+  const first = ask(
+    recipient,
+    region.country,
+    atMs,
+    dice.next() < share ? confirmationTime(dice, atMs) : null,
+  )
   if (first.confirmedAtMs !== null || dice.next() > 0.3) return [first]
   const againMs = atMs + (60 + 60 * dice.next()) * SECOND_MS
-  return [first, ask(recipient, land.country, againMs, dice.next() < 0.5 ? typed(dice, againMs) : null)]
+  return [
+    first,
+    ask(recipient, region.country, againMs, dice.next() < 0.5 ? confirmationTime(dice, againMs) : null),
+  ]
 }
 
 function ask(recipient: string, country: string, atMs: number, confirmedAtMs: number | null): Ask {
   return { recipient, country, phoneType: 'mobile', honest: true, atMs: Math.round(atMs), confirmedAtMs }
 }
 
-/** Half within 25 s, one in twenty later than two minutes. */
-function typed(dice: Dice, atMs: number): number {
+/** When a code is confirmed: half within 25 s, one in twenty later than two minutes. */
+function confirmationTime(dice: Dice, atMs: number): number {
   const spread = Math.sqrt(-2 * Math.log(1 - dice.next())) * Math.cos(2 * Math.PI * dice.next())
   return Math.round(atMs + Math.min(25 * Math.exp(0.9 * spread), 540) * SECOND_MS)
 }

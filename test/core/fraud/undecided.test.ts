@@ -27,7 +27,7 @@ function sendTo(number: number): GuardedSend {
   }
 }
 
-/** The sums of all nodes that use it, in memory. */
+/** A store in memory, with the sums over all nodes that use it. */
 function createStore(): TallyStore {
   const sums = new Map<string, TallyRow>()
   const copies = () => [...sums.values()].map(row => ({ ...row, tally: { ...row.tally } }))
@@ -55,7 +55,7 @@ function startGuard(store: TallyStore = createStore()) {
   /** Simultaneous sends: all are judged before the first one is decided. */
   const judgeAll = (sends: readonly GuardedSend[]): Promise<GuardVerdict[]> =>
     Promise.all(sends.map(send => guard.judge(send)))
-  /** Twelve people of the range wait for their codes. */
+  /** Sends twelve codes to the range, none of them confirmed. */
   async function sendTwelve(): Promise<void> {
     for (let number = 1; number <= 12; number++) {
       const send = sendTo(number)
@@ -69,12 +69,12 @@ function startGuard(store: TallyStore = createStore()) {
 const passed = (verdicts: readonly GuardVerdict[]) =>
   verdicts.filter(({ verdict }) => verdict === 'pass').length
 
-test('codes that are refused after all leave no hold on the range of their number', async () => {
+test('codes that are refused late do not hold the range of their number', async () => {
   const { guard, judgeAll, sendTwelve } = startGuard()
   await sendTwelve()
   const sends = Array.from({ length: 40 }, () => sendTo(100))
   const verdicts = await judgeAll(sends)
-  // No more than the limit at once, whatever becomes of them.
+  // At most the limit passes at once, whatever the outcomes.
   expect(passed(verdicts)).toBe(18)
   for (const verdict of verdicts.slice(18)) {
     expect(verdict).toMatchObject({ verdict: 'block', rule: 'prefix', retryAfterMs: 1_000 })
@@ -98,7 +98,7 @@ test('simultaneous codes that are sent hold their range', async () => {
   })
 })
 
-test('codes that are refused after all on one node leave no hold on another one', async () => {
+test('codes that are refused late on one node do not hold their range on another node', async () => {
   const store = createStore()
   const [one, other] = [startGuard(store), startGuard(store)]
   await one.sendTwelve()
@@ -134,7 +134,7 @@ test('codes that are confirmed before their provider responds add no pressure on
   expect(passed(await startGuard(store).judgeAll(rest))).toBe(30)
 })
 
-test('a code that is refused after another one of its range was confirmed is taken back on every node', async () => {
+test('a code that is refused after another of its range was confirmed is subtracted on every node', async () => {
   const store = createStore()
   const one = startGuard(store)
   await one.sendTwelve()
@@ -145,7 +145,7 @@ test('a code that is refused after another one of its range was confirmed is tak
   await one.guard.round()
   one.guard.dropped(refused)
   await one.guard.round()
-  // A confirmed code takes off 3.6 of the twelve.
+  // A confirmed code subtracts 3.6 from the twelve.
   const rest = Array.from({ length: 40 }, (_, n) => sendTo(200 + n))
   expect(passed(await startGuard(store).judgeAll(rest))).toBe(21)
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What becomes of the n-th call of accept_sends: it works, never arrives, or is done without an answer, now or ever so late. */
+/** What happens to the n-th call of accept_sends. With 'answer lost' it commits; 'hangs' never reaches the database. */
 type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs' | 'hangs in its commit'
 
 function setUp(fates: readonly Fate[]) {
@@ -82,7 +82,7 @@ function setUp(fates: readonly Fate[]) {
       const claim = { operation: 1, key: id, bodyHash: Buffer.of(1) }
       return acceptRow({ accountId, id, connectionId, dueAt: clock.now() }, { claim, ...more })
     },
-    /** Lets time pass until the work is done, but none while the database is at work. */
+    /** Advances the clock until the work is done, but not while a query is running. */
     async during<T>(work: Promise<T>): Promise<T> {
       let done = false
       const end = () => {
@@ -120,7 +120,7 @@ async function stateOf(accountId: AccountId) {
 }
 
 describe('a flush', () => {
-  test('carries many accounts at once, and gives each item its own verdict', async () => {
+  test('accepts items of several accounts in one call, with a verdict for each item', async () => {
     const { accept, addAccount, row, calls } = setUp([])
     const [rich, poor] = [await addAccount(1_000), await addAccount(15)]
     const same = row(rich)
@@ -140,19 +140,19 @@ describe('a flush', () => {
       'exists',
       'faulty',
     ])
-    // One call for all, and a few more to find the faulty one.
+    // One call for all items, and a few more to isolate the faulty one.
     expect(calls()).toBeLessThanOrEqual(1 + 2 * 3)
     expect(await stateOf(rich)).toMatchObject({ held: 20, balance: 980, outbox: 2, keys: 2 })
     expect(await stateOf(poor)).toMatchObject({ held: 10, balance: 5, outbox: 1, keys: 2 })
   })
 })
 
-describe('when the answer is lost', () => {
+describe('when the response of the database is lost', () => {
   test.each<[Fate[]]>([
     [['answer lost']],
     [['never arrives', 'answer lost', 'answer lost']],
     [['never arrives']],
-  ])('by way of %j the send is accepted once', async fates => {
+  ])('after %j each send is accepted once', async fates => {
     const { accept, addAccount, row, during, calls } = setUp(fates)
     const account = await addAccount(100)
     const items = [row(account), row(account, { claim: null }), row(account)]
@@ -169,8 +169,8 @@ describe('when the answer is lost', () => {
   })
 })
 
-describe('when patience ends', () => {
-  test('what may be stored is withdrawn, whenever it appears, and what was never asked is not looked for', async () => {
+describe('when a send stops waiting for the database', () => {
+  test('a message that was stored is withdrawn, and one that never arrived is not stored', async () => {
     const away: Fate[] = Array.from({ length: 100 }, (_, at) => (at === 3 ? 'answer lost' : 'never arrives'))
     const { accept, addAccount, row, during, clock } = setUp(away)
     const account = await addAccount(100)
@@ -192,7 +192,7 @@ describe('when patience ends', () => {
     expect(await stateOf(account)).toMatchObject({ messages: ['cancelled'] })
   })
 
-  test('what hangs in its commit, for a standby or a disk, is withdrawn whenever that ends', async () => {
+  test('a message whose commit hangs is withdrawn once the commit ends', async () => {
     const { accept, addAccount, row, committing, clock } = setUp(['hangs in its commit'])
     const account = await addAccount(100)
     const refused = expect(accept.add(row(account))).rejects.toThrow(DatabaseUnavailable)
@@ -217,7 +217,7 @@ describe('when patience ends', () => {
     })
   })
 
-  test('what no transaction can store any more is looked for no longer', async () => {
+  test('a message that no transaction can store any more is not looked for again', async () => {
     const { accept, addAccount, row, looks, clock } = setUp(['hangs'])
     const account = await addAccount(100)
     const refused = expect(accept.add(row(account))).rejects.toThrow(DatabaseUnavailable)
@@ -227,7 +227,7 @@ describe('when patience ends', () => {
     expect(looks()).toBe(10)
 
     await clock.advance(70_000)
-    // Others on the same server may have transactions of their own under way.
+    // Other tests on the same server may have open transactions.
     await lookUntil(
       async () => {
         const before = looks()
@@ -239,7 +239,7 @@ describe('when patience ends', () => {
     )
   })
 
-  test('a flush that hangs keeps nobody: neither its own items nor those behind it', async () => {
+  test('the items of a flush that hangs, and those behind it, are refused in time', async () => {
     const { accept, addAccount, row, clock } = setUp(['hangs'])
     const account = await addAccount(100)
     const ended: string[] = []
@@ -254,7 +254,7 @@ describe('when patience ends', () => {
     expect(ended).toEqual(['hanging: DatabaseUnavailable', 'behind it: DatabaseUnavailable'])
   })
 
-  test('what another node has begun meanwhile goes its way, and keeps its key', async () => {
+  test('a message that another node has begun is not withdrawn and keeps its key', async () => {
     const { accept, addAccount, row, during } = setUp(
       Array.from({ length: 100 }, () => 'answer lost' as const),
     )

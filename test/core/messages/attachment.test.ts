@@ -13,12 +13,15 @@ test.each<[AttachmentType, string, string | undefined, string]>([
   ['image', 'https://example.com/invoice.pdf', undefined, 'image/jpeg'],
   ['audio', 'https://example.com/pdf', undefined, 'audio/mpeg'],
   ['document', 'https://example.com/', undefined, 'application/octet-stream'],
-])('a file of type %s at %s, called %s, is %s where nobody says', (type, publicUrl, fileName, mimetype) => {
-  const given = { type, publicUrl, ...(fileName !== undefined && { fileName }) }
-  expect(planAttachment(given, 'email_user', SOURCES)?.mimetype).toBe(mimetype)
-  const said = { ...given, mimetype: 'application/x-own' }
-  expect(planAttachment(said, 'email_user', SOURCES)?.mimetype).toBe('application/x-own')
-})
+])(
+  'a file of type %s at %s, named %s, is %s unless a mimetype is given',
+  (type, publicUrl, fileName, mimetype) => {
+    const given = { type, publicUrl, ...(fileName !== undefined && { fileName }) }
+    expect(planAttachment(given, 'email_user', SOURCES)?.mimetype).toBe(mimetype)
+    const withMimetype = { ...given, mimetype: 'application/x-own' }
+    expect(planAttachment(withMimetype, 'email_user', SOURCES)?.mimetype).toBe('application/x-own')
+  },
+)
 
 test.each([
   ['https://example.com/Rechnung%20M%C3%A4rz.pdf', 'Rechnung März.pdf'],
@@ -27,11 +30,11 @@ test.each([
   ['https://example.com/100%.pdf', '100%.pdf'],
   ['https://example.com/a%0D%0Ab.pdf', 'ab.pdf'],
   ['https://example.com/', 'document'],
-])('a file at %s is called %s where nobody says', (publicUrl, name) => {
+])('a file at %s is named %s unless a name is given', (publicUrl, name) => {
   expect(planAttachment({ type: 'document', publicUrl }, 'email_user', SOURCES)?.fileName).toBe(name)
 })
 
-test('a file of no bytes is none', () => {
+test('an empty file is rejected', () => {
   const given = { type: 'document' as const, base64: '\r\n' }
   expect(() => planAttachment(given, 'email_user', SOURCES)).toThrow('attachment.base64: must not be empty')
 })

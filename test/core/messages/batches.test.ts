@@ -24,7 +24,7 @@ async function startNode(aheadMs: number) {
 test.each([
   ['ahead', 0, FIVE_MINUTES_MS],
   ['behind', FIVE_MINUTES_MS, 0],
-])('a batch that is at work is left to it by a node whose clock is %s', async (_, hereMs, thereMs) => {
+])('a batch in progress is not taken over by a node whose clock is %s', async (_, hereMs, thereMs) => {
   await database.db.query({ name: 'no_nodes', text: 'delete from nodes' })
   const here = await startNode(hereMs)
   const account = here.ids.next('acc')
@@ -36,7 +36,7 @@ test.each([
   expect(await there.batches.claimUnfinished(account, claim, existing!)).toBeNull()
 })
 
-test('one that nobody is at any more is taken up by a node whose clock is behind, once', async () => {
+test('an abandoned batch is taken over once, by nodes of which one has a clock that is behind', async () => {
   const here = await startNode(0)
   const account = here.ids.next('acc')
   const claim = { operation: 1, key: 'left', bodyHash: Buffer.of(1) }
@@ -48,8 +48,8 @@ test('one that nobody is at any more is taken up by a node whose clock is behind
 
   const there = await startNode(-FIVE_MINUTES_MS)
   const existing = (await there.batches.claim(account, claim, []))!
-  const takenUp = await Promise.all(
+  const takeovers = await Promise.all(
     [here, there].map(({ batches }) => batches.claimUnfinished(account, claim, existing)),
   )
-  expect(takenUp.filter(left => left !== null)).toHaveLength(1)
+  expect(takeovers.filter(left => left !== null)).toHaveLength(1)
 })

@@ -42,8 +42,8 @@ async function dueMessage(): Promise<MessageId> {
   return id
 }
 
-/** Resolves once a session waits for another's lock. */
-async function someoneWaits(): Promise<void> {
+/** Resolves once a database session waits for a lock. */
+async function untilLockWait(): Promise<void> {
   for (;;) {
     const { rows } = await database.db.query<{ waits: boolean }>({
       name: 'someone_waits',
@@ -67,20 +67,20 @@ const claim = (db: Db) => claimDue(db, node, Date.now(), [{ connectionId, limit:
 const begin = (db: Db, id: MessageId) => beginAttempts(db, node, Date.now(), [{ accountId, id }], false)
 const cancel = (db: Db, id: MessageId) => cancelMessage(db, Date.now(), accountId, id)
 
-test('a cancel that comes while the attempt is being recorded waits, and finds it too late', async () => {
+test('a cancel during the recording of an attempt waits for it and then fails', async () => {
   const id = await dueMessage()
   await claim(database.db)
   let cancelled: Promise<boolean> | undefined
   await database.db.transaction(async tx => {
     expect(await begin(tx, id)).toEqual([1])
     cancelled = cancel(database.db, id)
-    await someoneWaits()
+    await untilLockWait()
   })
   expect(await cancelled).toBe(false)
   expect(await wallet()).toEqual({ balance: 990, held: 10 })
 })
 
-test('a cancel that waited while the attempt went to a dearer connection takes it back from there', async () => {
+test('a cancel that waited during a failover to a dearer connection succeeds and releases the money', async () => {
   const id = await dueMessage()
   await claim(database.db)
   const before = await wallet()
@@ -88,7 +88,7 @@ test('a cancel that waited while the attempt went to a dearer connection takes i
   await database.db.transaction(async tx => {
     await begin(tx, id)
     cancelled = cancel(database.db, id)
-    await someoneWaits()
+    await untilLockWait()
     const refused = { outcome: 'rejected' as const, code: null, providerCode: null, detail: 'refused' }
     const there = { connectionId: ids.next('cnn'), provider: 'model', channel: 'int_sms' as const }
     const said = { sender: null, senderSource: 'platform' as const, parts: 1, newContent: null, secret: null }
@@ -100,7 +100,7 @@ test('a cancel that waited while the attempt went to a dearer connection takes i
   expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
 })
 
-test('an attempt that is to be recorded while the message is cancelled is not, and the money is back', async () => {
+test('an attempt is not recorded while a cancel is under way, and the money is released', async () => {
   const id = await dueMessage()
   await claim(database.db)
   const before = await wallet()
@@ -108,13 +108,13 @@ test('an attempt that is to be recorded while the message is cancelled is not, a
   await database.db.transaction(async tx => {
     expect(await cancel(tx, id)).toBe(true)
     begun = begin(database.db, id)
-    await someoneWaits()
+    await untilLockWait()
   })
   expect(await begun).toEqual([null])
   expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
 })
 
-test('a message that is being cancelled is not claimed, and its cancel does not wait for a claim', async () => {
+test('a message that is being cancelled is neither claimed nor begun', async () => {
   const id = await dueMessage()
   await database.db.transaction(async tx => {
     expect(await cancel(tx, id)).toBe(true)
@@ -123,12 +123,12 @@ test('a message that is being cancelled is not claimed, and its cancel does not 
   expect(await begin(database.db, id)).toEqual([null])
 })
 
-test('a message that is put off while it is being cancelled is cancelled all the same', async () => {
+test('a message that is requeued during a cancel is cancelled', async () => {
   const id = await dueMessage()
   await claim(database.db)
   await begin(database.db, id)
   let putOff = false
-  /** The attempt ends between the cancel that came too early and the look at the message. */
+  /** Ends the attempt after the cancel has failed because of it, and before the message is read. */
   const query = async (request: Query) => {
     const answer = await database.db.query(request)
     if (request.name === 'withdraw_messages' && !putOff) {

@@ -21,7 +21,7 @@ import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 const NODE = 1
 const NOW = Date.UTC(2026, 3, 1, 0, 10)
-/** A batch has messages of two months wherever one has just begun. */
+/** Shortly after a month has begun, a batch has messages of two months. */
 const MADE_AT = [Date.UTC(2026, 2, 31, 23, 59), NOW]
 const MINUTE_MS = 60_000
 const random = createRandom()
@@ -70,7 +70,7 @@ async function statuses(rows: readonly AcceptRow[]): Promise<string[]> {
   return found.map(({ status }) => status)
 }
 
-/** Does the work while somebody changes what it needs: it waits for that change, and goes on with what is there then. */
+/** Does the work while another transaction changes a row that it needs: it waits for the commit and continues with the changed row. */
 async function meanwhile<T>(
   change: (tx: Db) => Promise<unknown>,
   work: () => Promise<T>,
@@ -95,7 +95,7 @@ async function waiting(): Promise<number> {
   return rows[0]!.n
 }
 
-const vouched = (row: AcceptRow) => (tx: Db) => confirmMessages(tx, accountId, [row.id])
+const confirmation = (row: AcceptRow) => (tx: Db) => confirmMessages(tx, accountId, [row.id])
 const sent = (row: AcceptRow) =>
   settleRow({ ...row, eventId: ids.next('evt') }, { providerId: `p-${toUuid(row.id)}` })
 const receipt = (row: AcceptRow) => ({
@@ -110,21 +110,21 @@ const receipt = (row: AcceptRow) => ({
 })
 const all = (status: string) => Array.from({ length: 10 }, () => status)
 
-test('a batch that finds one message changed settles all of them', async () => {
+test('a batch settles all its messages if one was changed concurrently', async () => {
   const rows = await accepted()
-  await meanwhile(vouched(rows[0]!), () => settleAttempts(database.db, NOW, rows.map(sent), false))
+  await meanwhile(confirmation(rows[0]!), () => settleAttempts(database.db, NOW, rows.map(sent), false))
   expect(await statuses(rows)).toEqual(all('sent'))
 })
 
-test('a batch that finds one message changed begins all of them', async () => {
+test('a batch begins all its messages if one was changed concurrently', async () => {
   const rows = await accepted({ status: 'queued', begun: false })
   const { db } = database
-  const numbers = await meanwhile(vouched(rows[0]!), () => beginAttempts(db, NODE, NOW, rows, false))
+  const numbers = await meanwhile(confirmation(rows[0]!), () => beginAttempts(db, NODE, NOW, rows, false))
   expect(numbers).toEqual(rows.map(() => 1))
   expect(await statuses(rows)).toEqual(all('sending'))
 })
 
-test('a batch that finds what waits of one message changed begins all of them', async () => {
+test('a batch begins all its messages if the outbox row of one was changed concurrently', async () => {
   const rows = await accepted({ status: 'queued', begun: false })
   const put = (tx: Db) =>
     tx.query({
@@ -137,14 +137,14 @@ test('a batch that finds what waits of one message changed begins all of them', 
   expect(await statuses(rows)).toEqual(all('sending'))
 })
 
-test('a batch that finds one message changed applies the receipts of all of them', async () => {
+test('a batch applies the receipts of all its messages if one was changed concurrently', async () => {
   const rows = await accepted()
   await settleAttempts(database.db, NOW, rows.map(sent), false)
-  await meanwhile(vouched(rows[0]!), () => applyReceipts(database.db, NOW, rows.map(receipt)))
+  await meanwhile(confirmation(rows[0]!), () => applyReceipts(database.db, NOW, rows.map(receipt)))
   expect(await statuses(rows)).toEqual(all('delivered'))
 })
 
-test('a batch that finds one verification changed checks the codes of all of them', async () => {
+test('a batch checks the codes of all its verifications if one was changed concurrently', async () => {
   const mark = Buffer.of(1)
   const verifications: Id<'ver'>[] = []
   for (const [at, maker] of makers.entries())
@@ -186,9 +186,9 @@ test('a batch that finds one verification changed checks the codes of all of the
   expect(checked.map(({ kind }) => kind)).toEqual(rows.map(() => 'right'))
 })
 
-test('what is refused after all at the moment in which it counts as taken is given back', async () => {
+test('receipts that reject messages while these are being captured return the money', async () => {
   const { db } = database
-  // An account for which nothing was captured before.
+  // An account without captured money.
   const fresh = ids.next('acc')
   await addWallet(fresh)
   const rows = await accepted({ accountId: fresh })
@@ -214,7 +214,7 @@ test('what is refused after all at the moment in which it counts as taken is giv
   expect(wallets).toEqual([{ balance: 100_000, held: 0, captured: 0 }])
 })
 
-test('a key that is given back while a batch waits for another one is its new message’s', async () => {
+test('a key that is freed while a batch waits for another key is claimed by a message of the batch', async () => {
   const { db } = database
   const [free, taken] = ['free', 'taken'].map(key => ({ operation: 1, key, bodyHash: Buffer.of(1) })) as [
     KeyClaim,

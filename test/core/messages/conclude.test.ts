@@ -12,21 +12,21 @@ import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 
-/** What a provider said is not lost because the database is away at that moment. */
+/** An outcome is not lost if the database is unavailable when it arrives. */
 
 let clock: FakeClock
 let ids: ReturnType<typeof createIds>
 let item: OutboxItem
 let settled: SettleRow[]
-let noted: PartIds[]
-let failsToNote: boolean
+let storedParts: PartIds[]
+let failsToStoreParts: boolean
 let optOuts: (string | null)[]
-/** So many of the next calls find the database away. */
-let away: number
+/** For so many of the next calls the database is unavailable. */
+let outages: number
 let stopping: boolean
 let conclude: Conclude
 
-const gone = () => new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+const unavailable = () => new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
 const refused: Outcome = {
   kind: 'rejected',
   code: 'RECIPIENT_REJECTED',
@@ -49,10 +49,10 @@ beforeEach(() => {
     content: { text: 'Sale', subject: null, html: false, attachment: null, context: null },
   }
   settled = []
-  noted = []
-  failsToNote = false
+  storedParts = []
+  failsToStoreParts = false
   optOuts = []
-  away = 0
+  outages = 0
   stopping = false
   conclude = createConclude({
     clock,
@@ -69,9 +69,9 @@ beforeEach(() => {
     },
     parts: {
       async store(_, pieces) {
-        if (failsToNote) throw new Error('no')
-        expect(settled).toHaveLength(noted.length)
-        noted.push(pieces)
+        if (failsToStoreParts) throw new Error('no')
+        expect(settled).toHaveLength(storedParts.length)
+        storedParts.push(pieces)
       },
     },
     seal: { seal: plain => Buffer.from(plain) },
@@ -80,15 +80,15 @@ beforeEach(() => {
     failover: { after: async (_, attempt) => ({ kind: 'stays', tries: attempt }) },
     policyOf: () => ({ maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 1_000 }),
     async storeOptOut(_, providerCode) {
-      if (away-- > 0) throw gone()
+      if (outages-- > 0) throw unavailable()
       optOuts.push(providerCode)
     },
   })
 })
 
-describe('that a recipient has opted out', () => {
-  test('is written down as soon as the database is back, and before the message is settled', async () => {
-    away = 3
+describe('the opt-out of a recipient', () => {
+  test('is stored once the database is available again, and before the message is settled', async () => {
+    outages = 3
     const concluded = conclude.attempt(item, 1, refused)
     await clock.advance(500)
     expect([optOuts, settled]).toEqual([[], []])
@@ -98,42 +98,42 @@ describe('that a recipient has opted out', () => {
     expect(settled).toMatchObject([{ kind: 'failed', errorCode: 'RECIPIENT_REJECTED' }])
   })
 
-  test('does not keep a node that stops', async () => {
-    away = Number.POSITIVE_INFINITY
+  test('does not delay a node that is stopping', async () => {
+    outages = Number.POSITIVE_INFINITY
     stopping = true
     await conclude.attempt(item, 1, refused)
     expect([optOuts, settled.length]).toEqual([[], 1])
   })
 })
 
-describe('what its provider calls the parts of a message', () => {
+describe('the part ids of a message', () => {
   const pieces = { whole: 'a,b', ids: ['a', 'b'], total: 2 }
   const accepted: Outcome = { kind: 'accepted', providerId: 'a,b', parts: 2, pieces }
 
-  test('is noted before the message is settled, whether all of them were taken or not', async () => {
+  test('are stored before the message is settled, whether all parts were taken or not', async () => {
     await conclude.attempt(item, 1, accepted)
     await conclude.attempt(item, 2, { kind: 'unknown', detail: '1 of 2', pieces })
-    expect([noted, settled.length]).toEqual([[pieces, pieces], 2])
+    expect([storedParts, settled.length]).toEqual([[pieces, pieces], 2])
   })
 
-  test('keeps no message from being settled', async () => {
-    failsToNote = true
+  test('do not prevent the settlement if they cannot be stored', async () => {
+    failsToStoreParts = true
     await conclude.attempt(item, 1, accepted)
     expect(settled).toMatchObject([{ kind: 'sent', providerId: 'a,b' }])
   })
 })
 
-/** A lone half of a pair, and a NUL: no text of the database holds either. */
-const UNHEARD = 'no\0\ud83d'
+/** A NUL and a lone surrogate: a text column can store neither. */
+const UNSTORABLE = 'no\0\ud83d'
 
-describe('words that the store cannot hold', () => {
+describe('text of a provider that the database cannot store', () => {
   test.each<[Outcome, object]>([
     [
-      { kind: 'accepted', providerId: 'id\0', code: UNHEARD },
+      { kind: 'accepted', providerId: 'id\0', code: UNSTORABLE },
       { kind: 'sent', providerId: 'id', providerCode: 'no\ufffd' },
     ],
     [
-      { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: UNHEARD, providerCode: 'E\0 7' },
+      { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: UNSTORABLE, providerCode: 'E\0 7' },
       { kind: 'failed', errorDetail: 'no\ufffd', providerCode: 'E 7' },
     ],
     [
@@ -141,70 +141,70 @@ describe('words that the store cannot hold', () => {
       { kind: 'unknown', errorDetail: 'x'.repeat(500) },
     ],
     [
-      { kind: 'throttled', afterMs: 1, detail: UNHEARD },
+      { kind: 'throttled', afterMs: 1, detail: UNSTORABLE },
       { kind: 'queued', errorDetail: 'no\ufffd' },
     ],
     [
       { kind: 'throttled', afterMs: 1 },
       { kind: 'queued', errorDetail: 'throttled' },
     ],
-  ])('do not keep an outcome from being one: %j', async (outcome, row) => {
+  ])('is replaced or cut, and the outcome is settled: %j', async (outcome, row) => {
     await conclude.attempt(item, 1, outcome)
     expect(settled).toMatchObject([row])
   })
 
-  test('nor the parts from being noted', async () => {
+  test('is removed from part ids', async () => {
     const pieces = { whole: 'a\0,b', ids: ['a\0', 'b'], total: 3 }
     await conclude.attempt(item, 1, { kind: 'unknown', detail: '2 of 3', pieces })
-    expect(noted).toEqual([{ whole: 'a,b', ids: ['a', 'b'], total: 3 }])
+    expect(storedParts).toEqual([{ whole: 'a,b', ids: ['a', 'b'], total: 3 }])
   })
 })
 
-describe('another way for a message that was not taken', () => {
+describe('the failover of a message that was not taken', () => {
   const failover = () =>
     createFailover({
       clock,
       stopping: () => stopping,
       maxAttempts: () => 3,
       async account() {
-        if (away-- > 0) throw gone()
+        if (outages-- > 0) throw unavailable()
         return { id: item.accountId } as AccountSnapshot
       },
       world: () => ({ connections: [{ id: item.connectionId, channels: ['int_sms'] }] }) as never,
     } as unknown as FailoverDeps)
   const busy = { kind: 'retry', detail: 'busy' } as const
 
-  test('is looked for as soon as the database is back', async () => {
-    away = 3
+  test('is decided once the database is available again', async () => {
+    outages = 3
     const onward = failover().after(item, 1, busy)
     await clock.advance(600)
     expect(await onward).toEqual({ kind: 'stays', tries: 1 })
-    expect(away).toBe(-1)
+    expect(outages).toBe(-1)
   })
 
-  test('does not keep a node that stops', async () => {
-    away = Number.POSITIVE_INFINITY
+  test('is not retried by a node that is stopping', async () => {
+    outages = Number.POSITIVE_INFINITY
     stopping = true
     await expect(failover().after(item, 1, busy)).rejects.toThrow(DatabaseUnavailable)
   })
 })
 
-describe('a code that is to be sent again', () => {
+describe('a one-time code that is queued for a retry', () => {
   const retry: Outcome = { kind: 'retry', detail: 'busy' }
-  const words = () => settled.map(row => row.secret?.toString() ?? null)
+  const secrets = () => settled.map(row => row.secret?.toString() ?? null)
 
-  test('is written down sealed, by whoever still has its words', async () => {
+  test('is stored sealed if this node has its text', async () => {
     item = { ...item, messageType: 'otp', content: { ...item.content, text: 'Use 317042' } }
     await conclude.attempt(item, 1, retry)
     await conclude.attempt({ ...item, content: { ...item.content, text: null } }, 1, retry)
     await conclude.notMade({ accountId: item.accountId, id: item.id, connectionId: item.connectionId }, 1)
-    expect(words()).toEqual([JSON.stringify({ text: 'Use 317042', subject: null }), null, null])
+    expect(secrets()).toEqual([JSON.stringify({ text: 'Use 317042', subject: null }), null, null])
   })
 
-  test('alone: not what was taken, and nothing that may be read', async () => {
+  test('stores no text of an accepted code, nor of a message that is no code', async () => {
     await conclude.attempt(item, 1, retry)
     await conclude.attempt({ ...item, messageType: 'otp' }, 1, { kind: 'accepted', providerId: 'x1' })
-    expect(words()).toEqual([null, null])
+    expect(secrets()).toEqual([null, null])
   })
 })
 
@@ -212,10 +212,10 @@ const TIMES = ['attempt', 'settled', 'scheduled', 'unknown', 'sent', 'delivered'
   name => `${name}_at`,
 )
 
-describe('an answer that came late', () => {
+describe('a late submit response', () => {
   const lateDb = (row: object | null): Db => ({
     async query<R extends object>() {
-      if (away-- > 0) throw gone()
+      if (outages-- > 0) throw unavailable()
       return { rows: (row ? [row] : []) as R[], rowCount: row ? 1 : 0 }
     },
   })
@@ -254,8 +254,8 @@ describe('an answer that came late', () => {
     outcome: { kind: 'accepted', providerId: 'x1' } as const,
   })
 
-  test('is taken when the database is back', async () => {
-    away = 5
+  test('is applied once the database is available again', async () => {
+    outages = 5
     const taken = receiptsOf(row()).applyLate(item.connectionId, late())
     await clock.advance(900)
     expect(settled).toEqual([])

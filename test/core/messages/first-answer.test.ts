@@ -10,27 +10,27 @@ import { createFakeClock } from '../../support/fake-clock.ts'
 
 const clock = createFakeClock()
 const ids = createIds(clock, createRandom())
-/** Of these the word may stand in the store alone. */
+/** A send over a web session, whose outcome may be in the database only. */
 const prepared = { accountId: ids.next('acc'), senderSource: 'session', currency: 'USD' } as Prepared
 
-function hear(failure: Error, claim: KeyClaim | null) {
+function firstAnswer(failure: Error, claim: KeyClaim | null) {
   const db: Db = { query: () => Promise.reject(failure) }
   const deps = { db, clock, waiters: createWaiters(), syncWaitMs: 1_000 }
   return awaitFirstAnswer(deps, ids.next('msg'), prepared, claim, Promise.resolve(null))
 }
 
-const away = new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+const unavailable = new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
 const claim = { operation: SEND_OPERATION, key: 'a key', bodyHash: Buffer.of(1) }
 
-test('who was accepted and has no key is not told 503, by which it would be sent twice', async () => {
-  expect(await hear(away, null)).toMatchObject({ answer: 'queued' })
+test('without a key, an accepted send is answered as queued if the database is unavailable', async () => {
+  expect(await firstAnswer(unavailable, null)).toMatchObject({ answer: 'queued' })
 })
 
-test('who has a key may ask again, and what is told once must be stored', async () => {
-  await expect(hear(away, claim)).rejects.toBe(away)
+test('with a key, an unavailable database is an error, because the answer must be stored', async () => {
+  await expect(firstAnswer(unavailable, claim)).rejects.toBe(unavailable)
 })
 
-test('any other failure is none of the database being away', async () => {
+test('any other error is thrown, also without a key', async () => {
   const broken = new Error('column does not exist')
-  await expect(hear(broken, null)).rejects.toBe(broken)
+  await expect(firstAnswer(broken, null)).rejects.toBe(broken)
 })

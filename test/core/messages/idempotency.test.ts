@@ -48,7 +48,7 @@ function run(text: string, values: unknown[] = []) {
   return database.db.query({ name: `idempotency_${statements++}`, text, values })
 }
 
-/** The part of an account that answers need. */
+/** The fields of an account that are needed to render an answer. */
 const caller = () => ({ id: account, currency: 'USD' }) as AccountSnapshot
 
 async function accepted(claim: KeyClaim, more: Partial<AcceptRow> = {}): Promise<MessageId> {
@@ -61,7 +61,7 @@ async function accepted(claim: KeyClaim, more: Partial<AcceptRow> = {}): Promise
   return row.id
 }
 
-/** The key as the next request with it finds it. */
+/** The stored key as the next request with it finds it. */
 async function existing(claim: KeyClaim): Promise<ExistingKey> {
   const row = acceptRow(
     { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
@@ -74,7 +74,7 @@ async function existing(claim: KeyClaim): Promise<ExistingKey> {
 
 const claimOf = (body: SendBody = BODY, key = 'a key') => idempotency.claim(key, body)!
 
-describe('the key of a request', () => {
+describe('the idempotency key of a request', () => {
   test.each<[string | undefined, object, string | null]>([
     [undefined, {}, null],
     ['header', {}, 'header'],
@@ -83,12 +83,12 @@ describe('the key of a request', () => {
     [undefined, { options: { idempotencyKey: 'options' } }, 'options'],
     [undefined, { idempotencyKey: null, options: { idempotencyKey: 'options' } }, 'options'],
     [undefined, { options: null }, null],
-    // Of the wrong kind: the schema names them, and there is no key to store that under.
+    // Invalid keys: the schema reports them, and there is no key to store the refusal under.
     [undefined, { idempotencyKey: 7 }, null],
     [undefined, { idempotencyKey: '' }, null],
     [undefined, { idempotencyKey: 'x'.repeat(201) }, null],
     ['x'.repeat(200), {}, 'x'.repeat(200)],
-    // The schema takes it, so it must hold: characters are not UTF-16 units.
+    // The schema counts characters, not UTF-16 units, so this is valid.
     [undefined, { idempotencyKey: '📯'.repeat(200) }, '📯'.repeat(200)],
     [undefined, { idempotencyKey: '📯'.repeat(201) }, null],
   ])('header %j and %j: %j', (header, given, key) => {
@@ -96,11 +96,14 @@ describe('the key of a request', () => {
     expect(idempotency.claim(header, body)?.key ?? null).toBe(key)
   })
 
-  test.each(['', 'x'.repeat(201)])('a header of %j is refused by name', header => {
-    expect(() => idempotency.claim(header, BODY)).toThrow(/Idempotency-Key/)
-  })
+  test.each(['', 'x'.repeat(201)])(
+    'a header of %j is refused by an error that names Idempotency-Key',
+    header => {
+      expect(() => idempotency.claim(header, BODY)).toThrow(/Idempotency-Key/)
+    },
+  )
 
-  test('is no part of what is compared, wherever it stands; everything else is', () => {
+  test('does not change the hash of the body, wherever it is given; any other field does', () => {
     const hash = (given: object) =>
       idempotency.claim('k', { ...BODY, ...given } as SendBody)!.bodyHash.toString('hex')
     const plain = hash({})
@@ -109,26 +112,26 @@ describe('the key of a request', () => {
     expect(hash({ idempotencyKey: 'one', options: { idempotencyKey: 'two' } })).toBe(plain)
     expect(hash({ options: { idempotencyKey: 'two', metadata: 1 } })).toBe(hash({ options: { metadata: 1 } }))
     expect(hash({ options: { metadata: 1 } })).not.toBe(plain)
-    // Options that say nothing, be it for want of the key: the same wherever the key stands.
+    // Empty options hash like none, also if they are empty only without the key.
     expect(hash({ options: {} })).toBe(plain)
     expect(hash({ options: { idempotencyKey: 'two' }, idempotencyKey: 'one' })).toBe(hash({ options: {} }))
     expect(hash({ text: 'Hello ' })).not.toBe(plain)
   })
 })
 
-describe('a refusal', () => {
-  test('is stored once, and comes back to the byte', async () => {
+describe('a stored refusal', () => {
+  test('is stored once and replayed byte for byte', async () => {
     const claim = claimOf()
     const refused = problemAnswer(new Problem('NOT_FOUND', 'Template “ß” not found'), ids.next('msg'))
     expect(await idempotency.storeRefusal(account, claim, refused)).toBeNull()
-    // The one who came second is given what the first one stored.
+    // The second request gets what the first one stored.
     const second = await idempotency.storeRefusal(account, claim, { ...refused, body: '{"another":1}' })
     const answer = (await idempotency.replay(caller(), claim, second!)) as Answer
     expect(answer).toEqual({ ...refused, replayed: true })
     expect(await idempotency.replay(caller(), claim, await existing(claim))).toEqual(answer)
   })
 
-  test('for want of money is rebuilt from the message that was not accepted', async () => {
+  test('for insufficient balance is rebuilt from the id of the message that was not accepted', async () => {
     const claim = claimOf()
     const row = acceptRow(
       { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
@@ -143,7 +146,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('another body under the same key is a conflict', async () => {
+  test('another body under the same key is a 409 conflict', async () => {
     const claim = claimOf()
     await accepted(claim)
     const other = claimOf({ ...BODY, text: 'Other' } as SendBody)
@@ -156,8 +159,8 @@ describe('a refusal', () => {
   })
 })
 
-describe('after 24 hours', () => {
-  test('and not a moment before, the key is free', async () => {
+describe('the replay window', () => {
+  test('frees the key after 24 hours and not before', async () => {
     const claim = claimOf()
     await accepted(claim)
     await clock.advance(REPLAY_WINDOW_MS)
@@ -168,27 +171,27 @@ describe('after 24 hours', () => {
   })
 })
 
-describe('a first answer that nobody gave', () => {
-  test('is waited for while a node lives that may give it, and as long as that can take', async () => {
+describe('a first answer that was never given', () => {
+  test('is a retryable conflict while a live node may still give it, then is decided from the message', async () => {
     await run(
       'insert into nodes (host, started_at) values ($1, now() - interval $2)'.replace('$2', `'1 hour'`),
       ['living'],
     )
     const claim = claimOf()
     await accepted(claim)
-    const ask = async () => idempotency.replay(caller(), claim, await existing(claim))
-    const busy = (await ask()) as Problem
+    const replayNow = async () => idempotency.replay(caller(), claim, await existing(claim))
+    const busy = (await replayNow()) as Problem
     expect([busy.status, busy.code, busy.retryAfterSeconds]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT', 1])
     await clock.advance(SYNC_WAIT_MS + 2_999)
-    expect(await ask()).toBeInstanceOf(Problem)
+    expect(await replayNow()).toBeInstanceOf(Problem)
     await clock.advance(1)
-    expect(await ask()).toMatchObject({ status: 200, replayed: true })
+    expect(await replayNow()).toMatchObject({ status: 200, replayed: true })
   })
 
   test.each([
     ['none lives', `'1 hour'`, `'6 seconds'`],
     ['only one that started later', `'-1 hour'`, `'0 seconds'`],
-  ])('is settled at once where %s', async (_, started, seen) => {
+  ])('is decided at once from the message if the live nodes are: %s', async (_, started, seen) => {
     await run(
       `insert into nodes (host, started_at, seen_at) values ('x', now() - interval ${started}, now() - interval ${seen})`,
     )
@@ -207,7 +210,7 @@ describe('a first answer that nobody gave', () => {
     ['read', 200, 'sent'],
     ['undelivered', 200, 'sent'],
     ['failed', 400, undefined],
-  ])('is read from a message that is %s: %i %s', async (status, code, word) => {
+  ])('is decided from a message that is %s: %i %s', async (status, code, word) => {
     const claim = claimOf()
     const id = await accepted(claim)
     await run(
@@ -223,13 +226,13 @@ describe('a first answer that nobody gave', () => {
         code: 'RECIPIENT_REJECTED',
         error: expect.stringContaining('no such number'),
       })
-    // Whatever becomes of the message now: this is what was said.
+    // The answer stays the same, whatever the message becomes later.
     await run(`update messages set status = 'read' where id = $1`, [toUuid(id)])
     const again = (await idempotency.replay(caller(), claim, await existing(claim))) as Answer
     expect(again).toEqual(answer)
   })
 
-  test('a scheduled message says when, also once it is sent', async () => {
+  test('has the time of a scheduled message, even after it was sent', async () => {
     const claim = claimOf()
     const scheduledAt = clock.now() + 60_000
     const id = await accepted(claim, {
@@ -248,7 +251,7 @@ describe('a first answer that nobody gave', () => {
     })
   })
 
-  test('a 5xx is none: the key is free, and the next request is a new one', async () => {
+  test('is not a 5xx: the key is free and the next request is accepted as new', async () => {
     const claim = claimOf()
     const id = await accepted(claim)
     await run(

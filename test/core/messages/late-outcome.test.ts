@@ -39,7 +39,7 @@ async function unknownMessage(more: object = {}): Promise<string> {
   return messageId
 }
 
-test('an unknown message becomes sent by the answer that came late, and its receipt finds it', async () => {
+test('an unknown message is sent by a late submit response, with the provider’s id', async () => {
   const messageId = await unknownMessage()
   expect((await account.wallet()).held).toBeGreaterThan(0)
   smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late-1' })
@@ -48,7 +48,7 @@ test('an unknown message becomes sent by the answer that came late, and its rece
   expect((await account.message(messageId)).providerMessageId).toBe('late-1')
 })
 
-test('an unknown message that was refused gives its money back', async () => {
+test('an unknown message fails by a late rejection, and its money is released', async () => {
   const before = await account.wallet()
   const messageId = await unknownMessage()
   smsc.send('submit_sm_resp', { sequence_number: smsc.submits[1]!.sequence, command_status: 0x0b })
@@ -57,7 +57,7 @@ test('an unknown message that was refused gives its money back', async () => {
   expect(await account.wallet()).toEqual(before)
 })
 
-/** The answer to the last submit, long after anybody waited for it. */
+/** Responds to the last submit after its timeout. */
 function answerLate(status: number): void {
   smsc.send('submit_sm_resp', { sequence_number: smsc.submits.at(-1)!.sequence, command_status: status })
 }
@@ -69,11 +69,11 @@ async function attempts(messageId: string) {
     .map(({ outcome, connectionId }) => [outcome, connectionId])
 }
 
-describe('with another connection beside it', () => {
+describe('with a second connection', () => {
   let other: Gateway
   let centreId: string
 
-  /** An account of its own, whose gateway is asked after the centre, or before it. */
+  /** Creates an account with a gateway of its own, which `priorityOrder` places before or after the SMS centre. */
   async function start(priorityOrder: number): Promise<void> {
     account = await app.createAccount({ balance: 1 })
     const connections = (await app.admin('GET', '/connections')).body['data'] as {
@@ -85,12 +85,12 @@ describe('with another connection beside it', () => {
   }
   afterEach(() => other.close())
 
-  test('a message that turns out to be refused goes there, with its money', async () => {
+  test('a message that is rejected late fails over to it, with its money', async () => {
     await start(900)
     const messageId = await unknownMessage()
     const held = await account.wallet()
     answerLate(0x0b)
-    // No time passes while the gateway works, however long it takes.
+    // The clock stands still until the gateway has the submit.
     await other.peer.submitted(1)
     await reaches(messageId, 'sent')
     expect(other.peer.requests).toHaveLength(1)
@@ -103,13 +103,13 @@ describe('with another connection beside it', () => {
     const [queued, refused, ...others] = timeline
     expect([queued, ...others].flatMap(entry => entry?.status ?? [])).toEqual(['queued', 'sending', 'sent'])
     expect(others.every(({ unknownAt }) => unknownAt === undefined)).toBe(true)
-    // Since when nobody knew of it: after it began, and before it turned out.
+    // It became unknown after it began and before its outcome was stored.
     expect(refused).toMatchObject({ event: 'attempt', outcome: 'rejected', unknownAt: expect.any(String) })
     const times = [refused!.at, refused!.unknownAt!, refused!.settledAt!]
     expect(times).toEqual(times.toSorted())
   })
 
-  test('a code does not: its words were erased when nobody knew whether it had left', async () => {
+  test('a one-time code does not fail over, because its text was erased when it became unknown', async () => {
     await start(900)
     const messageId = await unknownMessage({ text: undefined, content: { otpCode: '123456' } })
     answerLate(0x0b)
@@ -118,13 +118,13 @@ describe('with another connection beside it', () => {
     expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
   })
 
-  test('one that was not taken has the tries of this connection, whatever the other took of them', async () => {
+  test('a message that was not taken is retried at its connection, however many tries the other used', async () => {
     await start(1)
     other.act(notNow)
     const messageId = await unknownMessage()
     expect(other.peer.requests).toHaveLength(2)
     smsc.behave('accept')
-    // Its third attempt, of three that it has here: the first.
+    // The third attempt in all, and the first of three tries at this connection.
     answerLate(0x08)
     submits++
     await reaches(messageId, 'sent')
@@ -137,7 +137,7 @@ describe('with another connection beside it', () => {
     ])
   })
 
-  test('and is refused in the end where nothing is left', async () => {
+  test('a message that both connections reject fails, and its money is released', async () => {
     await start(900)
     other.act(noSuchNumber)
     const messageId = await unknownMessage()

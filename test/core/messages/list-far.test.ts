@@ -7,7 +7,7 @@ import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 
-/** More than one statement looks at. */
+/** More rows than one statement reads. */
 const MANY = 120_000
 
 let app: TestApp
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await app.db.query({
     name: 'fill',
     timeoutMs: 60_000,
-    // One a second, the newest now; every 20,000th is an OTP that has failed.
+    // One per second, the newest now; every 20,000th is a failed OTP.
     text: `insert into messages (account_id, id, live, attempt, status, channel, message_type, recipient, provider,
         connection_id, sender_source, candidates, amount, funding, money, answer, error_code, ended_at)
       select $1, (lpad(to_hex($2::bigint - n * 1000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, true, 1,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** All pages of what `query` asks for, as they are where every statement takes `eachMs`. */
+/** All pages of the result of `query` if every statement takes `eachMs`. */
 async function pagesOf(query: Omit<MessageQuery, 'limit'>, eachMs: number): Promise<Message[][]> {
   let nowMs = 0
   const messages = createMessages({
@@ -55,7 +55,7 @@ async function pagesOf(query: Omit<MessageQuery, 'limit'>, eachMs: number): Prom
   return pages
 }
 
-test('a rare filter finds everything once, over as many pages as it takes time', async () => {
+test('a filter that few messages match finds each once, over more pages if statements are slow', async () => {
   const slow = await pagesOf({ messageType: 'otp' }, 1_000)
   expect(slow.map(page => page.length)).toEqual([1, 1, 1, 1, 1, 1])
   const times = slow.flat().map(({ createdAt }) => createdAt)
@@ -65,14 +65,14 @@ test('a rare filter finds everything once, over as many pages as it takes time',
   expect(fast).toEqual([slow.flat()])
 })
 
-test('what ended badly is found at once, however slow a look is', async () => {
+test('failed messages are found in one page, even if statements are slow', async () => {
   const failed = await pagesOf({ status: 'failed' }, 1_000)
   expect(failed.map(page => page.length)).toEqual([6])
   const rejected = await pagesOf({ status: 'failed', errorCode: 'MESSAGE_REJECTED' }, 1_000)
   expect(rejected.map(page => page.length)).toEqual([3])
 })
 
-test('pages within a look go on as ever, and an unfiltered list has no end before its end', async () => {
+test('a cursor continues a filtered list, an unfiltered page is full, and an empty result has no cursor', async () => {
   const path = '/api/v2/messages?messageType=otp&limit=1'
   const first = await app.call(path, { key: account.liveKey })
   const second = await app.call(`${path}&cursor=${first.body['nextCursor']}`, { key: account.liveKey })

@@ -42,7 +42,7 @@ async function funded(): Promise<AccountId> {
   return id
 }
 
-/** An account whose plan pays for its messages. */
+/** An account whose messages are paid from a pool. */
 async function pooled(): Promise<AccountId> {
   const id = await funded()
   await database.db.query({
@@ -60,7 +60,7 @@ async function accepted(accountId: AccountId, more: Partial<AcceptRow> = {}): Pr
   return row
 }
 
-/** A message of which nobody knows whether it was taken, and whose provider's id is known. */
+/** An unknown message whose provider's id is recorded. */
 async function unknown(accountId: AccountId, providerId: string): Promise<AcceptRow> {
   const row = await accepted(accountId)
   const settled = settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: NOW })
@@ -73,7 +73,7 @@ async function unknown(accountId: AccountId, providerId: string): Promise<Accept
   return row
 }
 
-/** As if it had come before its message was known. */
+/** Parks a receipt, as if it had arrived before the submit response. */
 async function park(providerId: string, status: 'delivered' | 'failed' = 'delivered'): Promise<void> {
   await database.db.query({
     name: 'order_park',
@@ -87,7 +87,7 @@ function receipt(providerId: string) {
   return { connectionId, providerId, status: 'delivered' as const, ...nothing, eventId: ids.next('evt') }
 }
 
-/** Locks as somebody else does who needs both, one after the other; fails where the work has the second one and waits for the first. */
+/** Takes two locks, one after the other, as another transaction would; fails if the work holds the second and waits for the first. */
 async function crossing(
   first: (tx: Db) => Promise<unknown>,
   work: () => Promise<unknown>,
@@ -150,7 +150,7 @@ test('parked receipts lock all their messages before any wallet', async () => {
   expect(await statuses(one, two)).toEqual(['delivered', 'delivered'])
 })
 
-test('and the wallets in the order of their accounts, whatever came first', async () => {
+test('parked receipts lock wallets in the order of their accounts, whatever came first', async () => {
   const other = await funded()
   const later = await unknown(other, 'of the later account')
   const earlier = await unknown(account, 'of the earlier account')
@@ -160,7 +160,7 @@ test('and the wallets in the order of their accounts, whatever came first', asyn
   expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
 })
 
-test('so do the receipts of parts', async () => {
+test('receipts of parts lock all their messages before any wallet', async () => {
   const rows: AcceptRow[] = []
   for (const name of ['first', 'second']) {
     rows.push(await unknown(account, `${name},…`))
@@ -174,7 +174,7 @@ test('so do the receipts of parts', async () => {
   expect(await statuses(...rows)).toEqual(['delivered', 'delivered'])
 })
 
-test('receipts lock messages in the order of their accounts, whatever their provider calls them', async () => {
+test('receipts lock messages in the order of their accounts, whatever their provider ids are', async () => {
   const other = await funded()
   const later = await unknown(other, 'a')
   const earlier = await unknown(account, 'z')
@@ -183,10 +183,10 @@ test('receipts lock messages in the order of their accounts, whatever their prov
   expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
 })
 
-test('what is taken back is locked, begun or not, before any wallet', async () => {
+test('a withdrawal locks all its messages, begun or not, before any wallet', async () => {
   const begun = await accepted(account)
   const waits = await accepted(account, { status: 'queued', begun: false, owned: false })
-  /** As a cancel does. */
+  /** Takes the locks that a cancel takes. */
   const hold = async (tx: Db) => {
     await tx.query({
       name: 'order_outbox',
@@ -199,7 +199,7 @@ test('what is taken back is locked, begun or not, before any wallet', async () =
   expect(await statuses(begun, waits)).toEqual(['cancelled', 'cancelled'])
 })
 
-test('outcomes give back to plans in the order of their accounts, what a parked receipt gives back included', async () => {
+test('outcomes lock pools in the order of their accounts, also those that a parked receipt returns to', async () => {
   const [earlier, later] = [await pooled(), await pooled()]
   const refusedAfterAll = await accepted(earlier, { pooled: true })
   const refused = await accepted(later, { pooled: true })

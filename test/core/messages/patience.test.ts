@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createPatience } from '../../../src/core/messages/patience.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-test('a wait ends after its time, and at most the shared timer’s quarter of a second later', async () => {
+test('a wait ends after its time, at most 250 ms late because of the shared timer', async () => {
   const clock = createFakeClock()
   const patience = createPatience(clock, 3_000)
   const ended: number[] = []
@@ -18,18 +18,18 @@ test('a wait ends after its time, and at most the shared timer’s quarter of a 
   }
 })
 
-test('who left is not told, and who waits is told once', async () => {
+test('the end of a wait is called once, and not at all if the wait was left before', async () => {
   const clock = createFakeClock()
   const patience = createPatience(clock, 1_000)
-  const told: string[] = []
-  const gone = patience.enter(() => told.push('gone'))
-  const stays = patience.enter(() => told.push('stays'))
-  patience.leave(gone)
+  const called: string[] = []
+  const left = patience.enter(() => called.push('gone'))
+  const stays = patience.enter(() => called.push('stays'))
+  patience.leave(left)
   await clock.advance(5_000)
   patience.leave(stays)
   await clock.advance(5_000)
-  expect(told).toEqual(['stays'])
-  expect([gone.hasTimedOut, stays.hasTimedOut]).toEqual([false, true])
+  expect(called).toEqual(['stays'])
+  expect([left.hasTimedOut, stays.hasTimedOut]).toEqual([false, true])
 })
 
 test('many waits share few timers', async () => {

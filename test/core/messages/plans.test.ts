@@ -40,12 +40,12 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
-/** Enough that a plan by statistics would have changed its mind long before. */
+/** Enough rows that the planner would choose other plans if it had statistics. */
 const MANY = 200_000
 const DAY_MS = 24 * 3_600_000
 
 let database: TestDatabase
-/** A session that may wait for the filling of the tables. */
+/** With a query timeout that is long enough to fill the tables. */
 let db: Database
 let node: number
 const ids = createIds(systemClock, createRandom())
@@ -79,7 +79,7 @@ async function addAccount(account: AccountId, pooled: boolean): Promise<void> {
   })
 }
 
-/** Lets nobody count what is in the tables, as after a restore or in a busy first hour: plans of the empty ones stay in use. */
+/** Turns off autovacuum, so that plans made for empty tables stay in use, as after a restore or in a busy first hour. */
 async function forbidStatistics(): Promise<void> {
   await inOrder([
     'alter table idempotency set (autovacuum_enabled = off)',
@@ -97,7 +97,7 @@ async function forbidStatistics(): Promise<void> {
 
 async function fill(): Promise<void> {
   await inOrder([
-    // No temporary one: that it is there changes the search path, and whatever was planned is planned anew.
+    // Not a temporary table: it would change the search path, and so discard the cached plans.
     `create table many as
        select uuid_at(now()) as id, gen_random_uuid() as account_id, n from generate_series(1, ${MANY}) n`,
     `insert into messages (account_id, id, live, attempt, status, channel, message_type, recipient, provider,
@@ -121,7 +121,7 @@ async function inOrder(statements: readonly string[]): Promise<void> {
   for (const text of statements) await db.query({ name: `fill_${text.slice(0, 40)}`, text })
 }
 
-/** The tables that the work read from end to end, by what the session counts of itself; thousands of rows by an index are no better. */
+/** The tables that the work scanned, or of which it read more than `mostByIndex` rows by an index, by the session’s counters. */
 async function scanned(work: (tx: Db) => Promise<unknown>, mostByIndex = 1_000): Promise<string[]> {
   return db.transaction(async tx => {
     const before = await countReads(tx)
@@ -191,7 +191,7 @@ function settlesOf(rows: readonly AcceptRow[]) {
   })
 }
 
-/** Everything that happens per message or is asked per request, each on its own. */
+/** Every statement that runs per message or per request, with the tables that it scanned, if any. */
 async function callEverything(): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   const nowMs = Date.now()
@@ -259,7 +259,7 @@ async function callEverything(): Promise<Record<string, string[]>> {
   return found
 }
 
-/** Receipts that name our attempts: one whose end nobody knows, one that waits for its next, and one of a part. */
+/** Applies receipts that name our attempts: of an unknown message, of one that waits for its retry, and of a part. */
 async function adoptEchoes(): Promise<string[]> {
   const nowMs = Date.now()
   const [lost, denied, inParts] = rowsOf(3).map(row => ({ ...row, accountId: accounts[0]!, parts: 2 }))
@@ -296,25 +296,25 @@ async function adoptEchoes(): Promise<string[]> {
   return tables
 }
 
-describe('nothing on the way of a message reads a table from end to end', () => {
-  test('on empty tables', async () => {
+describe('the statements that run for messages', () => {
+  test('scan no table but message_parts while the tables are empty', async () => {
     expect(await callEverything()).toEqual({})
     expect(await adoptEchoes()).toEqual(['message_parts'])
   })
 
-  test('on large ones that nobody has analysed', async () => {
+  test('scan no table of many rows that has no statistics', async () => {
     await fill()
     expect(await callEverything()).toEqual({})
     const far = Array.from({ length: 20 }, (_, at) => receiptOf(`ref ${(at + 1) * (MANY / 20)}`))
     expect(await scanned(tx => applyReceipts(tx, Date.now(), far))).toEqual([])
   }, 120_000)
 
-  test('what looks for the dead, the lost and the parked reads nothing but those', async () => {
+  test('scan only message_parts and the outbox if they belong to chores', async () => {
     const nowMs = Date.now()
-    // Of the parts the first alone: whether there are any.
+    // Of `message_parts` only the first row is read, to see whether there is any.
     const read = (work: (tx: Db) => Promise<unknown>) => scanned(work, MANY)
     expect(await adoptEchoes()).toEqual(['message_parts'])
-    // Most are for nobody, and are not looked at again and again.
+    // Most parked receipts match no message, and are not read each time.
     expect(await scanned(tx => applyParked(tx, nowMs, nowMs - 300_000))).toEqual(['message_parts'])
     expect(await read(tx => applyParked(tx, nowMs))).toEqual(['message_parts'])
     expect(await read(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS, 1_000))).toEqual(['outbox'])
@@ -331,7 +331,7 @@ describe('nothing on the way of a message reads a table from end to end', () => 
     expect(await scanned(tx => failStranded(tx, nowMs, 500))).toEqual([])
   })
 
-  test('and this test sees it when something does', async () => {
+  test('are reported by this test if they scan a table', async () => {
     const readAll = (tx: Db) => tx.query({ name: 'read_all', text: 'select count(amount) from messages' })
     expect(await scanned(readAll)).toContain('messages_other')
   })

@@ -14,7 +14,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
-/** What a pool gets back when its month turns between a message's steps: what this month counted, and no more. */
+/** What is returned to a pool if a new month starts between the steps of a message: only what that month counted. */
 
 const NODE = 1
 const MAY = Date.UTC(2026, 4, 1)
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** One message that was accepted an hour before the month turned, out of a pool of its own channel. */
+/** A message accepted from the pool of its channel an hour before the new month. */
 beforeEach(async () => {
   clock = createFakeClock(MAY - HOUR_MS)
   ids = createIds(clock, createRandom())
@@ -67,8 +67,8 @@ async function used(): Promise<number[]> {
   return rows.map(row => row.used)
 }
 
-/** Over to SMS, where its second attempt begins. */
-async function moves(): Promise<void> {
+/** Fails the message over to SMS and begins its second attempt there. */
+async function failOverToSms(): Promise<void> {
   const left = {
     accountId: account,
     id,
@@ -95,7 +95,7 @@ async function moves(): Promise<void> {
   ])
 }
 
-async function ends(
+async function endAttempt(
   attempt: number,
   kind: 'failed' | 'sent',
   providerId: string | null = null,
@@ -112,31 +112,31 @@ const [first, connection] = [1, 2].map(() => createIds(createFakeClock(MAY), cre
 ]
 
 describe('a message of last month', () => {
-  test('is not given back to a pool that has begun anew', async () => {
+  test('is not returned to a pool that has started a new month', async () => {
     await clock.advance(2 * HOUR_MS)
-    // Somebody's send begins the pools' new month.
+    // Another send starts the new month of the pools.
     const other = acceptRow(
       { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
       { channel: 'official_chatapp', pooled: true },
     )
     await acceptSends(database.db, NODE, clock.now(), [other], false)
     expect(await used()).toEqual([1, 0])
-    await ends(1, 'failed')
+    await endAttempt(1, 'failed')
     expect(await used()).toEqual([1, 0])
   })
 
-  test('that a failover counts in the new month is given back when it fails there too', async () => {
+  test('that a failover counted in the new month is returned when it fails', async () => {
     await clock.advance(2 * HOUR_MS)
-    await moves()
+    await failOverToSms()
     expect(await used()).toEqual([0, 1])
-    await ends(2, 'failed')
+    await endAttempt(2, 'failed')
     expect(await used()).toEqual([0, 0])
   })
 
-  test('likewise when the provider refuses it after all', async () => {
+  test('that a failover counted in the new month is returned when a receipt rejects it', async () => {
     await clock.advance(2 * HOUR_MS)
-    await moves()
-    await ends(2, 'sent', 'later-refused')
+    await failOverToSms()
+    await endAttempt(2, 'sent', 'later-refused')
     const receipt = {
       connectionId: connection,
       providerId: 'later-refused',
@@ -151,8 +151,8 @@ describe('a message of last month', () => {
     expect(await used()).toEqual([0, 0])
   })
 
-  test('is not given back twice: not to the month after that of its failover', async () => {
-    await moves()
+  test('that failed over last month is not returned to the new month', async () => {
+    await failOverToSms()
     expect(await used()).toEqual([3, 4])
     await clock.advance(2 * HOUR_MS)
     const other = acceptRow(
@@ -160,13 +160,13 @@ describe('a message of last month', () => {
       { channel: 'local_sms', pooled: true },
     )
     await acceptSends(database.db, NODE, clock.now(), [other], false)
-    await ends(2, 'failed')
+    await endAttempt(2, 'failed')
     expect(await used()).toEqual([0, 1])
   })
 })
 
-describe('a message whose month turned between its request and its accept', () => {
-  /** Of the last hour of April, and counted in May. */
+describe('a message with a request in the last month and an accept in the new one', () => {
+  /** Its id is of the last hour of April; it is counted in May. */
   let late: MessageId
 
   beforeEach(async () => {
@@ -181,34 +181,34 @@ describe('a message whose month turned between its request and its accept', () =
     id = late
   })
 
-  test('is given back to the month that counted it when it fails', async () => {
-    await ends(1, 'failed')
+  test('is returned to the new month when it fails', async () => {
+    await endAttempt(1, 'failed')
     expect(await used()).toEqual([0, 0])
   })
 
-  test('likewise when it goes over to another channel', async () => {
-    await moves()
+  test('is returned when it fails over to another channel, whose pool gets it back when it fails there', async () => {
+    await failOverToSms()
     expect(await used()).toEqual([0, 1])
-    await ends(2, 'failed')
+    await endAttempt(2, 'failed')
     expect(await used()).toEqual([0, 0])
   })
 
-  test('is not given back to the month after that', async () => {
+  test('is not returned to the month after the new one', async () => {
     await clock.advance(JUNE - clock.now())
     const other = acceptRow(
       { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
       { channel: 'official_chatapp', pooled: true },
     )
     await acceptSends(database.db, NODE, clock.now(), [other], false)
-    await ends(1, 'failed')
+    await endAttempt(1, 'failed')
     expect(await used()).toEqual([1, 0])
   })
 })
 
-test('a message of a node whose clock is ahead is not given back to the month after the one that counted it', async () => {
+test('a message with an id of the next month is not returned to that month if this one counted it', async () => {
   const ahead = createFakeClock(MAY + 1_000)
   id = createIds(ahead, createRandom()).next('msg')
-  // Accepted by a node that has April still.
+  // Accepted by a node whose clock is still in April.
   const row = acceptRow(
     { accountId: account, id, connectionId: connection, dueAt: clock.now() },
     { channel: 'official_chatapp', pooled: true },
@@ -221,18 +221,18 @@ test('a message of a node whose clock is ahead is not given back to the month af
     { channel: 'official_chatapp', pooled: true },
   )
   await acceptSends(database.db, NODE, clock.now(), [other], false)
-  await ends(1, 'failed')
+  await endAttempt(1, 'failed')
   expect(await used()).toEqual([1, 0])
 })
 
-test('a month is that of the calendar, wherever the one before it ended', async () => {
+test('a pool is next reset on the first of a month, whatever day its last reset was', async () => {
   await database.db.query({
     name: 'month_last_day',
     text: "update pools set resets_at = '2026-03-31T00:00:00Z' where account_id = $1 and id = 2",
     values: [toUuid(account)],
   })
   await clock.advance(2 * HOUR_MS)
-  await moves()
+  await failOverToSms()
   const { rows } = await database.db.query<{ resets_at: Date }>({
     name: 'month_reset',
     text: 'select resets_at from pools where account_id = $1',
@@ -241,7 +241,7 @@ test('a month is that of the calendar, wherever the one before it ended', async 
   expect(rows.map(row => row.resets_at.getTime())).toEqual([JUNE, JUNE])
 })
 
-test('a month is that of UTC, whatever the time zone of the database', async () => {
+test('the months of a pool are in UTC, whatever the time zone of the database', async () => {
   await database.db.transaction(async tx => {
     await tx.query({ name: 'month_zone', text: "set local time zone 'America/New_York'" })
     const { rows } = await tx.query<{ january: boolean; february: boolean }>({
@@ -253,9 +253,9 @@ test('a month is that of UTC, whatever the time zone of the database', async () 
   })
 })
 
-describe('a pool that begins anew at the very moment in which one of its last month ends', () => {
-  /** Somebody's send has begun the new month, and is written down once the end waits for its pool. */
-  async function meanwhile(end: () => Promise<unknown>): Promise<void> {
+describe('a pool that starts a new month while a message of the last month ends', () => {
+  /** Another send starts the new month, in a transaction that commits once `end` waits for the pool. */
+  async function endWhileMonthStarts(end: () => Promise<unknown>): Promise<void> {
     await clock.advance(2 * HOUR_MS)
     const other = acceptRow(
       { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
@@ -271,10 +271,10 @@ describe('a pool that begins anew at the very moment in which one of its last mo
     expect(await used()).toEqual([1, 0])
   }
 
-  test('is given nothing back where it fails', () => meanwhile(() => ends(1, 'failed')))
+  test('gets nothing back when the message fails', () => endWhileMonthStarts(() => endAttempt(1, 'failed')))
 
-  test('is given nothing back where the provider refuses it after all', async () => {
-    await ends(1, 'sent', 'refused-meanwhile')
+  test('gets nothing back when a receipt rejects the message', async () => {
+    await endAttempt(1, 'sent', 'refused-meanwhile')
     const receipt = {
       connectionId: first,
       providerId: 'refused-meanwhile',
@@ -285,21 +285,21 @@ describe('a pool that begins anew at the very moment in which one of its last mo
       detail: null,
       eventId: ids.next('evt'),
     }
-    await meanwhile(() => applyReceipts(database.db, clock.now(), [receipt]))
+    await endWhileMonthStarts(() => applyReceipts(database.db, clock.now(), [receipt]))
   })
 
-  test('is given nothing back where it is cancelled', async () => {
+  test('gets nothing back when the message is cancelled', async () => {
     await database.db.query({
       name: 'month_waits',
       text: `with w as (update outbox set begun = false, owner = null where message_id = $1)
              update messages set status = 'queued' where id = $1`,
       values: [toUuid(id)],
     })
-    await meanwhile(() => cancelMessage(database.db, clock.now(), account, id))
+    await endWhileMonthStarts(() => cancelMessage(database.db, clock.now(), account, id))
   })
 })
 
-test('takes pools in the order in which they are given back, whichever of them its items need first', async () => {
+test('an accept locks pools in the order in which returns do, whatever the order of its items', async () => {
   const rows = ['local_sms', 'official_chatapp'].map(channel =>
     acceptRow(
       { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
@@ -318,7 +318,7 @@ test('takes pools in the order in which they are given back, whichever of them i
     await hold(1)
     accepting = acceptSends(db, NODE, clock.now(), rows, false)
     await lookUntil(waiting, n => n === 1, 2_000)
-    // Had it the second one by now, each would wait for the other.
+    // Fails if the accept holds the second pool by now, which would be a deadlock.
     await hold(2)
   })
   expect(await accepting).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }])

@@ -9,7 +9,7 @@ describe('the time of a scheduled message', () => {
     expect(readSchedule('2030-01-31T09:00:00+01:00', PLAN, NOW_MS)).toBe(Date.UTC(2030, 0, 31, 8))
   })
 
-  test('is none where none is given', () => {
+  test('is null if none is given, even if the plan does not allow scheduling', () => {
     expect(readSchedule(undefined, { ...PLAN, allowsScheduling: false }, NOW_MS)).toBeNull()
   })
 
@@ -23,7 +23,7 @@ describe('the time of a scheduled message', () => {
     expect(() => readSchedule(text, PLAN, NOW_MS)).toThrow(reason)
   })
 
-  test('is refused for what it is before the plan is asked', () => {
+  test('in the past is refused as such before the plan is checked', () => {
     const plan = { ...PLAN, allowsScheduling: false }
     expect(() => readSchedule('2029-12-31T00:00:00Z', plan, NOW_MS)).toThrow(/future/)
   })

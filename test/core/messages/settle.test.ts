@@ -36,7 +36,7 @@ const OTHER_NODE = 2
 let database: TestDatabase
 let clock: FakeClock
 let account: AccountId
-/** What runs after a statement was carried out and before its answer would have come; then the answer is lost. */
+/** Runs once the next `settle_attempts` has been executed; then its response is lost. */
 let interfere: (() => Promise<void>) | null
 let settle: Settle
 const ids = createIds(createFakeClock(Date.UTC(2026, 3, 1)), createRandom())
@@ -105,7 +105,7 @@ async function statuses(): Promise<string[]> {
   return rows.map(({ status }) => status)
 }
 
-/** Lets time pass until the work is done. */
+/** Advances the clock until the work is done. */
 async function during<T>(work: Promise<T>): Promise<T> {
   let done = false
   const end = () => {
@@ -119,8 +119,8 @@ async function during<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-describe('many words in one flush', () => {
-  test('one that the database refuses fails alone', async () => {
+describe('a flush of several outcomes and receipts', () => {
+  test('an outcome that the database refuses does not fail the others', async () => {
     const messages = await accepted(9)
     const results = await Promise.allSettled(
       messages.map((id, at) =>
@@ -131,19 +131,19 @@ describe('many words in one flush', () => {
     expect(await statuses()).toEqual(messages.map((_, at) => (at === 4 ? 'sending' : 'sent')))
   })
 
-  test('a centre that gives every message the same id costs nobody his settlement', async () => {
+  test('settles every message of a provider that gives all of them the same id', async () => {
     const messages = await accepted(12)
-    const told = await Promise.all(
+    const actual = await Promise.all(
       messages.map(id => settle.attempt(outcome(id, { providerId: '0', answer: 'sent' }))),
     )
-    expect(told).toEqual(messages.map(() => ({ answer: 'sent' })))
+    expect(actual).toEqual(messages.map(() => ({ answer: 'sent' })))
     expect(await statuses()).toEqual(messages.map(() => 'sent'))
-    // Its receipt can only be for one of them.
+    // The receipt can be for only one of them.
     expect(await settle.receipt(receipt('0'))).toBe(true)
     expect((await statuses()).filter(status => status === 'delivered')).toHaveLength(1)
   })
 
-  test('receipts that came before the answer apply behind it, in their order', async () => {
+  test('receipts that arrive before the submit response are applied after it, in order', async () => {
     const [id] = await accepted(1)
     const early = [settle.receipt(receipt('early')), settle.receipt(receipt('early', 'read'))]
     expect(await Promise.all(early)).toEqual([false, false])
@@ -158,18 +158,18 @@ describe('many words in one flush', () => {
     expect(rows).toEqual([{ whole: true }])
   })
 
-  test('a receipt that fails does not take the outcomes of its flush with it', async () => {
+  test('a receipt that fails does not fail the outcomes of the same flush', async () => {
     const [id] = await accepted(1)
-    const [told, failed] = await Promise.allSettled([
+    const [actual, failed] = await Promise.allSettled([
       settle.attempt(outcome(id!, { answer: 'sent' })),
       settle.receipt({ ...receipt('whatever'), detail: 'a\u0000b' }),
     ])
-    expect(told).toEqual({ status: 'fulfilled', value: { answer: 'sent' } })
+    expect(actual).toEqual({ status: 'fulfilled', value: { answer: 'sent' } })
     expect(failed.status).toBe('rejected')
   })
 })
 
-test('receipts find a message for a week after it was sent, however long it had waited to be', async () => {
+test('receipts are matched for a week after the send, also of a message scheduled a month ahead', async () => {
   const DAY_MS = 86_400_000
   const id = ids.next('msg')
   const scheduledAt = clock.now() + 30 * DAY_MS
@@ -187,7 +187,7 @@ test('receipts find a message for a week after it was sent, however long it had 
   expect(await settle.receipt(receipt('a month later', 'read'))).toBe(false)
 })
 
-test('provider ids that are old enough go page by page, each page read once', async () => {
+test('the sweep of provider ids deletes the old ones of the given pages and keeps the recent ones', async () => {
   const { db } = database
   const ids = async () => {
     const { rows } = await db.query<{ old: number; young: number }>({
@@ -224,7 +224,7 @@ test('provider ids that are old enough go page by page, each page read once', as
   expect(await ids()).toEqual({ old: 0, young: 1_000 })
 })
 
-describe('a receipt that says refused after all', () => {
+describe('a receipt that reports a rejection after the submit', () => {
   async function wallet() {
     const { rows } = await database.db.query({
       name: 'settle_wallet_of',
@@ -244,7 +244,7 @@ describe('a receipt that says refused after all', () => {
     return rows[0]
   }
 
-  /** As a receipt does that names our own id of the attempt. */
+  /** Records the provider’s id of a message, as a receipt does that names our own id of the attempt. */
   async function nameAttempt(id: MessageId, providerId: string): Promise<void> {
     await database.db.query({
       name: 'settle_name',
@@ -255,7 +255,7 @@ describe('a receipt that says refused after all', () => {
 
   const FAILED = { status: 'failed', money: 'released', error_code: 'CHATAPP_NOT_REGISTERED', ended: true }
 
-  test('gives back what was captured, once', async () => {
+  test('returns the captured money once', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: 'late', answer: 'sent' }))
     expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
@@ -267,7 +267,7 @@ describe('a receipt that says refused after all', () => {
     expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
   })
 
-  test('gives back what an attempt without an answer holds, and closes it', async () => {
+  test('releases the hold of an unknown message and ends it', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
     await settle.receipt(receipt('named', 'failed'))
@@ -279,7 +279,7 @@ describe('a receipt that says refused after all', () => {
     expect(await closeUnknown(database.db, clock.now() + 86_400_000, 10)).toBe(0)
   })
 
-  test('is found by its age, or by the attempt that it names, unless all are looked at', async () => {
+  test('is applied by applyParked if it was parked since the given time, or if it names an attempt', async () => {
     const [plain, named] = await accepted(2)
     for (const id of [plain!, named!]) {
       await settle.attempt(outcome(id, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
@@ -294,7 +294,7 @@ describe('a receipt that says refused after all', () => {
     expect(await applyParked(database.db, nowMs, nowMs)).toBe(1)
   })
 
-  test('is kept until the answer to its submit has come', async () => {
+  test('is parked until the submit response arrives', async () => {
     const [id] = await accepted(1)
     expect(await settle.receipt(receipt('soon', 'failed'))).toBe(false)
     await settle.attempt(outcome(id!, { providerId: 'soon', answer: 'sent' }))
@@ -302,7 +302,7 @@ describe('a receipt that says refused after all', () => {
     expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
   })
 
-  test('says nothing of a message that has gone on over another connection', async () => {
+  test('has no effect on a message that has failed over to another connection', async () => {
     const [id] = await accepted(1)
     const other = ids.next('cnn')
     await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
@@ -333,7 +333,7 @@ describe('a receipt that says refused after all', () => {
     expect(await statuses()).toEqual(['delivered'])
   })
 
-  test('says nothing of a message that has arrived', async () => {
+  test('has no effect on a delivered message', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: 'there', answer: 'sent' }))
     await settle.receipt(receipt('there', 'delivered'))
@@ -342,8 +342,8 @@ describe('a receipt that says refused after all', () => {
   })
 })
 
-describe('a receipt of an attempt that its provider said it did not take', () => {
-  /** After one such attempt it waits for the next. */
+describe('a receipt for an attempt that the provider had reported as not taken', () => {
+  /** A message that waits for its retry after such an attempt. */
   async function waiting(): Promise<MessageId> {
     const [id] = await accepted(1)
     const later = { kind: 'queued', dueAt: clock.now() + 60_000, errorDetail: 'later' } as const
@@ -351,8 +351,8 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     return id!
   }
 
-  /** One that names our own id of the attempt. */
-  async function hear(
+  /** Applies a receipt that names our own id of the attempt. */
+  async function receive(
     id: MessageId,
     status: ReceiptRow['status'],
     more: Partial<ReceiptAttempt> = {},
@@ -363,8 +363,8 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     await applyParked(database.db, clock.now())
   }
 
-  /** What is begun of it by whoever comes when it is due. */
-  async function begins(id: MessageId): Promise<(number | null)[]> {
+  /** The number of the attempt that begins when the message is due; null if none may begin. */
+  async function beginWhenDue(id: MessageId): Promise<(number | null)[]> {
     await clock.advance(60_000)
     await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
     return beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)
@@ -392,43 +392,46 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
   const HELD = { balance: 9_990, held: 10, captured: 0 }
   const PAID = { balance: 9_990, held: 0, captured: 10 }
 
-  test.each(['sent', 'delivered', 'read'] as const)('ends its wait: %s, and paid once', async status => {
-    const id = await waiting()
-    await hear(id, status)
-    expect(await shown()).toEqual({
-      status,
-      money: 'captured',
-      provider_id: `of ${id}`,
-      provider_code: null,
-      error_detail: null,
-      connection_id: toUuid(connectionId),
-    })
-    expect(await wallet()).toEqual(PAID)
-    expect(await begins(id)).toEqual([null])
-    await hear(id, 'read')
-    expect(await statuses()).toEqual(['read'])
-    expect(await wallet()).toEqual(PAID)
-  })
+  test.each(['sent', 'delivered', 'read'] as const)(
+    'cancels the retry: the message is %s and captured once',
+    async status => {
+      const id = await waiting()
+      await receive(id, status)
+      expect(await shown()).toEqual({
+        status,
+        money: 'captured',
+        provider_id: `of ${id}`,
+        provider_code: null,
+        error_detail: null,
+        connection_id: toUuid(connectionId),
+      })
+      expect(await wallet()).toEqual(PAID)
+      expect(await beginWhenDue(id)).toEqual([null])
+      await receive(id, 'read')
+      expect(await statuses()).toEqual(['read'])
+      expect(await wallet()).toEqual(PAID)
+    },
+  )
 
-  test('also where a node holds it already', async () => {
+  test('ends a message that a node has already claimed for its retry', async () => {
     const id = await waiting()
     await clock.advance(60_000)
     const claimed = await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
     expect(claimed.map(row => row.id)).toContain(id)
-    await hear(id, 'delivered')
-    expect(await begins(id)).toEqual([null])
+    await receive(id, 'delivered')
+    expect(await beginWhenDue(id)).toEqual([null])
     expect(await statuses()).toEqual(['delivered'])
     await releaseRows(database.db, NODE, [{ accountId: account, id }])
     expect(await wallet()).toEqual(PAID)
   })
 
-  test('and where it waits for another connection of its channel', async () => {
+  test('ends a message that has failed over to another connection of the same channel', async () => {
     const [id] = await accepted(1)
-    await goesOn(id!, 'local_sms')
-    await hear(id!, 'delivered')
+    await failOverTo(id!, 'local_sms')
+    await receive(id!, 'delivered')
     expect(await shown()).toMatchObject({ status: 'delivered', connection_id: toUuid(connectionId) })
     expect(await wallet()).toEqual(PAID)
-    expect(await begins(id!)).toEqual([null])
+    expect(await beginWhenDue(id!)).toEqual([null])
   })
 
   test.each<[string, () => Promise<MessageId>, ReceiptRow['status'], () => Partial<ReceiptAttempt>]>([
@@ -436,26 +439,26 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     ['that was never made', waiting, 'delivered', () => ({ attempt: 2 })],
     ['of another connection', waiting, 'delivered', () => ({ connectionId: ids.next('cnn') })],
     ['of one part of many', inParts, 'delivered', () => ({ ofPart: true })],
-  ])('says nothing of one %s', async (_, wait, status, echo) => {
+  ])('has no effect for an attempt %s', async (_, wait, status, echo) => {
     const id = await wait()
-    await hear(id, status, echo())
+    await receive(id, status, echo())
     expect(await statuses()).toEqual(['queued'])
     expect(await wallet()).toEqual(HELD)
-    expect(await begins(id)).toEqual([2])
+    expect(await beginWhenDue(id)).toEqual([2])
   })
 
-  test('nor of one that has gone on over another channel, at another price', async () => {
+  test('has no effect on a message that has failed over to another channel at another price', async () => {
     const [id] = await accepted(1)
-    await goesOn(id!, 'int_sms')
-    await hear(id!, 'delivered')
+    await failOverTo(id!, 'int_sms')
+    await receive(id!, 'delivered')
     expect(await statuses()).toEqual(['queued'])
     expect(await wallet()).toEqual({ balance: 9_970, held: 30, captured: 0 })
   })
 
-  test('nor of one whose next attempt is under way', async () => {
+  test('has no effect once the next attempt has begun', async () => {
     const id = await waiting()
-    expect(await begins(id)).toEqual([2])
-    await hear(id, 'delivered')
+    expect(await beginWhenDue(id)).toEqual([2])
+    await receive(id, 'delivered')
     expect(await statuses()).toEqual(['sending'])
     expect(await settle.attempt(outcome(id, { attempt: 2, answer: 'sent' }))).toEqual({ answer: 'sent' })
     expect(await wallet()).toEqual(PAID)
@@ -471,7 +474,7 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
     return id
   }
 
-  async function goesOn(id: MessageId, channel: 'local_sms' | 'int_sms'): Promise<void> {
+  async function failOverTo(id: MessageId, channel: 'local_sms' | 'int_sms'): Promise<void> {
     const refused = { outcome: 'rejected', code: null, providerCode: null, detail: 'not here' } as const
     const there = {
       connectionId: ids.next('cnn'),
@@ -489,7 +492,7 @@ describe('a receipt of an attempt that its provider said it did not take', () =>
   }
 })
 
-describe('a message that its provider has taken apart', () => {
+describe('a message that its provider has split into parts', () => {
   type Node = ReturnType<typeof node>
 
   function node() {
@@ -509,7 +512,7 @@ describe('a message that its provider has taken apart', () => {
     return { parts, receipts }
   }
 
-  const hear = (at: Node, providerId: string, status = 'delivered', more: object = {}) =>
+  const receive = (at: Node, providerId: string, status = 'delivered', more: object = {}) =>
     at.receipts.apply(connectionId, [
       {
         kind: 'receipt',
@@ -531,7 +534,7 @@ describe('a message that its provider has taken apart', () => {
     return rows[0]
   }
 
-  /** Sent, in parts that go by `<id>-a`, `<id>-b` and `<id>-c`. */
+  /** A sent message with the part ids `<id>-a`, `<id>-b` and `<id>-c`. */
   async function sentInParts(at: Node, total = 3) {
     const [id] = await accepted(1)
     const partIds = ['a', 'b', 'c'].map(letter => `${id}-${letter}`)
@@ -541,43 +544,43 @@ describe('a message that its provider has taken apart', () => {
     return { id: id!, partIds: partIds as [string, string, string] }
   }
 
-  test('is delivered when all its parts are, in any order and whichever node hears of them', async () => {
+  test('is delivered once all its parts are, in any order and with receipts on two nodes', async () => {
     const [here, there] = [node(), node()]
     const { id, partIds } = await sentInParts(here)
     const [a, b, c] = partIds
-    await hear(there, c)
-    await hear(here, b, 'sent')
-    await hear(here, a)
-    await hear(there, a)
+    await receive(there, c)
+    await receive(here, b, 'sent')
+    await receive(here, a)
+    await receive(there, a)
     expect(await shown(id)).toMatchObject({ status: 'sent' })
-    await hear(here, b)
+    await receive(here, b)
     expect(await shown(id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('and when two nodes hear of the last two at once', async () => {
+  test('is delivered when two nodes get the last two receipts concurrently', async () => {
     const [here, there] = [node(), node()]
     const { id, partIds } = await sentInParts(here)
-    await hear(here, partIds[0])
-    await Promise.all([hear(here, partIds[1]), hear(there, partIds[2])])
+    await receive(here, partIds[0])
+    await Promise.all([receive(here, partIds[1]), receive(there, partIds[2])])
     expect(await shown(id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('and when they were heard of before its answer', async () => {
+  test('is delivered when the receipts of its parts arrive before the submit response', async () => {
     const at = node()
     const [id] = await accepted(1)
     const ids = [`${id}-a`, `${id}-b`]
-    await hear(at, ids[1]!)
-    await hear(at, ids[0]!)
+    await receive(at, ids[1]!)
+    await receive(at, ids[0]!)
     await at.parts.store(connectionId, { whole: ids.join(), ids, total: 2 })
     await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
     expect(await shown(id!)).toMatchObject({ status: 'delivered' })
   })
 
-  test('and when whoever noted them died right after', async () => {
+  test('is delivered by its parked receipts when the node crashes right after storing the part ids', async () => {
     const at = node()
     const [id] = await accepted(1)
     const ids = [`${id}-a`, `${id}-b`]
-    for (const each of ids) await hear(at, each)
+    for (const each of ids) await receive(at, each)
     await storeParts(database.db, clock.now(), [
       { connectionId, wholeId: ids.join(), partIds: ids, total: 2 },
     ])
@@ -587,25 +590,25 @@ describe('a message that its provider has taken apart', () => {
     expect(await shown(id!)).toMatchObject({ status: 'delivered' })
   })
 
-  test('is undelivered with the first part that is not, and stays so', async () => {
+  test('is undelivered at its first undelivered part, and stays undelivered', async () => {
     const at = node()
     const { id, partIds } = await sentInParts(at)
-    await hear(at, partIds[0])
-    await hear(at, partIds[1], 'undelivered', { providerCode: '045' })
+    await receive(at, partIds[0])
+    await receive(at, partIds[1], 'undelivered', { providerCode: '045' })
     expect(await shown(id)).toEqual({ status: 'undelivered', provider_code: '045' })
-    await hear(at, partIds[1])
-    await hear(at, partIds[2])
+    await receive(at, partIds[1])
+    await receive(at, partIds[2])
     expect(await shown(id)).toEqual({ status: 'undelivered', provider_code: '045' })
   })
 
-  test('is never delivered where some of it was not taken', async () => {
+  test('stays sent if the provider did not take all its parts', async () => {
     const at = node()
     const { id, partIds } = await sentInParts(at, 4)
-    for (const partId of partIds) await hear(at, partId)
+    for (const partId of partIds) await receive(at, partId)
     expect(await shown(id)).toMatchObject({ status: 'sent' })
   })
 
-  test('that is unknown since some of it was not taken is undelivered with the first part that is not', async () => {
+  test('of which only some parts were taken is unknown until a part is undelivered or the deadline passes', async () => {
     const at = node()
     const [delivered, undelivered, early] = await accepted(3)
     const pieces = (id: string) => ({ whole: `${id}-a,${id}-b,…`, ids: [`${id}-a`, `${id}-b`], total: 3 })
@@ -617,16 +620,16 @@ describe('a message that its provider has taken apart', () => {
     }
     await settlePartly(delivered!)
     await settlePartly(undelivered!)
-    await hear(at, `${delivered}-a`)
-    await hear(at, `${delivered}-b`)
+    await receive(at, `${delivered}-a`)
+    await receive(at, `${delivered}-b`)
     expect([await shown(delivered!), await lastAttempt(delivered!)]).toMatchObject([
       { status: 'unknown' },
       { outcome: 'unknown' },
     ])
-    await hear(at, `${undelivered}-a`)
-    await hear(at, `${undelivered}-b`, 'undelivered', { providerCode: '011' })
+    await receive(at, `${undelivered}-a`)
+    await receive(at, `${undelivered}-b`, 'undelivered', { providerCode: '011' })
     expect(await shown(undelivered!)).toEqual({ status: 'undelivered', provider_code: '011' })
-    await hear(at, `${early}-a`, 'undelivered')
+    await receive(at, `${early}-a`, 'undelivered')
     await settlePartly(early!)
     expect(await shown(early!)).toMatchObject({ status: 'undelivered' })
     await clock.advance(1_000)
@@ -643,7 +646,7 @@ describe('a message that its provider has taken apart', () => {
     return timeline.findLast(entry => entry.event === 'attempt')
   }
 
-  /** Of a long SMS of which no answer ever came, what its provider's receipts call its parts. */
+  /** An SMS whose submit got no response, and a way to get receipts that name its attempt and one of its parts. */
   async function unansweredInParts(parts: number) {
     const [id] = await accepted(1)
     await database.db.query({
@@ -656,48 +659,48 @@ describe('a message that its provider has taken apart', () => {
     return {
       id: id!,
       more,
-      hearOf: async (letter: string, status = 'delivered') => {
-        await hear(node(), `${id}-${letter}`, status, more)
+      receivePart: async (letter: string, status = 'delivered') => {
+        await receive(node(), `${id}-${letter}`, status, more)
         await applyParked(database.db, clock.now())
       },
     }
   }
 
-  test('is delivered by the receipts of all its parts where its answer never came, and not by one of them', async () => {
-    const { id, hearOf } = await unansweredInParts(3)
-    await hearOf('b', 'sent')
-    await hearOf('a')
-    await hearOf('c')
+  test('without a submit response is delivered by the receipts of all its parts, not of some', async () => {
+    const { id, receivePart } = await unansweredInParts(3)
+    await receivePart('b', 'sent')
+    await receivePart('a')
+    await receivePart('c')
     expect(await shown(id)).toMatchObject({ status: 'unknown' })
-    await hearOf('b')
+    await receivePart('b')
     expect(await shown(id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('likewise where several are parked before anybody looks, on two nodes at once', async () => {
+  test('without a submit response is delivered when two nodes apply its parked receipts concurrently', async () => {
     const { id, more } = await unansweredInParts(2)
-    for (const letter of ['a', 'b']) await hear(node(), `${id}-${letter}`, 'delivered', more)
+    for (const letter of ['a', 'b']) await receive(node(), `${id}-${letter}`, 'delivered', more)
     await Promise.all([applyParked(database.db, clock.now()), applyParked(database.db, clock.now())])
     await applyParked(database.db, clock.now())
     expect(await shown(id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('is undelivered with the first of them that is not; one that has one part goes by that', async () => {
+  test('without a submit response is undelivered at its first undelivered part, or ends by its only part', async () => {
     const long = await unansweredInParts(2)
-    await long.hearOf('b', 'undelivered')
+    await long.receivePart('b', 'undelivered')
     expect(await shown(long.id)).toMatchObject({ status: 'undelivered' })
     const short = await unansweredInParts(1)
-    await short.hearOf('a')
+    await short.receivePart('a')
     expect(await shown(short.id)).toMatchObject({ status: 'delivered' })
   })
 
-  test('ids that come round again are another message’s; after a week they are nobody’s', async () => {
+  test('part ids that a provider reuses belong to the later message, and are swept by age', async () => {
     const at = node()
     const { id: first, partIds } = await sentInParts(at)
     const [second] = await accepted(1)
     await at.parts.store(connectionId, { whole: `${second}`, ids: partIds.slice(0, 2), total: 2 })
     await settle.attempt(outcome(second!, { providerId: `${second}`, answer: 'sent' }))
-    await hear(at, partIds[0])
-    await hear(at, partIds[1])
+    await receive(at, partIds[0])
+    await receive(at, partIds[1])
     expect([await shown(first), await shown(second!)]).toMatchObject([
       { status: 'sent' },
       { status: 'delivered' },
@@ -707,41 +710,41 @@ describe('a message that its provider has taken apart', () => {
     expect(await at.parts.joinReceipts(connectionId, partIds)).toEqual([false, false, false])
   })
 
-  test('likewise one that was a whole message’s before', async () => {
+  test('a part id that was the id of a whole message before belongs to the later message', async () => {
     const at = node()
     const [whole, long] = await accepted(2)
     const partIds = [`${long}-a`, `${long}-b`]
     await settle.attempt(outcome(whole!, { providerId: partIds[0]!, answer: 'sent' }))
     await at.parts.store(connectionId, { whole: partIds.join(), ids: partIds, total: 2 })
     await settle.attempt(outcome(long!, { providerId: partIds.join(), answer: 'sent' }))
-    for (const partId of partIds) await hear(at, partId)
+    for (const partId of partIds) await receive(at, partId)
     expect([await shown(whole!), await shown(long!)]).toMatchObject([
       { status: 'sent' },
       { status: 'delivered' },
     ])
   })
 
-  test('a receipt from the future counts from when it came', async () => {
+  test('a receipt dated in the future counts from its arrival', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
     await clock.advance(1_000)
-    await hear(node(), `${id}`, 'delivered', { atMs: Date.UTC(9999, 11, 31) })
+    await receive(node(), `${id}`, 'delivered', { atMs: Date.UTC(9999, 11, 31) })
     await clock.advance(1_000)
-    await hear(node(), `${id}`, 'read')
+    await receive(node(), `${id}`, 'read')
     const row = await readMessage(database.db, account, id!)
     expect(row).toMatchObject({ deliveredAt: clock.now() - 1_000, readAt: clock.now() })
   })
 
-  test('a receipt with what no store can hold is taken without it', async () => {
+  test('a receipt is applied without its NUL characters', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
-    await hear(node(), `${id}\0`, 'undelivered', { providerCode: '000\0', detail: '\0' })
+    await receive(node(), `${id}\0`, 'undelivered', { providerCode: '000\0', detail: '\0' })
     expect(await shown(id!)).toEqual({ status: 'undelivered', provider_code: '000' })
   })
 })
 
-describe('attempts that were put off', () => {
-  test('of throttled ones in a row the first and the latest are kept, however many there are', async () => {
+describe('throttled attempts', () => {
+  test('only the first and the latest of consecutive throttled attempts are kept', async () => {
     const [id] = await accepted(1)
     const startMs = clock.now()
     const putOff = async (attempt: number, counted: boolean) => {
@@ -766,9 +769,13 @@ describe('attempts that were put off', () => {
       text: 'select past_attempts as past from messages where account_id = $1',
       values: [toUuid(account)],
     })
-    const told = rows[0]!.past.map(({ attempt, at, counted }) => [attempt, Date.parse(at) - startMs, counted])
-    // The sixth was a try, so that a new row of throttles follows it.
-    expect(told).toEqual([
+    const actual = rows[0]!.past.map(({ attempt, at, counted }) => [
+      attempt,
+      Date.parse(at) - startMs,
+      counted,
+    ])
+    // The sixth attempt counts as a try, so the throttled attempts after it are a new series.
+    expect(actual).toEqual([
       [1, 0, false],
       [1, 4_000, false],
       [1, 5_000, true],
@@ -778,16 +785,16 @@ describe('attempts that were put off', () => {
   })
 })
 
-describe('when the answer is lost', () => {
-  test('the word is written once, and the message stays as it was settled', async () => {
+describe('when the response of the database is lost', () => {
+  test('the outcome is stored once, and the repeat does not change the message', async () => {
     const [id] = await accepted(1)
     interfere = async () => {}
-    // Told by the store: the repeat finds the work done.
+    // Null, because the repeat finds the outcome stored.
     expect(await during(settle.attempt(outcome(id!, { answer: 'sent' })))).toBeNull()
     expect(await statuses()).toEqual(['sent'])
   })
 
-  test('a throttled message that is on its way again by then is left on its way', async () => {
+  test('the repeat does not requeue a throttled message whose next attempt has begun', async () => {
     const [id] = await accepted(1)
     interfere = async () => {
       await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
@@ -802,25 +809,25 @@ describe('when the answer is lost', () => {
     }
     const throttled = outcome(id!, { kind: 'queued', uncounted: true, dueAt: clock.now() })
     expect(await during(settle.attempt(throttled))).toBeNull()
-    // Queued once more it would have been sent once more, while the provider has it.
+    // The provider has it: queued again, it would be sent twice.
     expect(await statuses()).toEqual(['sending'])
     expect(await settle.attempt(outcome(id!, { answer: 'sent' }))).toEqual({ answer: 'sent' })
   })
 
-  test('nor is one that was throttled once more meanwhile, whose attempts have all the same number', async () => {
+  test('the repeat does not requeue a message that was throttled again under the same attempt number', async () => {
     const [id] = await accepted(1)
     const throttled = (dueAt: number) => outcome(id!, { kind: 'queued', uncounted: true, dueAt })
     interfere = async () => {
       let nowMs = clock.now()
-      const begins = async () => {
+      const beginWhenDue = async () => {
         nowMs += 1_000
         await claimDue(database.db, OTHER_NODE, nowMs, [{ connectionId, limit: 10 }])
         const item = { accountId: account, id: id! }
         expect(await beginAttempts(database.db, OTHER_NODE, nowMs, [item], false)).toEqual([1])
       }
-      await begins()
+      await beginWhenDue()
       await settleAttempts(database.db, nowMs + 500, [throttled(nowMs + 500)], false)
-      await begins()
+      await beginWhenDue()
     }
     expect(await during(settle.attempt(throttled(clock.now())))).toBeNull()
     expect(await statuses()).toEqual(['sending'])

@@ -54,7 +54,7 @@ async function held(): Promise<number> {
   return rows[0]!.held
 }
 
-test('what waits for a connection that is gone ends at once and is paid back, be it for tomorrow', async () => {
+test('messages for a removed connection fail and their money is released, even if due tomorrow', async () => {
   const here = ids.next('cnn')
   await database.db.query({
     name: 'stranded_connection',
@@ -63,14 +63,14 @@ test('what waits for a connection that is gone ends at once and is paid back, be
       values ($1, $2, 'http-sms', 'here', '{int_sms}', '{}', 1, 0, '{}', '{}')`,
     values: [toUuid(accountId), toUuid(here)],
   })
-  const gone = ids.next('cnn')
-  const goneToo = ids.next('cnn')
+  const removed = ids.next('cnn')
+  const removedToo = ids.next('cnn')
   const tomorrow = Date.now() + DAY_MS
   const stays = await schedule(here, tomorrow)
   const ends = [
-    await schedule(gone, tomorrow),
-    await schedule(goneToo, tomorrow),
-    await schedule(goneToo, Date.now()),
+    await schedule(removed, tomorrow),
+    await schedule(removedToo, tomorrow),
+    await schedule(removedToo, Date.now()),
   ]
   expect(await held()).toBe(40)
 

@@ -52,14 +52,14 @@ describe('findTemplate by key', () => {
     all = [sms, mail, chat],
   ) => findTemplate(body({ key: 'greeting', ...use }, more), recipient, snapshot(all))?.template.id
 
-  test('is told which by channel and recipient, and asks where they do not say', () => {
+  test('chooses the template by channel and recipient, and throws if they do not decide', () => {
     expect(find({}, MAIL)).toBe('tpl_mail')
     expect(find({}, PHONE, { channel: 'user_chatapp_session' })).toBe('tpl_chat')
     expect(find({}, PHONE, { channel: 'int_sms' })).toBe('tpl_sms')
     expect(() => find({})).toThrow('channel: must be given')
   })
 
-  test('prefers what may be sent by, and the account’s own', () => {
+  test('prefers active templates, then those of the account', () => {
     const own = template('tpl_own')
     const platform = template('tpl_platform', { accountId: PLATFORM })
     const disabled = template('tpl_off', { status: 'disabled' })
@@ -68,7 +68,7 @@ describe('findTemplate by key', () => {
     expect(() => find({}, PHONE, {}, [disabled])).toThrow('is disabled')
   })
 
-  test('is told which by language, else takes the default', () => {
+  test('chooses the template by language, else the default, and throws if there is neither', () => {
     const [en, de] = ['en_US', 'de'].map(language => template(`tpl_${language}`, { language })) as [
       TemplateSnapshot,
       TemplateSnapshot,
@@ -88,7 +88,7 @@ describe('channelByTemplate', () => {
     context = null,
   ) => channelByTemplate(body({}, more), { template: of, path: 'template.id' }, recipient, context, 'US')
 
-  test('is the template’s own, by the recipient where it has several', () => {
+  test('returns the channel of the template, chosen by the recipient if there are several', () => {
     expect(channel(template('t'), PHONE)).toBe('local_sms')
     expect(channel(template('t'), { ...PHONE, country: 'DE' })).toBe('int_sms')
     expect(channel(template('t', { category: 'email' }), MAIL)).toBe('email_user')
@@ -122,7 +122,7 @@ describe('connectionsByTemplate', () => {
       ({ id }) => id,
     )
 
-  test('are the one that approved it', () => {
+  test('returns the connection that approved the template, and throws for any other', () => {
     expect(over(bound(two), [one, two, sandbox])).toEqual(['cnn_two'])
     expect(over(bound(two), [one, two, sandbox], 'live', { officialSenderId: two.id })).toEqual(['cnn_two'])
     expect(over(bound(two, true), [two], 'live', { sender: { officialId: 'platform' } })).toEqual(['cnn_two'])
@@ -135,7 +135,7 @@ describe('connectionsByTemplate', () => {
     expect(() => over(bound(two), [one, sandbox])).toThrow('has been removed')
   })
 
-  test('are the sandbox for test keys, and for what it approved while there is nothing real', () => {
+  test('returns the sandbox for test keys, and for its own templates while there is no other connection', () => {
     expect(over(bound(two), [one, two, sandbox], 'test')).toContain('cnn_sandbox')
     expect(over(bound(sandbox, true), [sandbox])).toEqual(['cnn_sandbox'])
     expect(() => over(bound(sandbox, true), [one, sandbox])).toThrow('by the sandbox only')

@@ -5,14 +5,14 @@ import type { Random } from '../../../src/lib/random.ts'
 
 const NOW_MS = Date.UTC(2026, 5, 1)
 const POLICY = { maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 86_400_000 }
-/** The middle of whatever jitter there is. */
+/** Always half of the jitter. */
 const MIDDLE = { bytes: (size: number) => Buffer.alloc(size), fraction: () => 0.5 } as Random
 
 function settle(outcome: Outcome, attempt = 1, policy = POLICY) {
   return settleOutcome(outcome, attempt, policy, NOW_MS, MIDDLE)
 }
 
-describe('what an outcome makes of a message', () => {
+describe('the effect of an outcome on its message', () => {
   test('accepted: sent, with the provider’s id', () => {
     expect(settle({ kind: 'accepted', providerId: 'p-1' })).toMatchObject({
       kind: 'sent',
@@ -27,10 +27,10 @@ describe('what an outcome makes of a message', () => {
     ['RECIPIENT_REJECTED', 'RECIPIENT_REJECTED'],
     ['CHATAPP_NOT_REGISTERED', 'CHATAPP_NOT_REGISTERED'],
     ['MESSAGE_REJECTED', 'MESSAGE_REJECTED'],
-    // Whose sender it was is no concern of the wire's.
+    // The API does not report whose sender was rejected.
     ['SENDER_REJECTED', 'MESSAGE_REJECTED'],
     ['PROVIDER_UNAVAILABLE', 'PROVIDER_UNAVAILABLE'],
-  ] as const)('rejected as %s: failed as %s, whichever try it is', (code, errorCode) => {
+  ] as const)('rejected as %s: failed as %s, at any attempt', (code, errorCode) => {
     for (const attempt of [1, 2, 3, 9]) {
       expect(settle({ kind: 'rejected', code, detail: 'no', providerCode: '7' }, attempt)).toMatchObject({
         kind: 'failed',
@@ -42,7 +42,7 @@ describe('what an outcome makes of a message', () => {
     }
   })
 
-  test('retry: due again by the backoff, which grows, and nobody is told yet', () => {
+  test('retry: queued and due after a growing backoff, with no answer yet', () => {
     const [first, second] = [1, 2].map(attempt => settle({ kind: 'retry', detail: 'busy' }, attempt))
     for (const settlement of [first, second]) {
       expect(settlement).toMatchObject({ kind: 'queued', uncounted: false, answer: null, errorCode: null })
@@ -51,7 +51,7 @@ describe('what an outcome makes of a message', () => {
     expect(second!.dueAt).toBeGreaterThan(first!.dueAt!)
   })
 
-  test('retry with a time of the provider’s own: then', () => {
+  test('retry with a time given by the provider: due after that time', () => {
     expect(settle({ kind: 'retry', detail: 'busy', afterMs: 77_000 }).dueAt).toBe(NOW_MS + 77_000)
   })
 
@@ -72,7 +72,7 @@ describe('what an outcome makes of a message', () => {
     })
   })
 
-  test('throttled: due when the lane goes on, and no try, also when there is none left', () => {
+  test('throttled: due after the pause and not counted as a try, even without tries left', () => {
     for (const attempt of [1, 3, 50]) {
       expect(settle({ kind: 'throttled', afterMs: 5_000 }, attempt)).toMatchObject({
         kind: 'queued',
@@ -83,7 +83,7 @@ describe('what an outcome makes of a message', () => {
     }
   })
 
-  test('unknown: never failed and never due again, but counted as sent at the deadline', () => {
+  test('unknown: unknown until the deadline at any attempt, answered as queued', () => {
     for (const attempt of [1, 3, 50]) {
       expect(settle({ kind: 'unknown', detail: 'silence' }, attempt)).toMatchObject({
         kind: 'unknown',

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Messages of a connection of their own that became unknown at the start, and their deadline a day later. */
+/** Messages of a new connection that became unknown at `START_MS`, with a deadline a day later. */
 async function unknownMessages(count: number): Promise<{ connectionId: ConnectionId; all: MessageId[] }> {
   const connectionId = ids.next('cnn')
   const rows = Array.from({ length: count }, () =>
@@ -50,7 +50,7 @@ const claim = (connectionId: ConnectionId, atMs: number, limit = 100): Promise<L
 
 const idsOf = (lookups: readonly Lookup[]) => lookups.map(lookup => lookup.id).toSorted()
 
-test('however many nodes ask at once, each question is asked by one of them', async () => {
+test('concurrent claims give each look-up to one of them', async () => {
   const { connectionId, all } = await unknownMessages(60)
   const planned = await Promise.all(Array.from({ length: 8 }, () => claim(connectionId, 0, 10)))
   expect(idsOf(planned.flat())).toEqual(all.toSorted())
@@ -60,23 +60,23 @@ test('however many nodes ask at once, each question is asked by one of them', as
   expect(asked.flat().every(lookup => lookup.nth === 1)).toBe(true)
 })
 
-test('what was claimed by one that died is asked at its next time, and not before', async () => {
+test('a look-up that was claimed and not made is claimed again at its next time, and not before', async () => {
   const { connectionId, all } = await unknownMessages(3)
   await claim(connectionId, 0)
   expect(await claim(connectionId, 29_999)).toEqual([])
-  // This one never asks.
+  // The node of this claim dies before the look-up.
   expect(await claim(connectionId, 30_000)).toHaveLength(3)
   expect(await claim(connectionId, 119_999)).toEqual([])
   const second = await claim(connectionId, 120_000)
   expect(idsOf(second)).toEqual(all.toSorted())
   expect(second.map(lookup => lookup.nth)).toEqual([2, 2, 2])
-  // The last pause again and again.
+  // The last wait is repeated.
   expect(await claim(connectionId, 720_000)).toHaveLength(3)
   expect(await claim(connectionId, 1_319_999)).toEqual([])
   expect(await claim(connectionId, 1_320_000)).toHaveLength(3)
 })
 
-test('a connection gives no more than it has room for, and another one is not asked for it', async () => {
+test('a claim returns at most the limit of its connection, and none of another connection', async () => {
   const { connectionId } = await unknownMessages(5)
   const other = await unknownMessages(5)
   expect(await claim(connectionId, 0, 2)).toHaveLength(2)
@@ -84,7 +84,7 @@ test('a connection gives no more than it has room for, and another one is not as
   expect(await claim(other.connectionId, 0)).toHaveLength(5)
 })
 
-test('what is known by now is not asked about', async () => {
+test('a message whose outcome is known by now is not looked up', async () => {
   const { connectionId, all } = await unknownMessages(2)
   await claim(connectionId, 0)
   const [known] = all
@@ -96,7 +96,7 @@ test('what is known by now is not asked about', async () => {
   expect(idsOf(await claim(connectionId, 30_000))).toEqual([all[1]])
 })
 
-test('the deadline ends it to the millisecond, whatever was planned', async () => {
+test('an unknown message is sent and captured exactly at its deadline, and not looked up after it', async () => {
   const { connectionId, all } = await unknownMessages(4)
   await claim(connectionId, 0)
   const statuses = async () => {
@@ -114,7 +114,7 @@ test('the deadline ends it to the millisecond, whatever was planned', async () =
   expect(await claim(connectionId, 2 * DAY_MS)).toEqual([])
 })
 
-/** What so many steps at a time come to, until one is not full. */
+/** Repeats a step until a page is not full; returns the size of each page. */
 async function inPages(step: () => Promise<number>, full: number): Promise<number[]> {
   const pages: number[] = []
   do pages.push(await step())
@@ -122,7 +122,7 @@ async function inPages(step: () => Promise<number>, full: number): Promise<numbe
   return pages
 }
 
-test('what a dead node held is taken over a page at a time', async () => {
+test('the messages of a dead node are reclaimed page by page', async () => {
   const dead = await registerNode(database.db, 'dead', START_MS, false)
   const rows = Array.from({ length: 5 }, (_, at) =>
     acceptRow(
@@ -142,7 +142,7 @@ test('what a dead node held is taken over a page at a time', async () => {
   expect([pages, seen]).toEqual([[2, 2, 1], { freed: 2, unknown: 3 }])
 })
 
-test('what nobody claimed or needs any more goes a page at a time, and nothing else', async () => {
+test('old parked receipts and orphaned attachments, and no others, are swept page by page', async () => {
   const { db } = database
   await db.query({
     name: 'reconcile_park',

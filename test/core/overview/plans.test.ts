@@ -7,7 +7,7 @@ import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** What waits for its account. */
+/** The number of waiting messages of the account. */
 const MANY = 20_000
 const FEW = 7
 const MOST = 100
@@ -16,7 +16,7 @@ const LOOKED_AT = 500
 const ids = createIds(systemClock, createRandom())
 const accountId = ids.next('acc')
 let database: TestDatabase
-/** One session, which keeps the plans that it made on empty tables. */
+/** A single database session, which keeps the plans that it made on empty tables. */
 let db: Database
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
 let statements = 0
 const run = (text: string) => db.query({ name: `run_${++statements}`, text })
 
-async function wait(account: AccountId, count: number, begun: boolean): Promise<void> {
+async function addWaiting(account: AccountId, count: number, begun: boolean): Promise<void> {
   await run(`with made as (
       insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
           connection_id, sender_source, candidates, amount, funding, money)
@@ -50,7 +50,7 @@ async function wait(account: AccountId, count: number, begun: boolean): Promise<
       select account_id, id, connection_id, now() + interval '1 day', ${begun} from made`)
 }
 
-/** Rows that this reads of messages and their outbox, by what the session counts of itself. */
+/** The number of rows of messages and outbox that the work reads, by the session’s counters. */
 function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
   return db.transaction(async tx => {
     const before = await countRows(tx)
@@ -71,23 +71,23 @@ async function countRows(tx: Db): Promise<number> {
 const count = (tx: Db, live: boolean) => countWaiting(tx, accountId, live, MOST, LOOKED_AT)
 
 async function expectFewRead(): Promise<void> {
-  // Often enough that the server plans for no values in particular.
+  // Often enough that the server uses a generic plan.
   for (let n = 0; n < 8; n++) {
     expect(await rowsRead(tx => count(tx, true))).toBeLessThan(LOOKED_AT * 5)
     expect(await rowsRead(tx => count(tx, false))).toBeLessThan(LOOKED_AT * 5)
   }
 }
 
-test('what waits and what is unknown are counted each by itself, and cost no more where a million waits', async () => {
-  await wait(accountId, FEW, true)
+test('waiting and unknown messages are counted separately, reading a bounded number of rows', async () => {
+  await addWaiting(accountId, FEW, true)
   await expectFewRead()
-  await wait(accountId, MANY, false)
+  await addWaiting(accountId, MANY, false)
   const unknown = { unknown: FEW, unknownMore: false }
   expect(await count(db, true)).toEqual({ waiting: MOST, waitingMore: true, ...unknown })
-  // None of those that were looked at, which were not all.
+  // None among the rows that were read, which were not all.
   const none = { waiting: 0, waitingMore: true, unknown: 0, unknownMore: false }
   expect(await count(db, false)).toEqual(none)
-  // As many as there are is all of them.
+  // A limit equal to their number finds all of them.
   expect(await countWaiting(db, accountId, true, FEW, LOOKED_AT)).toMatchObject(unknown)
   expect(await countWaiting(db, accountId, true, FEW - 1, LOOKED_AT)).toMatchObject({
     unknown: FEW - 1,
@@ -104,7 +104,7 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
   await expectFewRead()
 }, 60_000)
 
-test('what is rare among what waits is looked for in small steps', async () => {
+test('a search for rare messages among the waiting ones reads a bounded number of rows', async () => {
   const filter = { status: 'scheduled', to: '+4915500000000' } as const
   const look = async (tx: Db) => {
     const stoppedAt = await findSearchEnd(tx, accountId, filter, null)

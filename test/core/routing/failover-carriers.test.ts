@@ -33,7 +33,7 @@ const sandbox = connection('sandbox', ['local_sms', 'official_chatapp'], {
   priorityOrder: 1_000,
 })
 
-/** After a failure over `a`, the caller having left the channel to us. */
+/** The carriers after a failure over `a`, for a request that left the channel open. */
 function onward(connections: ConnectionSnapshot[], more: Partial<FailoverRequest> = {}): string[] {
   return failoverCarriers({
     mode: 'live',
@@ -51,32 +51,32 @@ function onward(connections: ConnectionSnapshot[], more: Partial<FailoverRequest
   }).map(({ channel, connection }) => `${connection.name} ${channel}`)
 }
 
-describe('where a message goes after a connection that did not take it', () => {
-  test('over its own channel first, in the order of the connections, whatever the other channel’s order', () => {
+describe('failoverCarriers, after a connection did not take the message', () => {
+  test('puts the same channel first, in the order of the connections, whatever the priority of others', () => {
     expect(onward([chat, a, b, c])).toEqual(['b local_sms', 'c local_sms', 'chat official_chatapp'])
   })
 
-  test('nowhere twice', () => {
+  test('excludes connections that were tried', () => {
     const tried = [a, b].map(({ id }) => ({ channel: 'local_sms' as const, connectionId: id }))
     expect(onward([a, b], { tried })).toEqual([])
     expect(onward([a, b, c], { tried })).toEqual(['c local_sms'])
   })
 
-  test('over the same connection by another channel that it carries', () => {
+  test('includes the same connection by another channel that it carries', () => {
     const both = connection('a', ['local_sms', 'official_chatapp'])
     expect(onward([both])).toEqual(['a official_chatapp'])
   })
 
-  test('over no channel that routing had not considered, nor over one that its words do not fit', () => {
+  test('excludes channels that are no candidates, or all others if the message is bound to its channel', () => {
     expect(onward([chat, a], { candidates: ['local_sms'] })).toEqual([])
     expect(onward([chat, a, b], { isBoundToChannel: true })).toEqual(['b local_sms'])
   })
 
-  test('not over the other connections of a channel on which the recipient is not', () => {
+  test('excludes all connections of a channel that does not reach the recipient', () => {
     expect(onward([chat, a, b], { unreachableChannels: ['local_sms'] })).toEqual(['chat official_chatapp'])
   })
 
-  test('over what works before what does not, be it of another channel', () => {
+  test('puts connections that are ready first, even those of another channel', () => {
     const ready = (id: string) => id !== b.id
     expect(onward([a, b, c, chat], { ready })).toEqual([
       'c local_sms',
@@ -85,11 +85,11 @@ describe('where a message goes after a connection that did not take it', () => {
     ])
   })
 
-  test('not over what is closed, or does not take the type', () => {
+  test('excludes connections that are disabled or do not allow the message type', () => {
     expect(onward([a, { ...b, enabled: false }, { ...c, allowedTypes: ['otp'] }])).toEqual([])
   })
 
-  test('never out of the sandbox, nor into it', () => {
+  test('never leads out of the sandbox or into it', () => {
     expect(onward([a, sandbox])).toEqual([])
     const inside = { channel: 'official_chatapp' as const, provider: 'sandbox', tried: [] }
     expect(onward([a, sandbox], inside)).toEqual(['sandbox official_chatapp'])

@@ -14,11 +14,11 @@ import { createPhones } from '../../../src/lib/phone.ts'
 
 const phones = createPhones({ cacheSize: 100 })
 
-describe('`to` is told apart by its shape', () => {
+describe('readRecipient', () => {
   test.each<[string, Recipient | null]>([
     ['+12025550123', { kind: 'phone', address: '+12025550123', country: 'US' }],
     ['+1 (202) 555-0123', { kind: 'phone', address: '+12025550123', country: 'US' }],
-    // +1 and +44 are shared: the number says whose it is, the calling code does not.
+    // Several countries share +1 and +44: the number decides, not the calling code.
     ['+14165550123', { kind: 'phone', address: '+14165550123', country: 'CA' }],
     ['+447400123456', { kind: 'phone', address: '+447400123456', country: 'GB' }],
     ['+447781123456', { kind: 'phone', address: '+447781123456', country: 'GG' }],
@@ -26,7 +26,7 @@ describe('`to` is told apart by its shape', () => {
     ['+79161234567', { kind: 'phone', address: '+79161234567', country: 'RU' }],
     ['someone@example.com', { kind: 'email', address: 'someone@example.com' }],
     ['jürgen@bücher.example', { kind: 'email', address: 'jürgen@bücher.example' }],
-    // Many scripts write their vowels as marks, and some keyboards their accents.
+    // Many scripts write vowels as combining marks, and some keyboards accents.
     ['संपर्क@हिन्दी.भारत', { kind: 'email', address: 'संपर्क@हिन्दी.भारत' }],
     ['a@bu\u0308cher.example', { kind: 'email', address: 'a@bu\u0308cher.example' }],
     ["o'brien+tag@sub.example.co.uk", { kind: 'email', address: "o'brien+tag@sub.example.co.uk" }],
@@ -46,7 +46,7 @@ describe('`to` is told apart by its shape', () => {
     ['@b.example', null],
     ['a@b', null],
     ['a b@example.com', null],
-    // What nobody sees came with a copy, and no mailbox has it; joiners stand in words of some scripts.
+    // Invisible characters come from copied text and are in no mailbox name; some scripts have joiners within words.
     ['a\u200b@example.com', null],
     ['a\u00ad@example.com', null],
     ['\u202ea@example.com', null],
@@ -68,7 +68,7 @@ describe('`to` is told apart by its shape', () => {
     ['a@example.com\r\nBcc: b@example.com', null],
     ['<a@example.com>', null],
     ['a@-example.com', null],
-    // No mail server could be found for these: numbers that a host's parser reads as an address, labels that no name has.
+    // No mail server has such a name: numbers that are parsed as an IP address, and invalid labels.
     ['a@127.0.0.1', null],
     ['a@127.1', null],
     ['a@example.123', null],
@@ -79,12 +79,12 @@ describe('`to` is told apart by its shape', () => {
     ['@g.us', null],
     ['1234@lid', null],
     ['me@lid', null],
-  ])('%j', (to, recipient) => {
+  ])('reads %j', (to, recipient) => {
     expect(readRecipient(to, phones)).toEqual(recipient)
   })
 })
 
-test('whatever is an e-mail address here is one where the mail is made', () => {
+test('every e-mail address that is a valid recipient can be parsed by the e-mail channel', () => {
   const label = fc.constantFrom(
     'a',
     'b-c',
@@ -110,7 +110,7 @@ test('whatever is an e-mail address here is one where the mail is made', () => {
   )
 })
 
-describe('what each channel reaches', () => {
+describe('the recipients that a channel reaches', () => {
   const kinds: Record<Recipient['kind'], Recipient> = {
     phone: { kind: 'phone', address: '+12025550123', country: 'US' },
     email: { kind: 'email', address: 'a@example.com' },
@@ -127,7 +127,7 @@ describe('what each channel reaches', () => {
     email_user: ['email'],
   }
 
-  test.each(CHANNELS)('%s', channel => {
+  test.each(CHANNELS)('for %s are of certain kinds, and others are refused', channel => {
     for (const recipient of Object.values(kinds)) {
       const fits = table[channel].includes(recipient.kind)
       expect(reaches(channel, recipient)).toBe(fits)
@@ -142,7 +142,7 @@ describe('what each channel reaches', () => {
     ['RU', 'KZ', 'int_sms'],
     ['US', null, 'int_sms'],
   ])(
-    'from %s to %s SMS goes by %s, and by the other it is refused with that name',
+    'from %s to %s SMS goes over %s, and the other SMS channel is refused with a hint',
     (home, country, right) => {
       expect(smsChannelOf(country, home)).toBe(right)
       const recipient: Recipient = { kind: 'phone', address: '+1', country }

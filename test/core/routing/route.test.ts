@@ -5,7 +5,7 @@ import { chooseRoute, type RouteRequest } from '../../../src/core/routing/route.
 
 const PHONE = { kind: 'phone', address: '+12025550123', country: 'US' } as const
 
-/** In the order given, as the store hands them out. */
+/** Listed in the order given, as they come from the database. */
 function connection(
   name: string,
   channels: Channel[],
@@ -46,8 +46,8 @@ function route(connections: ConnectionSnapshot[], more: Partial<RouteRequest> = 
   return [channel, connection.name, candidates]
 }
 
-describe('auto', () => {
-  test('takes the first channel in the order of the policies', () => {
+describe('the channel auto', () => {
+  test('is the first channel in the order of the connections, with the others as candidates', () => {
     const sms = connection('sms', ['local_sms', 'int_sms'], { priorityOrder: 20 })
     const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
     expect(route([chat, sms])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
@@ -55,7 +55,7 @@ describe('auto', () => {
     expect(route([early, chat])).toEqual(['local_sms', 'sms', ['local_sms', 'official_chatapp']])
   })
 
-  test('sends SMS by the account’s country', () => {
+  test('is local or international SMS by the country of the account', () => {
     const sms = connection('sms', ['local_sms', 'int_sms'])
     expect(route([sms])).toEqual(['local_sms', 'sms', ['local_sms']])
     expect(route([sms], { homeCountry: 'GB' })).toEqual(['int_sms', 'sms', ['int_sms']])
@@ -66,11 +66,11 @@ describe('auto', () => {
     [{ recipient: { kind: 'email', address: 'a@example.com' } }, 'email_user'],
     [{ recipient: { kind: 'chat', address: '123' }, contextChannel: 'botapp_bot' }, 'botapp_bot'],
     [{ contextChannel: 'user_chatapp_session' }, 'user_chatapp_session'],
-  ])('%j goes by %s', (request, channel) => {
+  ])('for %j is %s', (request, channel) => {
     expect(route([sandbox], request)).toEqual([channel, 'sandbox', [channel]])
   })
 
-  test('a chat id alone does not say through which bot', () => {
+  test('is refused for a chat id without a conversationContext', () => {
     expect(() => route([sandbox], { recipient: { kind: 'chat', address: '123' } })).toThrow(
       /conversationContext/,
     )
@@ -81,14 +81,14 @@ describe('the connection', () => {
   const first = connection('first', ['local_sms'])
   const second = connection('second', ['local_sms'])
 
-  test('is the first that is open and carries the type', () => {
+  test('is the first that is enabled and allows the message type', () => {
     expect(route([first, second])[1]).toBe('first')
     expect(route([{ ...first, enabled: false }, second])[1]).toBe('second')
     expect(route([{ ...first, allowedTypes: ['otp'] }, second])[1]).toBe('second')
     expect(route([{ ...first, allowedTypes: ['otp'] }, second], { messageType: 'otp' })[1]).toBe('first')
   })
 
-  test('is one that takes messages now, if there is one; ties of channels likewise', () => {
+  test('is one that is ready, if there is one, even of another channel', () => {
     const down = (id: string) => id !== first.id
     expect(route([first, second], { ready: down })).toEqual(['local_sms', 'second', ['local_sms']])
     expect(route([first], { ready: down })).toEqual(['local_sms', 'first', ['local_sms']])
@@ -100,7 +100,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('is real though it rests, where only the sandbox is ready', () => {
+  test('is a real one that is not ready rather than the sandbox', () => {
     expect(route([first, sandbox], { ready: id => id === sandbox.id })).toEqual([
       'local_sms',
       'first',
@@ -108,7 +108,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('is none of a channel that turned out not to reach the recipient', () => {
+  test('is none of an excluded channel', () => {
     const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
     expect(route([chat, first])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
     expect(route([chat, first], { excluded: ['official_chatapp'] })).toEqual([
@@ -118,7 +118,7 @@ describe('the connection', () => {
     ])
   })
 
-  test('is the sandbox for a live key only where nothing real carries the channel, and it may', () => {
+  test('is the sandbox for a live key only if it is allowed and no real one carries the channel', () => {
     expect(route([first, sandbox])[1]).toBe('first')
     expect(
       route([first, sandbox], {
@@ -130,7 +130,7 @@ describe('the connection', () => {
     expect(() => route([{ ...sandbox, enabled: false }])).toThrow(/no route/)
   })
 
-  test('is the sandbox for a test key, whatever else there is and however it is set', () => {
+  test('is always the sandbox for a test key, even if it is disabled or not for live keys', () => {
     for (const open of [sandbox, { ...sandbox, enabled: false }]) {
       expect(route([first, open], { mode: 'test', sandboxForLive: false })[1]).toBe('sandbox')
     }
@@ -148,7 +148,7 @@ describe('no route', () => {
     ],
     ['the channel does not reach the recipient', [sandbox], { channel: 'email_user' }, 'to'],
     ['SMS to the other side of the border', [sandbox], { channel: 'int_sms' }, 'channel'],
-  ])('%s: a 400 at the field', (_, connections, request, path) => {
+  ])('%s: a 400 that names the field', (_, connections, request, path) => {
     expect(() => route(connections, request)).toThrow(
       expect.objectContaining({ status: 400, details: [expect.objectContaining({ path })] }),
     )

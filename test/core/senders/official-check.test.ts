@@ -19,7 +19,7 @@ let database: TestDatabase
 let clock: FakeClock
 let accountId: AccountId
 let connectionId: ConnectionId
-let asked: number
+let reads: number
 let answer: (signal: AbortSignal) => Promise<OfficialIdentity>
 const ids = createIds(createFakeClock(), createRandom())
 const log = { info() {}, warn() {}, debug() {} }
@@ -32,14 +32,14 @@ beforeEach(() => {
   clock = createFakeClock()
   accountId = ids.next('acc')
   connectionId = ids.next('cnn')
-  asked = 0
+  reads = 0
   answer = async () => IDENTITY
 })
 
-/** One node's look. */
+/** The check of one node. */
 function node() {
   const identity = (signal: AbortSignal) => {
-    asked++
+    reads++
     return answer(signal)
   }
   return createOfficialCheck({
@@ -50,22 +50,22 @@ function node() {
   })
 }
 
-test('is asked once an hour, by one of the nodes', async () => {
+test('the identity of an official sender is read once an hour, by one of the nodes', async () => {
   const [a, b] = [node(), node()]
   expect((await Promise.all([a(), b()])).toSorted()).toEqual([0, 1])
   await a()
-  expect(asked).toBe(1)
+  expect(reads).toBe(1)
   expect(await selectIdentities(database.db, accountId)).toEqual([
     { ...IDENTITY, connectionId, checkedAtMs: clock.now() },
   ])
   await clock.advance(3_600_000)
   answer = async () => ({ ...IDENTITY, qualityRating: 'YELLOW' })
   await b()
-  expect(asked).toBe(2)
+  expect(reads).toBe(2)
   expect(await selectIdentities(database.db, accountId)).toMatchObject([{ qualityRating: 'YELLOW' }])
 })
 
-test('one that cannot say is asked again after a minute, and keeps what was said before', async () => {
+test('a failed read is repeated after a minute, and the stored identity is kept', async () => {
   const look = node()
   await look()
   await clock.advance(3_600_000)
@@ -73,14 +73,14 @@ test('one that cannot say is asked again after a minute, and keeps what was said
   await look()
   await clock.advance(59_999)
   await look()
-  expect(asked).toBe(2)
+  expect(reads).toBe(2)
   await clock.advance(1)
   await look()
-  expect(asked).toBe(3)
+  expect(reads).toBe(3)
   expect(await selectIdentities(database.db, accountId)).toMatchObject([{ displayName: 'Jasper’s Market' }])
 })
 
-test('one that never answers is let go of', async () => {
+test('a read without a response is aborted after ten seconds', async () => {
   let given: AbortSignal | null = null
   const called = new Promise<void>(resolve => {
     answer = signal => {
@@ -97,7 +97,7 @@ test('one that never answers is let go of', async () => {
   expect(await selectIdentities(database.db, accountId)).toEqual([])
 })
 
-test('what the store cannot hold of it costs nobody the rest', async () => {
+test('an identity is stored without the characters that the database cannot store', async () => {
   answer = async () => ({ ...IDENTITY, displayName: 'Jasper\0s Mark\ud83d', status: 'CONN\0ECTED' })
   await node()()
   expect(await selectIdentities(database.db, accountId)).toMatchObject([
@@ -105,7 +105,7 @@ test('what the store cannot hold of it costs nobody the rest', async () => {
   ])
 })
 
-test('what was said of a connection that is gone is swept', async () => {
+test('the identity of a removed connection is swept', async () => {
   await node()()
   while ((await sweepIdentities(database.db, 10)) > 0);
   expect(await selectIdentities(database.db, accountId)).toEqual([])

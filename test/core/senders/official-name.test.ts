@@ -6,7 +6,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-/** Events say by SQL what lists of messages say by our own code: who messages of the official chat app come from. */
+/** SQL (for events) and code (for lists of messages) give the same name to the official sender of a message. */
 const ids = createIds(createFakeClock(), createRandom())
 const PLATFORM = fromUuid('acc', '00000000-0000-0000-0000-000000000000')
 const OWN = ids.next('acc')
@@ -20,7 +20,7 @@ afterAll(() => database.drop())
 
 async function connect(
   accountId: AccountId,
-  said: { phone: string | null; name: string } | null,
+  identity: { phone: string | null; name: string } | null,
   channel = 'official_chatapp',
 ): Promise<ConnectionId> {
   const id = ids.next('cnn')
@@ -35,7 +35,12 @@ async function connect(
     name: 't_identity',
     text: `insert into official_senders (account_id, connection_id, phone_number, display_name, checked_at, next_check_at)
            values ($1, $2, $3, $4, $5, now())`,
-    values: [...at, said?.phone ?? null, said?.name ?? null, said ? new Date().toISOString() : null],
+    values: [
+      ...at,
+      identity?.phone ?? null,
+      identity?.name ?? null,
+      identity ? new Date().toISOString() : null,
+    ],
   })
   return id
 }
@@ -100,7 +105,7 @@ test.each<[string, string | null, () => Promise<ConnectionId>]>([
   ['nobody, of another account', null, () => connect(OTHER, { phone: '+15550783882', name: 'Theirs' })],
   ['nobody, of another channel', null, () => connect(OWN, { phone: '+1', name: 'SMS' }, 'local_sms')],
   ['nobody, once it is gone', null, async () => ids.next('cnn')],
-])('%s', async (_, name, make) => {
+])('the name of an official sender, by SQL and by code: %s', async (_, name, make) => {
   const id = await make()
   expect([await bySql(id), await byCode(id)]).toEqual([name, name])
 })

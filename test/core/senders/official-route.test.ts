@@ -64,7 +64,7 @@ function carriers(
 describe('the order of official senders', () => {
   const all = [platform, one, sms, two, sandbox]
 
-  test('none is asked for: its own before the platform’s, the default before all', () => {
+  test('without a requested sender: the default, then the account’s own, then the platform’s', () => {
     expect(carriers('official_chatapp', all)).toEqual(['one', 'two', 'platform', 'sandbox'])
     expect(carriers('official_chatapp', all, undefined, { choice: two.id })).toEqual([
       'two',
@@ -78,26 +78,26 @@ describe('the order of official senders', () => {
       'one',
       'two',
     ])
-    // A default that is gone is none.
+    // A removed default is ignored.
     expect(carriers('official_chatapp', all, undefined, { choice: idOf('gone') })[0]).toBe('one')
   })
 
-  test('one is asked for: it alone', () => {
+  test('with a requested sender: only that one', () => {
     expect(carriers('official_chatapp', all, two.id, { choice: one.id })).toEqual(['two'])
     expect(carriers('official_chatapp', all, 'platform')).toEqual(['platform'])
   })
 
-  test('other channels stay as they are', () => {
+  test('connections of other channels are not affected', () => {
     for (const asked of [undefined, two.id, 'platform'])
       expect(carriers('int_sms', all, asked)).toEqual(['sms', 'sandbox'])
   })
 
-  test('the sandbox stands for the platform’s number only where nothing is real', () => {
+  test('the sandbox is used as the platform’s number only if there is no real official sender', () => {
     expect(carriers('official_chatapp', [one, sandbox], 'platform')).toEqual([])
     expect(carriers('official_chatapp', [sms, sandbox], 'platform')).toEqual(['sandbox'])
   })
 
-  test('a test key knows the sandbox, whichever sender it names', () => {
+  test('a test key gets the sandbox, whichever sender it requests', () => {
     for (const asked of [two.id, 'platform'])
       expect(carriers('official_chatapp', all, asked, { mode: 'test' })).toEqual(['sandbox'])
     const ownSandbox = connection('mine', { provider: 'sandbox' })
@@ -112,7 +112,7 @@ describe('the order of official senders', () => {
     ['no sender, but a connection', sms.id],
     ['disabled', off.id],
     ['no id', 'x'],
-  ])('%s: a refusal that names the field as it was given', (_, asked) => {
+  ])('a requested sender that is %s is refused, naming the field of the request', (_, asked) => {
     const request = {
       accountId: ACCOUNT,
       mode: 'live' as const,
@@ -131,7 +131,7 @@ describe('the order of official senders', () => {
   })
 })
 
-test('how the sender was chosen', () => {
+test('officialSource returns how the sender was chosen', () => {
   expect(officialSource({ officialSenderId: 'platform' }, platform, undefined)).toBe('request')
   expect(officialSource({ sender: { officialId: one.id } }, one, undefined)).toBe('request')
   expect(officialSource({}, one, undefined)).toBe('official_default')

@@ -23,7 +23,7 @@ async function newAccount(): Promise<AccountId> {
   return (await rooms.accountAdmin.create(BASIC_ACCOUNT)).account.id as AccountId
 }
 
-/** As an account's owner asks for one. */
+/** Stores a sender as a request of the account’s owner does. */
 async function addSender(
   accountId: AccountId,
   name: string,
@@ -37,14 +37,14 @@ async function addSender(
 }
 
 describe('the review of a sender name', () => {
-  test('approves a pending one, and again is no error', async () => {
+  test('approves a pending one, also repeatedly; it cannot be rejected any more', async () => {
     const id = await addSender(await newAccount(), 'Acme')
     expect(await rooms.senderReview.approve(id)).toMatchObject({ id, status: 'approved', reason: null })
     expect(await rooms.senderReview.approve(id)).toMatchObject({ status: 'approved' })
     await expect(rooms.senderReview.reject(id, 'late')).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  test('rejects with a reason that stays', async () => {
+  test('rejects with a reason that a repeat does not change; it cannot be approved any more', async () => {
     const id = await addSender(await newAccount(), 'Bank')
     expect(await rooms.senderReview.reject(id, 'not your brand')).toMatchObject({
       status: 'rejected',
@@ -54,7 +54,7 @@ describe('the review of a sender name', () => {
     await expect(rooms.senderReview.approve(id)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  test('of two who decide at once hears one', async () => {
+  test('accepts one of two concurrent decisions', async () => {
     const id = await addSender(await newAccount(), 'Race')
     const results = await Promise.allSettled([
       rooms.senderReview.approve(id),
@@ -63,14 +63,14 @@ describe('the review of a sender name', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('finds nothing under an unknown id', async () => {
+  test('fails with NOT_FOUND for an unknown id', async () => {
     await expect(rooms.senderReview.approve(rooms.ids.next('snd'))).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
     await expect(rooms.senderReview.approve('x')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('lists by status, the newest first, in pages', async () => {
+  test('lists by status in pages, newest first, and by account', async () => {
     const account = await newAccount()
     const ids = [
       await addSender(account, 'One1'),
@@ -93,7 +93,7 @@ describe('the review of a sender name', () => {
 })
 
 describe('a platform sender', () => {
-  test('is approved as it is made; a new default takes the place of the old', async () => {
+  test('is approved at creation; a new default replaces the old one; the name must be free', async () => {
     await rooms.senderReview.createPlatform({ name: 'First', isDefault: true })
     const second = await rooms.senderReview.createPlatform({ name: 'Second', isDefault: true })
     expect(second).toMatchObject({ accountId: null, status: 'approved', isDefault: true })
@@ -105,7 +105,7 @@ describe('a platform sender', () => {
     })
   })
 
-  test('is the default after another one that was chosen at the same moment', async () => {
+  test('is the default if it is created while another default is being created', async () => {
     const { senderReview } = rooms
     const blocked = async () => {
       const { rows } = await database.db.query({
@@ -126,18 +126,15 @@ describe('a platform sender', () => {
     expect(data.filter(each => each.isDefault && each.accountId === null)).toHaveLength(1)
   })
 
-  test.each(['ab', 'a'.repeat(12), 'Bad!', '12', '1'.repeat(16), '...'])(
-    'may not be called %s',
-    async name => {
-      await expect(rooms.senderReview.createPlatform({ name })).rejects.toMatchObject({
-        details: [{ path: 'name' }],
-      })
-    },
-  )
+  test.each(['ab', 'a'.repeat(12), 'Bad!', '12', '1'.repeat(16), '...'])('cannot be named %s', async name => {
+    await expect(rooms.senderReview.createPlatform({ name })).rejects.toMatchObject({
+      details: [{ path: 'name' }],
+    })
+  })
 })
 
-describe('what an account may name', () => {
-  test('is its own before the platform’s; its approved default before the platform’s', async () => {
+describe('the sender that an account may name', () => {
+  test('is its own before the platform’s of the same name, also as the default', async () => {
     const account = await newAccount()
     const platform = await rooms.senderReview.createPlatform({ name: 'Shared', isDefault: true })
     await rooms.caughtUp()
@@ -154,7 +151,7 @@ describe('what an account may name', () => {
     expect((await rooms.senders.forAccount(await newAccount())).byId.has(own)).toBe(false)
   })
 
-  test('is the platform’s as long as its own of the same name is not approved', async () => {
+  test('is the platform’s until its own of the same name is approved', async () => {
     const account = await newAccount()
     const platform = await rooms.senderReview.createPlatform({ name: 'Notice' })
     const own = await addSender(account, 'Notice')
@@ -167,7 +164,7 @@ describe('what an account may name', () => {
     expect(await named()).toMatchObject({ id: own, accountId: account })
   })
 
-  test('are as the node has just said that they are', async () => {
+  test('is up to date at once on the node that changed it', async () => {
     const alone = await openRooms(database.db, { connect: deaf })
     const account = (await alone.accountAdmin.create(BASIC_ACCOUNT)).account.id as AccountId
     const caller = { account: { id: account } } as Caller

@@ -37,10 +37,10 @@ const choose = (connections: ConnectionSnapshot[], more: Partial<ConnectionReque
   })
 const idOf = (...args: Parameters<typeof choose>) => choose(...args).connectionId
 
-describe('chooseLine', () => {
+describe('chooseOfficialConnection', () => {
   const all = [off, first, second, platform, sandbox]
 
-  test('takes the sender that was asked for, else the default, else the first, else the platform’s', () => {
+  test('takes the requested sender, else the default, else the first, else the platform’s', () => {
     expect(idOf(all, { requestedSender: second.id, chosen: first.id })).toBe(second.id)
     expect(idOf(all, { chosen: second.id })).toBe(second.id)
     expect(idOf(all)).toBe(first.id)
@@ -54,22 +54,22 @@ describe('chooseLine', () => {
     expect(choose(all).onPlatformNumber).toBe(false)
   })
 
-  test('passes over a default that is disabled or gone, as sends do', () => {
-    const gone = connection('gone', ACCOUNT)
-    for (const chosen of [off.id, gone.id]) {
+  test('ignores a default that is disabled or removed, as sends do', () => {
+    const removed = connection('gone', ACCOUNT)
+    for (const chosen of [off.id, removed.id]) {
       expect(idOf(all, { chosen })).toBe(first.id)
       expect(idOf([off, platform, sandbox], { chosen })).toBe(platform.id)
     }
   })
 
-  test('refuses a sender that is none, disabled, another’s, or the platform’s by its id', () => {
+  test('refuses a sender that is unknown, disabled, of another account, or the platform’s by its id', () => {
     const foreign = connection('foreign', 'acc_2')
     for (const asked of ['nobody', off.id, foreign.id, platform.id, sms.id]) {
       expect(() => choose([...all, foreign], { requestedSender: asked })).toThrow('officialSenderId: ')
     }
   })
 
-  test('knows the sandbox alone with a test key, and with a live one where there is nothing real', () => {
+  test('takes the sandbox for a test key, and for a live key only if there is no other connection', () => {
     expect(choose(all, { mode: 'test' })).toMatchObject({ connectionId: sandbox.id, sandbox: true })
     expect(idOf(all, { mode: 'test', requestedSender: first.id })).toBe(sandbox.id)
     expect(() => choose(all, { mode: 'test', requestedSender: 'nobody' })).toThrow('officialSenderId: ')
@@ -83,7 +83,7 @@ describe('chooseLine', () => {
     expect(() => choose([])).toThrow('officialSenderId: ')
   })
 
-  test('puts the platform’s own before the platform’s number alone', () => {
+  test('takes the platform’s number for templates of the platform, but not by its id', () => {
     expect(idOf([platform, sandbox], { accountId: PLATFORM })).toBe(platform.id)
     expect(() =>
       choose([platform], { accountId: PLATFORM, requestedSender: platform.id as ConnectionId }),

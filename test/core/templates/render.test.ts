@@ -20,14 +20,14 @@ const compiled = (more: Partial<CompiledTemplate>): CompiledTemplate => ({
   ...more,
 })
 
-/** What stands between places: no braces, so that a text is written in one way alone. */
+/** Text between placeholders: without braces, so that a text has only one list of segments. */
 const literal = fc.string({ unit: 'grapheme', maxLength: 12 }).map(text => text.replace(/[{}]/g, ''))
 const pieces = fc.array(fc.oneof(literal, fc.integer({ min: 1, max: 100 })), { maxLength: 20 })
 const write = (segments: Segments) =>
   segments.map(each => (typeof each === 'number' ? `{{${each}}}` : each)).join('')
 
 describe('parsePlaceholders', () => {
-  test('finds every place, and what it found reads as the text did', () => {
+  test('finds every placeholder, and its segments make up the text', () => {
     fc.assert(
       fc.property(pieces, segments => {
         const text = write(segments)
@@ -42,7 +42,7 @@ describe('parsePlaceholders', () => {
     )
   })
 
-  test('never throws, and either keeps a text or says where it is wrong', () => {
+  test('never throws: returns segments that make up the text, or a fault with its position', () => {
     const braces = fc.array(fc.constantFrom('{', '}', '{{', '}}', '1', '23', 'a', ' ', '💬'), {
       maxLength: 15,
     })
@@ -72,7 +72,7 @@ describe('parsePlaceholders', () => {
   })
 
   test('stays linear on hostile texts', () => {
-    // Where it were not, these would take minutes.
+    // Otherwise these would take minutes.
     expect(isFault(parsePlaceholders('{'.repeat(500_000)))).toBe(true)
     expect(isFault(parsePlaceholders('{{1'.repeat(200_000)))).toBe(true)
     expect(parsePlaceholders('{{1}}'.repeat(100_000))).toHaveLength(100_000)
@@ -80,7 +80,7 @@ describe('parsePlaceholders', () => {
 })
 
 describe('firstGap', () => {
-  test('is null exactly for 1 to n', () => {
+  test('is null exactly if the numbers are 1 to n', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 20 })), numbers => {
         const places = placeholderNumbers(numbers)
@@ -92,7 +92,7 @@ describe('firstGap', () => {
 })
 
 describe('renderTemplate', () => {
-  test('puts each value in its places, as it stands', () => {
+  test('puts each value into its places unchanged', () => {
     fc.assert(
       fc.property(pieces, fc.array(fc.string(), { minLength: 100, maxLength: 100 }), (body, values) => {
         const { text } = renderTemplate(compiled({ body }), values)
@@ -101,7 +101,7 @@ describe('renderTemplate', () => {
     )
   })
 
-  test('does not read values: a placeholder in one stays as it is', () => {
+  test('does not replace a placeholder within a value', () => {
     expect(renderTemplate(compiled({}), ['{{2}}', '$&']).text).toBe('Order {{2}} is $&.')
   })
 
@@ -111,7 +111,7 @@ describe('renderTemplate', () => {
     expect(text).toBe('<p title="&quot;&gt;&lt;script&gt;">Tom &amp; &quot;Jerry&#39;s&quot;</p>')
   })
 
-  test('lets no value out of its place in HTML', () => {
+  test('escapes every special character of a value in HTML', () => {
     fc.assert(
       fc.property(fc.string(), value => {
         const { text } = renderTemplate(compiled({ body: [1], html: true }), [value])
@@ -121,13 +121,13 @@ describe('renderTemplate', () => {
     )
   })
 
-  test('keeps a subject in one line, and plain', () => {
+  test('keeps a subject on one line and does not escape it', () => {
     const template = compiled({ subject: ['Order ', 1], html: true })
     const { subject } = renderTemplate(template, ['4711\r\nBcc: a@example.com\u2028x & y', ''])
     expect(subject).toBe('Order 4711 Bcc: a@example.com x & y')
   })
 
-  test('joins what a chat shows', () => {
+  test('joins header, body and footer for a chat', () => {
     const template = compiled({ header: ['News of ', 1], footer: 'Acme' })
     expect(joinParts(template, renderTemplate(template, ['4711', 'here']))).toBe(
       'News of 4711\n\nOrder 4711 is here.\n\nAcme',

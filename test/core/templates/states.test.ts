@@ -30,22 +30,25 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-type Word = Pick<TemplateState, 'status' | 'subType'> & { reason?: string }
+type ProviderResponse = Pick<TemplateState, 'status' | 'subType'> & { reason?: string }
 
-/** The templates of an account over a provider whose word the test gives. */
-function world(onPlatformNumber = false) {
+/** The templates of an account at a provider whose responses the test sets. */
+function setUp(onPlatformNumber = false) {
   const clock = createFakeClock(Date.now())
   const ids = createIds(clock, createRandom())
   const { db } = database
   const accountId = ids.next('acc')
   const connectionId = ids.next('cnn')
   const applied: string[] = []
-  /** What the provider says of a name; null for "none", an error for "cannot say". */
-  let word: Word | null | Error = { status: 'pending' }
+  /** The provider’s response for a name: null if it has no such template, an error if it fails. */
+  let response: ProviderResponse | null | Error = { status: 'pending' }
   const asked: string[] = []
   const byId = new Map<string, TemplateState>()
 
-  const stateOf = (name: string, { status, reason = undefined, subType }: Word): TemplateState => ({
+  const stateOf = (
+    name: string,
+    { status, reason = undefined, subType }: ProviderResponse,
+  ): TemplateState => ({
     providerTemplateId: 'p1',
     name,
     language: 'en',
@@ -55,14 +58,14 @@ function world(onPlatformNumber = false) {
   })
   const link: TemplateLink = {
     async submitTemplate({ name }) {
-      if (word instanceof Error) throw word
-      return { kind: 'submitted', state: stateOf(name, word ?? { status: 'pending' }) }
+      if (response instanceof Error) throw response
+      return { kind: 'submitted', state: stateOf(name, response ?? { status: 'pending' }) }
     },
     findTemplate: async id => byId.get(id) ?? null,
     async readTemplate(name) {
       asked.push(name)
-      if (word instanceof Error) throw word
-      return word && stateOf(name, word)
+      if (response instanceof Error) throw response
+      return response && stateOf(name, response)
     },
   }
   const tell = createTemplateEventPublisher({ clock, ids })
@@ -85,8 +88,8 @@ function world(onPlatformNumber = false) {
     applied,
     asked,
     accountId,
-    says: (next: Word | null | Error) => {
-      word = next
+    setResponse: (next: ProviderResponse | null | Error) => {
+      response = next
     },
     create: (body = {}, owner: AccountId = accountId) =>
       create({ accountId: owner, mode: 'live' }, { ...BODY, ...body }),
@@ -97,7 +100,7 @@ function world(onPlatformNumber = false) {
       states.applyReports(connectionId, [
         stateOf('parcel', { status, ...(reason !== undefined && { reason }) }),
       ]),
-    /** In one call of the provider's. */
+    /** Several states in one call of the provider. */
     tellTogether: (...told: TemplateState['status'][]) =>
       states.applyReports(
         connectionId,
@@ -108,7 +111,7 @@ function world(onPlatformNumber = false) {
         { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
       ]),
     poll,
-    /** Until every look that is due now is done. */
+    /** Polls until no check is due. */
     async pollAll() {
       while ((await poll()) > 0);
     },
@@ -136,9 +139,9 @@ function world(onPlatformNumber = false) {
   }
 }
 
-describe('what the provider says', () => {
-  test('moves a template forward alone, each step once, with its reason', async () => {
-    const { create, tell, read, events, applied, accountId } = world()
+describe('a state that the provider reports', () => {
+  test('moves a template along the allowed transitions only, each once, with its reason', async () => {
+    const { create, tell, read, events, applied, accountId } = setUp()
     const { id, status } = await create()
     expect(status).toBe('pending')
     const steps: [TemplateState['status'], string | undefined, TemplateStatus][] = [
@@ -166,15 +169,15 @@ describe('what the provider says', () => {
     expect(new Set(applied)).toEqual(new Set([accountId]))
   })
 
-  test('is applied once, however many hear it at the same time', async () => {
-    const { create, tell, events } = world()
+  test('is applied once if it arrives several times concurrently', async () => {
+    const { create, tell, events } = setUp()
     await create()
     await Promise.all([1, 2, 3, 4].map(() => tell('approved')))
     expect(await events()).toEqual(['template.pending', 'template.approved'])
   })
 
-  test('loses none of two words that come at the same time', async () => {
-    const { create, tell, events } = world()
+  test('is not lost if another one arrives concurrently', async () => {
+    const { create, tell, events } = setUp()
     await create()
     await Promise.all([tell('approved'), tell('disabled')])
     expect((await events()).toSorted()).toEqual([
@@ -184,8 +187,8 @@ describe('what the provider says', () => {
     ])
   })
 
-  test('is applied in its order where one call tells of several steps', async () => {
-    const { create, tellTogether, read, events } = world()
+  test('is applied in order if one call reports several', async () => {
+    const { create, tellTogether, read, events } = setUp()
     const { id } = await create()
     await tellTogether('approved', 'disabled', 'approved', 'disabled')
     expect((await read(id)).status).toBe('disabled')
@@ -193,24 +196,24 @@ describe('what the provider says', () => {
     expect(await events()).toEqual(['template.pending', ...steps])
   })
 
-  test('is no business of a template with another name', async () => {
-    const { create, tell, read } = world()
+  test('does not affect a template with another name', async () => {
+    const { create, tell, read } = setUp()
     const { id } = await create({ name: 'other' })
     await tell('approved')
     expect((await read(id)).status).toBe('pending')
   })
 
-  test('may be approval at once', async () => {
-    const { says, create, events } = world()
-    says({ status: 'approved' })
+  test('can be an approval in the response to the creation', async () => {
+    const { setResponse, create, events } = setUp()
+    setResponse({ status: 'approved' })
     expect((await create()).status).toBe('approved')
     expect(await events()).toEqual(['template.approved'])
   })
 })
 
 describe('a category that the provider changes', () => {
-  test('is followed and told, and changes nothing else', async () => {
-    const { create, tell, tellSubType, read, categories, applied } = world()
+  test('is stored and published as an event, and nothing else changes', async () => {
+    const { create, tell, tellSubType, read, categories, applied } = setUp()
     const { id } = await create()
     await tell('approved')
     applied.length = 0
@@ -230,12 +233,12 @@ describe('a category that the provider changes', () => {
     ])
   })
 
-  test('may come with the answer to its creation, or be found by asking', async () => {
-    const { clock, says, create, pollAll, read, categories, events } = world()
-    says({ status: 'approved', subType: 'marketing' })
+  test('is taken from the response to the creation, or found by polling', async () => {
+    const { clock, setResponse, create, pollAll, read, categories, events } = setUp()
+    setResponse({ status: 'approved', subType: 'marketing' })
     const { id, subType } = await create()
     expect(subType).toBe('marketing')
-    says({ status: 'approved', subType: 'utility' })
+    setResponse({ status: 'approved', subType: 'utility' })
     await clock.advance(3_600_000)
     await pollAll()
     expect((await read(id)).subType).toBe('utility')
@@ -246,7 +249,7 @@ describe('a category that the provider changes', () => {
     expect(await events()).toEqual(['template.approved', 'template.approved drift'])
   })
 
-  test('makes no other template of a code, nor of free text', async () => {
+  test('applies to utility and marketing, not to otp or free', async () => {
     expect(subTypeAfter('otp', { subType: 'marketing' })).toBeNull()
     expect(subTypeAfter('free', { subType: 'marketing' })).toBeNull()
     expect(subTypeAfter('utility', {})).toBeNull()
@@ -254,8 +257,8 @@ describe('a category that the provider changes', () => {
     expect(subTypeAfter('marketing', { subType: 'utility' })).toBe('utility')
   })
 
-  test('takes the defaults along, but for one that stands there already', async () => {
-    const { create, tell, tellSubType, another, accountId } = world()
+  test('drops the default of the old category if the new one has a default, not that of another account', async () => {
+    const { create, tell, tellSubType, another, accountId } = setUp()
     const { db } = database
     const row = await create()
     const marketing = await create({ name: 'offer', subType: 'marketing' })
@@ -272,16 +275,16 @@ describe('a category that the provider changes', () => {
   })
 })
 
-describe('looking', () => {
-  test('finds what nobody told, notes when it looked, and says that it is drift', async () => {
-    const { clock, says, create, poll, pollAll, read, events } = world()
+describe('polling', () => {
+  test('applies an unreported change, with the time of the check, and marks its event as drift', async () => {
+    const { clock, setResponse, create, poll, pollAll, read, events } = setUp()
     const { id } = await create()
     await pollAll()
     expect((await read(id)).lastCheckedAtMs).toBeNull()
     await clock.advance(5_000)
     await pollAll()
     expect(await read(id)).toMatchObject({ status: 'pending', lastCheckedAtMs: clock.now() })
-    says({ status: 'rejected', reason: 'spam' })
+    setResponse({ status: 'rejected', reason: 'spam' })
     await clock.advance(5_000)
     await pollAll()
     expect(await read(id)).toMatchObject({ status: 'rejected', reason: 'spam' })
@@ -289,28 +292,28 @@ describe('looking', () => {
     expect(await poll()).toBe(0)
   })
 
-  test('asks again later where the provider cannot say, and takes no look for it', async () => {
-    const { clock, says, create, pollAll, read, asked } = world()
-    says({ status: 'approved' })
+  test('repeats a check after a minute if the provider fails, without setting the time of the check', async () => {
+    const { clock, setResponse, create, pollAll, read, asked } = setUp()
+    setResponse({ status: 'approved' })
     const { id } = await create()
-    says(new Error('down'))
+    setResponse(new Error('down'))
     await clock.advance(3_600_000)
     await pollAll()
     expect(asked).toHaveLength(1)
     expect(await read(id)).toMatchObject({ status: 'approved', lastCheckedAtMs: null })
-    says({ status: 'approved' })
+    setResponse({ status: 'approved' })
     await clock.advance(60_000)
     await pollAll()
     expect((await read(id)).lastCheckedAtMs).toBe(clock.now())
   })
 
-  test('stops what was approved and is gone there; what waits, waits on', async () => {
-    const { clock, says, create, pollAll, read } = world()
-    says({ status: 'approved' })
+  test('disables an approved template that the provider no longer has; a pending one stays pending', async () => {
+    const { clock, setResponse, create, pollAll, read } = setUp()
+    setResponse({ status: 'approved' })
     const approved = await create()
-    says({ status: 'pending' })
+    setResponse({ status: 'pending' })
     const waiting = await create({ name: 'waiting' })
-    says(null)
+    setResponse(null)
     await clock.advance(3_600_000)
     await pollAll()
     expect(await read(approved.id)).toMatchObject({ status: 'disabled' })
@@ -318,8 +321,8 @@ describe('looking', () => {
     expect((await read(waiting.id)).status).toBe('pending')
   })
 
-  test('is shared by nodes: each template once', async () => {
-    const { clock, create, poll, asked } = world()
+  test('checks each template once if several nodes poll concurrently', async () => {
+    const { clock, create, poll, asked } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e']) await create({ name })
     await clock.advance(5_000)
     await Promise.all([poll(), poll(), poll()])
@@ -327,10 +330,10 @@ describe('looking', () => {
   })
 })
 
-describe('creating', () => {
-  test('stores nothing where the provider throws or is silent', async () => {
-    const { clock, says, create, accountId } = world()
-    says(new Error('reset'))
+describe('the creation of a template', () => {
+  test('stores nothing if the provider fails, and a submit without a response is unavailable', async () => {
+    const { clock, setResponse, create, accountId } = setUp()
+    setResponse(new Error('reset'))
     await expect(create()).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 5 })
     const approvers = createProviderTemplates({
       clock,
@@ -339,13 +342,13 @@ describe('creating', () => {
     const answer = approvers.submit('cnn_x', {} as never)
     await clock.advance(30_000)
     expect(await answer).toMatchObject({ kind: 'unavailable' })
-    says({ status: 'pending' })
+    setResponse({ status: 'pending' })
     expect((await create()).accountId).toBe(accountId)
   })
 })
 
 describe('statusAfter', () => {
-  test('never leads back to pending, and never touches a local one', () => {
+  test('never returns to pending, and never changes an active template', () => {
     const told = ['pending', 'approved', 'rejected', 'disabled'] as const
     for (const from of TEMPLATE_STATUSES) {
       for (const status of told) {
@@ -359,7 +362,7 @@ describe('statusAfter', () => {
 })
 
 describe('nextCheckAt', () => {
-  test('asks after half the time that was waited, between five seconds and a quarter of an hour', () => {
+  test('waits half the time since the start, from 5 s to 15 min; an hour for an approved template', () => {
     const gap = (waitedMs: number) => nextCheckAt('pending', 0, waitedMs) - waitedMs
     expect([0, 5_000, 60_000, 86_400_000].map(gap)).toEqual([5_000, 5_000, 30_000, 900_000])
     expect(nextCheckAt('approved', 0, 0)).toBe(3_600_000)
@@ -368,7 +371,7 @@ describe('nextCheckAt', () => {
 
 describe('providerNameOf', () => {
   const line = { connectionId: 'cnn_1', onPlatformNumber: true, sandbox: false } as const
-  test('keeps accounts on a shared number apart, and nobody else', () => {
+  test('adds a suffix per account on the platform’s number, and to no other name', () => {
     const name = (account: string, more = {}) =>
       providerNameOf('parcel', account as `acc_${string}`, { ...line, ...more })
     const [one, two] = [name('acc_01m7zfya87e70a0k047jvs2kk8'), name('acc_01m7zfya87e70a0k047jvs2kk9')]
@@ -380,16 +383,16 @@ describe('providerNameOf', () => {
   })
 })
 
-describe('a template that stands on the platform’s number', () => {
+describe('a template on the platform’s number', () => {
   const binding = (providerTemplateId: string) =>
     ({ name: 'bound', creationMode: 'manual_external_id', providerTemplateId }) as const
 
-  test('may be bound to by every account, but for what another account had approved there', async () => {
-    const { create, has, accountId, another, says } = world(true)
+  test('can be bound by every account unless another account created it', async () => {
+    const { create, has, accountId, another, setResponse } = setUp(true)
     has('11', 'welcome_to_all')
     expect((await create(binding('11'))).official).toMatchObject({ providerName: 'welcome_to_all' })
     expect((await create(binding('11'), another())).status).toBe('approved')
-    says({ status: 'approved' })
+    setResponse({ status: 'approved' })
     const theirs = await create({ name: 'private' })
     has('12', theirs.official!.providerName)
     await expect(create(binding('12'), another())).rejects.toMatchObject({
@@ -399,8 +402,8 @@ describe('a template that stands on the platform’s number', () => {
   })
 })
 
-describe('a name whose request died', () => {
-  test('is free again after its time, and forgotten', async () => {
+describe('the claim of a template name', () => {
+  test('can be taken over once it has expired, and is swept', async () => {
     const { db } = database
     const claim = { accountId: 'acc_01m7zfya87e70a0k047jvs2kk8', name: 'dead', language: 'en' } as const
     const nowMs = Date.now()
@@ -413,7 +416,7 @@ describe('a name whose request died', () => {
     expect(await claimName(db, claim, nowMs + 2_500, nowMs)).toBe(true)
   })
 
-  test('is not let go of by that request once it is another one’s', async () => {
+  test('is not released by its first request once another one has taken it over', async () => {
     const { db } = database
     const claim = { accountId: 'acc_01m7zfya87e70a0k047jvs2kk8', name: 'frozen', language: 'en' } as const
     const nowMs = Date.now()

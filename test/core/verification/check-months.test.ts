@@ -40,7 +40,7 @@ afterAll(() => database.drop())
 
 const nextPerson = () => `+120255501${String(persons++).padStart(2, '0')}`
 
-/** A verification that was accepted behind all those before it, whatever its node's clock said. */
+/** Stores a verification that was accepted after all others; `atMs` is the time by its node’s clock. */
 async function started(atMs: number, person: string): Promise<Id<'ver'>> {
   const id = idsAt(atMs).next('ver')
   const uuid = toUuid(id)
@@ -71,7 +71,7 @@ async function kinds(nowMs: number, ...rows: CheckRow[]): Promise<string[]> {
   return (await checkCodes(database.db, nowMs, rows)).map(({ kind }) => kind)
 }
 
-/** The months that a check looked into. */
+/** The monthly partitions that a check read. */
 function monthsRead(rows: readonly CheckRow[]): Promise<string[]> {
   return monthsReadBy(tx => checkCodes(tx, NOW, rows))
 }
@@ -94,7 +94,7 @@ async function reads(tx: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, count }) => [name, count]))
 }
 
-test('codes are looked for in the month that they are of, however many are stored', async () => {
+test('a check reads only the partition of the month of its code', async () => {
   const person = nextPerson()
   const id = await started(NOW, person)
   const wrong = Buffer.of(2)
@@ -108,12 +108,12 @@ test('codes are looked for in the month that they are of, however many are store
   ])
 })
 
-test('one whose months have passed is told from one that never was', async () => {
+test('a code of months ago is expired, and one that never existed is missing', async () => {
   const person = nextPerson()
   const id = await started(Date.UTC(2025, 11, 24), person)
   expect(await kinds(NOW, check({ id }), check({ recipientKey: person }))).toEqual(['expired', 'expired'])
   expect(await kinds(NOW, check({ recipientKey: nextPerson() }))).toEqual(['missing'])
-  // The young one of another does not hide it.
+  // A recent verification of another recipient in the same call makes no difference.
   const young = await started(NOW, nextPerson())
   expect(await kinds(NOW, check({ id }), check({ id: young }))).toEqual(['expired', 'right'])
 })
@@ -121,28 +121,31 @@ test('one whose months have passed is told from one that never was', async () =>
 test.each([
   ['began', TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
   ['ended, by the clock of a node that is slow', TURN_OF_MONTH + MINUTE_MS, TURN_OF_MONTH - MINUTE_MS],
-])('one is superseded by another that was accepted when the next month %s', async (_, firstMs, secondMs) => {
-  const person = nextPerson()
-  const first = await started(firstMs, person)
-  const second = await started(secondMs, person)
-  const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
-  expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
-  expect(await kinds(nowMs, check({ id: first, codeDigest: Buffer.of(2) }))).toEqual(['missing'])
-  // Whatever anybody else asks for.
-  for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
-    expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
-  expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
-  expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
-})
+])(
+  'a verification is superseded by one that was accepted later, when the month %s',
+  async (_, firstMs, secondMs) => {
+    const person = nextPerson()
+    const first = await started(firstMs, person)
+    const second = await started(secondMs, person)
+    const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
+    expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
+    expect(await kinds(nowMs, check({ id: first, codeDigest: Buffer.of(2) }))).toEqual(['missing'])
+    // Other rows of the same call make no difference.
+    for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
+      expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
+    expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
+    expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
+  },
+)
 
 describe('a read', () => {
   const readOf = (db: Db, recipientKey: string) =>
     readVerificationOf(db, { accountId, live: true, recipientKey }, NOW)
 
-  test('looks into the month that it is of, however many are stored', async () => {
+  test('reads only the partition of the month of its verification', async () => {
     const person = nextPerson()
     const id = await started(NOW, person)
-    // What is planned anew each time, and what is planned once for all.
+    // Often enough for custom plans and the generic plan.
     for (let n = 0; n < 8; n++) {
       expect(await monthsReadBy(tx => readVerification(tx, accountId, id, NOW))).toEqual([
         'verifications_2026_03',
@@ -151,7 +154,7 @@ describe('a read', () => {
     }
   })
 
-  test('knows one of months ago by its number as well', async () => {
+  test('finds a verification of months ago by its recipient, until a later one supersedes it', async () => {
     const person = nextPerson()
     const id = await started(Date.UTC(2025, 11, 24), person)
     expect(await readOf(database.db, person)).toMatchObject({ id, current: true })
@@ -161,7 +164,7 @@ describe('a read', () => {
     expect(await readOf(database.db, person)).toMatchObject({ id: later, current: true })
   })
 
-  test('finds what supersedes it beyond the turn of the month, by a slow clock too', async () => {
+  test('finds the superseding verification across the turn of the month, also by a slow clock', async () => {
     for (const [firstMs, secondMs] of [
       [TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
       [TURN_OF_MONTH + MINUTE_MS, TURN_OF_MONTH - MINUTE_MS],
@@ -177,7 +180,7 @@ describe('a read', () => {
 })
 
 describe('a resend', () => {
-  /** For which there is no money: what it looks at comes before that. */
+  /** A resend that the balance does not cover: the verification is checked before the balance. */
   const resendOf = (id: Id<'ver'>): ResendRow => {
     const ids = idsAt(NOW)
     const message = ids.next('msg')
@@ -197,7 +200,7 @@ describe('a resend', () => {
   }
   const resend = (db: Db, id: Id<'ver'>) => RESENDS.accept(db, 1, NOW, [resendOf(id)], false)
 
-  test('looks into the month that it is of, and finds what supersedes it', async () => {
+  test('reads only the partition of its month, and is stale once its verification is superseded', async () => {
     const person = nextPerson()
     const first = await started(NOW - MINUTE_MS, person)
     expect(await monthsReadBy(tx => resend(tx, first))).toEqual(['verifications_2026_03'])

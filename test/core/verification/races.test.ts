@@ -5,7 +5,7 @@ import { type Answer, startTestApp, type TestAccount, type TestApp } from '../..
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { codeFor, nextPhone, wrongCode } from '../../support/verification.ts'
 
-/** Two programs on one store, and requests at both of them at once, each on a connection of its own. */
+/** Two nodes on one database get concurrent requests, each on its own connection. */
 let database: TestDatabase
 let apps: TestApp[]
 let account: TestAccount
@@ -34,12 +34,12 @@ async function start(to: string): Promise<{ id: string; code: string }> {
   return { id: (answer.body as VerificationAttempt).verificationId, code: await codeFor(account, to) }
 }
 
-/** So many requests at once, every other one at the other node. */
+/** Makes `count` requests concurrently; `post` spreads them over the nodes. */
 function race(count: number, request: (at: number) => Promise<Answer>): Promise<Answer[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => request(at)))
 }
 
-/** How often each answer was given: `200`, or the code of an error. */
+/** How often each response was given: `200`, or the code of an error. */
 function tally(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {
@@ -49,7 +49,7 @@ function tally(answers: readonly Answer[]): Record<string, number> {
   return counts
 }
 
-/** The code of the last of so many messages: on a busy machine an answer comes before its message has arrived. */
+/** The code of the last of so many messages; waits for them, because a response may come before its message. */
 async function lastCodeOf(to: string, messages: number): Promise<string> {
   const inbox = await apps[0]!.until(
     () => account.inbox(to),
@@ -59,7 +59,7 @@ async function lastCodeOf(to: string, messages: number): Promise<string> {
   return codeFor(account, to)
 }
 
-/** As if the last code had been sent long enough ago. */
+/** Allows a resend at once, as if the last code had been sent long enough ago. */
 async function allowResend(to: string): Promise<void> {
   await database.db.query({
     name: 'allow_resend',
@@ -68,8 +68,8 @@ async function allowResend(to: string): Promise<void> {
   })
 }
 
-describe('of racing checks', () => {
-  test('with the right code exactly one succeeds, by id and by number, on two nodes', async () => {
+describe('racing checks', () => {
+  test('with the right code succeed exactly once, by id and by number, on two nodes', async () => {
     const to = nextPhone()
     const { id, code } = await start(to)
     const answers = await race(200, at =>
@@ -78,7 +78,7 @@ describe('of racing checks', () => {
     expect(tally(answers)).toEqual({ '200': 1, VERIFICATION_ALREADY_USED: 199 })
   })
 
-  test('with wrong codes exactly five count, and then the right one is refused', async () => {
+  test('with wrong codes count exactly five times, and then the right code is refused', async () => {
     const to = nextPhone()
     const { id, code } = await start(to)
     const answers = await race(200, at =>
@@ -97,7 +97,7 @@ describe('of racing checks', () => {
     })
   })
 
-  test('with right and wrong codes at most five wrong ones count, and at most one right one', async () => {
+  test('with right and wrong codes count at most five wrong ones and one right one', async () => {
     for (let round = 0; round < 10; round++) {
       const to = nextPhone()
       const { code } = await start(to)
@@ -112,7 +112,7 @@ describe('of racing checks', () => {
   })
 })
 
-test('of racing starts for one recipient exactly one counts in the end', async () => {
+test('of racing starts for one recipient exactly one is current in the end', async () => {
   const to = nextPhone()
   const answers = await race(40, at => post(at, 'send', { to }))
   expect(tally(answers)).toEqual({ '200': 40 })
@@ -126,14 +126,14 @@ test('of racing starts for one recipient exactly one counts in the end', async (
   const checks = await race(40, at => post(at, 'verify', { verificationId: ids[at], code: '1111' }))
   expect(checks.filter(({ body }) => 'attemptsRemaining' in body)).toHaveLength(1)
   expect(tally(checks)).toEqual({ NOT_FOUND: 39, VERIFICATION_CODE_INVALID: 1 })
-  // The code that counts is the winner's own.
+  // The valid code is that of the current verification.
   const inbox = await account.inbox(to)
   const message = inbox.find(({ messageId }) => messageId.slice(4) === winner.slice(4))!
   const code = /\d{6}/.exec(message.text!)![0]
   expect((await post(1, 'verify', { to, code })).body).toMatchObject({ verificationId: winner })
 })
 
-test('of racing resends exactly one is made', async () => {
+test('of racing resends exactly one is accepted', async () => {
   for (let round = 0; round < 3; round++) {
     const to = nextPhone()
     const { id } = await start(to)
@@ -145,7 +145,7 @@ test('of racing resends exactly one is made', async () => {
   }
 })
 
-test('a check that races a resend is either before it or after it', async () => {
+test('a check that races a resend takes effect either before or after it', async () => {
   for (let round = 0; round < 24; round++) {
     const to = nextPhone()
     const { id, code } = await start(to)
@@ -172,7 +172,7 @@ test('a check that races a resend is either before it or after it', async () => 
   }
 })
 
-test('a check that races a start is either before it or after it', async () => {
+test('a check that races a start takes effect either before or after it', async () => {
   for (let round = 0; round < 24; round++) {
     const to = nextPhone()
     const { id, code } = await start(to)
@@ -183,7 +183,7 @@ test('a check that races a start is either before it or after it', async () => {
     expect(later.status).toBe(200)
     const verified = check.status === 200
     if (!verified) expect(check.body).toMatchObject({ code: 'NOT_FOUND' })
-    // Whatever came first: the later code counts, and the earlier is spent or superseded.
+    // In either order the later code is valid, and the earlier one is used or superseded.
     const again = await post(round, 'verify', { verificationId: id, code })
     expect(again.body['code']).toBe(verified ? 'VERIFICATION_ALREADY_USED' : 'NOT_FOUND')
     expect((await post(round, 'verify', { to, code: await lastCodeOf(to, 2) })).body).toMatchObject({
@@ -193,7 +193,7 @@ test('a check that races a start is either before it or after it', async () => {
   }
 })
 
-test('live starts, resends and checks of one account beside its sends never wait in a circle', async () => {
+test('concurrent live starts, resends, checks and sends of one account cause no deadlock', async () => {
   const phones = Array.from({ length: 12 }, () => nextPhone())
   await race(12, at => post(at, 'send', { to: phones[at] }, account.liveKey))
   for (const to of phones) await allowResend(to)

@@ -83,7 +83,7 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
   }
 }
 
-/** Its recipient's only one, within ten minutes. */
+/** Limits the recipient to one code within ten minutes, unless `more` says otherwise. */
 function withTurn(row: StartRow, more: Partial<Turn> = {}): StartRow {
   const turn = { person: row.recipient, sends: 1, windowMinutes: 10, strict: true, ...more }
   return { ...row, start: { ...row.start, turn } }
@@ -132,7 +132,7 @@ async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> 
 }
 
 describe('a start', () => {
-  test('that is refused for want of money or by its key leaves what was before as it was', async () => {
+  test('that is refused for its balance or its idempotency key does not supersede the earlier one', async () => {
     const to = nextKey()
     const claim = { operation: 2, key: 'one', bodyHash: Buffer.of(1) }
     const first = startRow(to, { accountId: poor, claim })
@@ -144,12 +144,12 @@ describe('a start', () => {
     expect(head).toMatchObject({ id: first.start.verificationId, current: true })
   })
 
-  test('takes its turn with it, and where there is none changes nothing', async () => {
+  test('takes a turn of its recipient, and is not stored if no turn is free', async () => {
     const [to, other] = [nextKey(), nextKey()]
     const first = withTurn(startRow(to))
     expect(await accept([first])).toEqual([{ kind: 'accepted' }])
     expect(await accept([first], true)).toEqual([{ kind: 'accepted' }])
-    // Its neighbours go on, and each of them has its own verdict.
+    // The other rows of the call are accepted: each has its own verdict.
     const rows = sorted([withTurn(startRow(to)), withTurn(startRow(other)), startRow(to)])
     const verdicts = await accept(rows)
     expect(verdicts.map(({ kind }) => kind)).toEqual(
@@ -159,12 +159,12 @@ describe('a start', () => {
     expect(await readVerification(db, account, refused.start.verificationId, NOW)).toBeNull()
     const watched = withTurn(startRow(to), { strict: false })
     expect(await accept([watched])).toEqual([{ kind: 'accepted', watched: true }])
-    // Those that asked for none count as well.
+    // Codes that were sent without a turn count as well.
     expect(await accept([withTurn(startRow(to), { sends: 4 })])).toEqual([{ kind: 'accepted' }])
     expect(await accept([withTurn(startRow(to), { sends: 4 })])).toMatchObject([{ kind: 'late' }])
   })
 
-  test('that is refused for something else, or taken back, has taken no turn', async () => {
+  test('that is refused for another reason, or withdrawn, takes no turn', async () => {
     const to = nextKey()
     const claim = { operation: 2, key: 'turn', bodyHash: Buffer.of(1) }
     await accept([startRow(nextKey(), { accountId: poor, claim })])
@@ -180,7 +180,7 @@ describe('a start', () => {
     }
   })
 
-  test('of several for one recipient in one flush the last counts', async () => {
+  test('is current if it is the last of several for one recipient in one flush', async () => {
     const to = nextKey()
     const rows = sorted([startRow(to), startRow(to), startRow(to)])
     await accept(rows)
@@ -192,7 +192,7 @@ describe('a start', () => {
     expect(current).toEqual([false, false, true])
   })
 
-  test('that is repeated, its answer lost, is recognised and supersedes nothing', async () => {
+  test('that is repeated after a lost response is recognised and supersedes nothing', async () => {
     const { to, row } = await started()
     const later = startRow(to)
     await accept([later])
@@ -201,7 +201,7 @@ describe('a start', () => {
     expect(head!.id).toBe(later.start.verificationId)
   })
 
-  test('that is taken back, or ends unsent, gives its place back, unless a later one has it', async () => {
+  test('that is withdrawn or ends unsent makes the earlier one current, unless there is a later one', async () => {
     const { id: first, to } = await started()
     const second = startRow(to, { begun: false, status: 'queued' })
     await accept([second])
@@ -219,10 +219,10 @@ describe('a start', () => {
   })
 })
 
-test('of starts that end unsent, whatever their order, the last one that was sent counts', async () => {
+test('if later starts end unsent, in any order, the last one that was sent is current', async () => {
   const end = ({ start }: StartRow) =>
     endVerifications(db, NOW, [{ accountId: account, id: start.verificationId }])
-  // Two after it, neither taken.
+  // Two later starts, neither of which is sent.
   for (const order of [
     [0, 1],
     [1, 0],
@@ -244,7 +244,7 @@ test('of starts that end unsent, whatever their order, the last one that was sen
 })
 
 describe('a check', () => {
-  test('that is repeated, its answer lost, counts once and says the same', async () => {
+  test('that is repeated after a lost response counts once and has the same result', async () => {
     const { id, to } = await started()
     const wrong = byId(id, WRONG)
     const first = await checkCodes(db, NOW, [wrong])
@@ -259,7 +259,7 @@ describe('a check', () => {
     expect(await kinds([byId(id, CODE)])).toEqual(['used'])
   })
 
-  test('of the same verification by another name waits for the next call', async () => {
+  test('is postponed to the next call if the same call checks its verification already', async () => {
     const { id, to } = await started()
     expect(await kinds([byId(id, WRONG), byNumber(to, CODE), byId(id, CODE)])).toEqual([
       'wrong',
@@ -268,21 +268,21 @@ describe('a check', () => {
     ])
   })
 
-  test('counts until the very moment at which the code expires', async () => {
+  test('succeeds until the millisecond at which the code expires, and only once', async () => {
     const { id, to } = await started()
     const expiresAt = NOW + 10 * MINUTE_MS
     expect(await kinds([byId(id, CODE)], expiresAt)).toEqual(['expired'])
     const racing = await Promise.all(
       Array.from({ length: 20 }, (_, at) => kinds([byNumber(to, CODE)], expiresAt - (at % 2))),
     )
-    // Whoever comes a moment before may find it used, whoever comes too late expired or used.
+    // A check before the expiry may find the code used; a later one finds it expired or used.
     expect(racing.flat().filter(kind => kind === 'right')).toHaveLength(1)
     racing.forEach(([kind], at) => {
       expect(at % 2 === 1 ? ['right', 'used'] : ['expired', 'used']).toContain(kind)
     })
   })
 
-  test('knows each of the reasons against it apart, in one call', async () => {
+  test('has its own reason for a refusal, with many checks in one call', async () => {
     const used = await started()
     const spent = await started()
     const open = await started()
@@ -317,7 +317,7 @@ describe('a check', () => {
     ])
   })
 
-  test('takes no code of another attempt, account or mode, and the same code is never kept the same', async () => {
+  test('digests a code by account and mode, and stores a hash that fits its own verification only', async () => {
     const owner = { accountId: account, mode: 'live' as const }
     const marks = [
       codes.digest(owner, CODE),
@@ -334,7 +334,7 @@ describe('a check', () => {
       values: [[toUuid(one), toUuid(other)]],
     })
     expect(new Set([...marks, ...rows.map(({ hash }) => hash)]).size).toBe(marks.length + 2)
-    // What is kept of one fits no other, even where somebody can write to the store.
+    // A hash fits no other verification, even if it is copied there in the database.
     await db.query({
       name: 'swap_hashes',
       text: `update verifications v set code_hash = o.code_hash from verifications o
@@ -364,7 +364,7 @@ describe('a resend', () => {
   }
   const resend = (row: ResendRow, repeated = false) => RESENDS.accept(db, NODE, NOW, [row], repeated)
 
-  test('is made once for what was read, and recognised when it is repeated', async () => {
+  test('is accepted once for each count of resends, and recognised when it is repeated', async () => {
     const { id, row } = await started()
     const first = resendRow(row, 0)
     expect(await resend(first)).toEqual([{ kind: 'accepted' }])
@@ -376,7 +376,7 @@ describe('a resend', () => {
     })
   })
 
-  test('takes a turn with it, unless nothing comes of it', async () => {
+  test('takes a turn of its recipient unless it is stale, and is refused if none is free', async () => {
     const { row } = await started()
     const asking = (resends: number): ResendRow => {
       const made = resendRow(row, resends)
@@ -391,7 +391,7 @@ describe('a resend', () => {
     expect(await accept([withTurn(startRow(row.recipient), { sends: 2 })])).toEqual(late)
   })
 
-  test('of what was used, superseded or is nobody’s is stale; without money it changes nothing', async () => {
+  test('of a used, superseded or unknown verification is stale; without balance it changes nothing', async () => {
     const used = await started()
     await kinds([byId(used.id, CODE)])
     const superseded = await started()
@@ -406,7 +406,7 @@ describe('a resend', () => {
     expect(await kinds([byId(id, CODE)])).toEqual(['right'])
   })
 
-  test('that is taken back does not count, and the next may come at once', async () => {
+  test('that is withdrawn does not count, and the next one is accepted at once', async () => {
     const { id, row } = await started()
     const unconfirmed = resendRow(row, 0, { begun: false, status: 'queued' })
     await resend(unconfirmed)
@@ -416,7 +416,7 @@ describe('a resend', () => {
   })
 })
 
-describe('nothing about verifications reads a table from end to end', () => {
+describe('the statements of verifications', () => {
   async function scanned(work: (tx: Db) => Promise<unknown>): Promise<string[]> {
     return database.db.transaction(async tx => {
       const before = await countScans(tx)
@@ -429,15 +429,15 @@ describe('nothing about verifications reads a table from end to end', () => {
   async function countScans(tx: Db): Promise<Map<string, number>> {
     const { rows } = await tx.query<{ name: string; scans: number }>({
       name: 'count_scans',
-      // To read a thousand rows by an index is no better.
+      // A thousand rows read by an index count like a scan.
       text: `select relname as name, (seq_scan + coalesce(idx_tup_fetch, 0) / 1000)::integer as scans from pg_stat_xact_user_tables
               where relname ~ '^(verification|messages|idempotency|outbox|wallets|pools|accounts|events)'`,
     })
     return new Map(rows.map(({ name, scans }) => [name, scans]))
   }
 
-  test('whatever is in them', async () => {
-    // Plans of the empty tables stay in use: nothing tells them that there is more by now.
+  test('scan no table, neither empty nor with many rows', async () => {
+    // Without autovacuum the plans made for empty tables stay in use.
     await db.query({
       name: 'no_statistics',
       text: 'alter table verifications_other set (autovacuum_enabled = off)',

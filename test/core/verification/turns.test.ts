@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { type AskedTurn, findLate } from '../../support/turns.ts'
 
 const MINUTE_MS = 60_000
-/** A little after a month began. */
+/** Shortly after a month began. */
 const START_MS = Date.UTC(2026, 4, 1, 0, 5)
 const TO = '+12025550123'
 
@@ -25,7 +25,7 @@ afterAll(() => database.drop())
 
 type Stored = { atMs?: number[]; key?: string; mailbox?: string; live?: boolean; status?: string }
 
-/** A verification whose codes were sent then; the first of them began it. */
+/** Stores a verification whose codes were sent at `atMs`, the first of them with its start. */
 async function store(accountId: AccountId, stored: Stored): Promise<Id<'ver'>> {
   const atMs = stored.atMs ?? [nowMs]
   nowMs = atMs[0]!
@@ -44,19 +44,19 @@ async function store(accountId: AccountId, stored: Stored): Promise<Id<'ver'>> {
   return id
 }
 
-const ask = (accountId: AccountId, more: Partial<AskedTurn> = {}): AskedTurn => ({
+const turnOf = (accountId: AccountId, more: Partial<AskedTurn> = {}): AskedTurn => ({
   ...{ accountId, person: TO, sends: 3, windowMinutes: 10, strict: true, atMs: nowMs },
   ...more,
 })
 const lateAt = async (asked: AskedTurn) => (await findLate(database.db, [asked]))[0]
 
-test('a recipient has as many codes as there may be in a window that moves, resends included', async () => {
+test('a recipient gets a limited number of codes in a sliding window, resends included', async () => {
   const accountId = ids.next('acc')
   await store(accountId, { atMs: [START_MS] })
-  expect(await lateAt(ask(accountId, { sends: 2 }))).toBeNull()
+  expect(await lateAt(turnOf(accountId, { sends: 2 }))).toBeNull()
   await store(accountId, { atMs: [START_MS + MINUTE_MS, START_MS + 3 * MINUTE_MS] })
   const at = (minutes: number, more: Partial<AskedTurn> = {}) =>
-    lateAt(ask(accountId, { atMs: START_MS + minutes * MINUTE_MS, ...more }))
+    lateAt(turnOf(accountId, { atMs: START_MS + minutes * MINUTE_MS, ...more }))
   expect(await at(4)).toEqual({ late: true, freeAtMs: START_MS + 10 * MINUTE_MS })
   // With a limit of two, the second of the three is the one to wait for.
   expect(await at(4, { sends: 2 })).toEqual({ late: true, freeAtMs: START_MS + 11 * MINUTE_MS })
@@ -68,38 +68,38 @@ test('a recipient has as many codes as there may be in a window that moves, rese
   expect(await at(13, { sends: 1 })).toBeNull()
 })
 
-test('nothing counts that came to nothing, was sent by a test key, or is another account’s', async () => {
+test('codes that failed, were forgotten, or are of a test key or another account do not count', async () => {
   const accountId = ids.next('acc')
   for (const other of [{ status: 'failed' }, { live: false }]) await store(accountId, other)
   await store(ids.next('acc'), {})
-  expect(await lateAt(ask(accountId, { sends: 1 }))).toBeNull()
+  expect(await lateAt(turnOf(accountId, { sends: 1 }))).toBeNull()
   const atMs = [nowMs, nowMs + MINUTE_MS, nowMs + 2 * MINUTE_MS]
   const id = await store(accountId, { atMs })
   await forgetCode(database.db, accountId, id, atMs[1]!)
-  expect(await lateAt(ask(accountId, { atMs: atMs[2]! }))).toBeNull()
-  expect(await lateAt(ask(accountId, { atMs: atMs[2]!, sends: 2 }))).toMatchObject({ late: true })
+  expect(await lateAt(turnOf(accountId, { atMs: atMs[2]! }))).toBeNull()
+  expect(await lateAt(turnOf(accountId, { atMs: atMs[2]!, sends: 2 }))).toMatchObject({ late: true })
 })
 
-test('a mailbox is one person with all its sub-addresses', async () => {
+test('a mailbox and all its sub-addresses count as one recipient', async () => {
   const accountId = ids.next('acc')
   await store(accountId, { key: 'a@example.com' })
   await store(accountId, { key: 'a+1@example.com', mailbox: 'a@example.com' })
   const person = 'a@example.com'
-  expect(await lateAt(ask(accountId, { person, sends: 2 }))).toMatchObject({ late: true })
-  expect(await lateAt(ask(accountId, { person, sends: 3 }))).toBeNull()
-  expect(await lateAt(ask(accountId, { person: 'b@example.com', sends: 1 }))).toBeNull()
+  expect(await lateAt(turnOf(accountId, { person, sends: 2 }))).toMatchObject({ late: true })
+  expect(await lateAt(turnOf(accountId, { person, sends: 3 }))).toBeNull()
+  expect(await lateAt(turnOf(accountId, { person: 'b@example.com', sends: 1 }))).toBeNull()
 })
 
-test('codes of last month count while they are in the window, and of a batch each is asked for itself', async () => {
+test('codes of last month count while in the window, and each row of a batch has its own result', async () => {
   const accountId = ids.next('acc')
   await store(accountId, { atMs: [START_MS - 6 * MINUTE_MS] })
   await store(accountId, { key: '+12025550124', atMs: [START_MS] })
   nowMs = START_MS
   const asked = [
-    ask(accountId, { sends: 1 }),
-    ask(accountId, { sends: 1, windowMinutes: 5, person: '+12025550125' }),
-    ask(accountId, { sends: 1, strict: false, person: '+12025550124' }),
-    ask(accountId, { sends: 2 }),
+    turnOf(accountId, { sends: 1 }),
+    turnOf(accountId, { sends: 1, windowMinutes: 5, person: '+12025550125' }),
+    turnOf(accountId, { sends: 1, strict: false, person: '+12025550124' }),
+    turnOf(accountId, { sends: 2 }),
   ]
   expect(await findLate(database.db, asked)).toEqual([
     { late: true, freeAtMs: START_MS + 4 * MINUTE_MS },
