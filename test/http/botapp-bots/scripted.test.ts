@@ -276,7 +276,7 @@ describe('webhook calls from Telegram', () => {
     telegram.answer(null)
   })
 
-  test('with NUL characters and overlong names are accepted; the name is cleaned and cut', async () => {
+  test('accept NUL characters and overlong names, which are cleaned and cut', async () => {
     const bot = await register()
     const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800` }) }
     await deliver(bot, textUpdate(9_020, '/start \0payload', odd))

@@ -13,7 +13,7 @@ async function startWith(change: Parameters<typeof caller>[0]): Promise<void> {
 
 describe('an API key', () => {
   it.each([null, '', 'ph_test_other', 'x'.repeat(201)])(
-    'that is missing or wrong returns 401: %j',
+    'returns 401 when it is missing or wrong: %j',
     async key => {
       frame = await startFrame()
       const answer = await frame.call('GET', '/demo/items', { key })
@@ -47,13 +47,13 @@ describe('an API key', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
-  it('of a suspended account returns 403', async () => {
+  it('returns 403 for a suspended account', async () => {
     await startWith({ account: { status: 'suspended' } })
     const answer = await frame.call('GET', '/demo/items/a')
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
   })
 
-  it('without the required permission returns 403 and names the permission', async () => {
+  it('returns 403 without the required permission, and names the permission', async () => {
     await startWith({ permissions: new Set(['messages:create']) })
     const answer = await frame.call('GET', '/demo/items')
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
@@ -61,14 +61,14 @@ describe('an API key', () => {
     expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(200)
   })
 
-  it('of an account with an unverified phone returns 403 only where a permission is required', async () => {
+  it('returns 403 for an unverified phone, but only where a permission is required', async () => {
     await startWith({ account: { phone: { number: null, verified: false } } })
     expect((await frame.call('GET', '/demo/items')).status).toBe(403)
     expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(403)
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
   })
 
-  it('of a member returns 403 for an operation reserved for owners', async () => {
+  it('returns 403 for an owners-only operation when it belongs to a member', async () => {
     await startWith({ role: 'member' })
     expect((await frame.call('PUT', '/demo/items/a')).status).toBe(403)
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)

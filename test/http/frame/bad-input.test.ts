@@ -193,7 +193,7 @@ describe('a body that is not JSON or is too large', () => {
     'multipart/form-data; boundary=x',
     'application/jsonp',
     'nonsense',
-  ])('of type %s returns 415', async type => {
+  ])('returns 415 with the content type %s', async type => {
     const answer = await frame.call('POST', '/demo/echo', {
       body: '{"to":"a"}',
       headers: { 'content-type': type },
@@ -205,14 +205,14 @@ describe('a body that is not JSON or is too large', () => {
     })
   })
 
-  it('that is compressed returns 415', async () => {
+  it('returns 415 when it is compressed', async () => {
     const headers = { 'content-encoding': 'gzip' }
     const answer = await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })
     expect(answer.status).toBe(415)
     expect(answer.body['details']).toMatchObject([{ path: 'Content-Encoding' }])
   })
 
-  it.each(['identity', 'Identity'])('with Content-Encoding %s is accepted', async encoding => {
+  it.each(['identity', 'Identity'])('is accepted with Content-Encoding %s', async encoding => {
     const headers = { 'content-encoding': encoding }
     expect((await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })).status).toBe(200)
   })
@@ -252,7 +252,7 @@ describe('a body that is not JSON or is too large', () => {
   it.each([
     ['/demo/echo', 1_048_576],
     ['/demo/large', 24 * 1_048_576],
-  ])('over the size limit of %s returns 413', async (path, limitBytes) => {
+  ])('returns 413 over the size limit of %s', async (path, limitBytes) => {
     const body = `{"to":"${'x'.repeat(limitBytes)}"}`
     const answer = await frame.call('POST', path, { body })
     expect(answer.status).toBe(413)

@@ -262,7 +262,7 @@ describe('STOP', () => {
     expect((await inbound())[0]).toMatchObject({ keyword: null })
   })
 
-  test('to one account does not affect another', async () => {
+  test('to one account does not suppress sends of another account', async () => {
     const other = await app.createAccount()
     await write('STOP')
     expect((await marketing(other, { channel: 'int_sms' })).status).toBe(200)
@@ -542,7 +542,7 @@ describe('an inbound message over SMPP', () => {
     expect((await inbound()).map(({ text }) => text)).toEqual(['Hello, world', 'STOP'])
   })
 
-  test('with missing parts is stored incomplete after a while', async () => {
+  test('is stored incomplete after a while if parts are missing', async () => {
     smsc.deliver(part(1, 'one ', 3))
     smsc.deliver(part(3, ' three', 3))
     await app.during(smsc.acknowledged(2))

@@ -308,20 +308,20 @@ describe('a password reset link', () => {
     const email = newEmail()
     const person = await join(app, account.id, 'member', email)
     const link = await resetOf(person)
-    const readdress = (from: string, to: string) =>
+    const changeEmail = (from: string, to: string) =>
       app.db.query({
         name: 'readdress',
         text: 'update users set email = $2, email_key = $2 where email_key = $1',
         values: [from, to],
       })
-    await readdress(email, newEmail())
+    await changeEmail(email, newEmail())
     expect((await follow(link)).status).toBe(404)
-    const heir = await join(app, account.id, 'member', email)
+    const laterHolder = await join(app, account.id, 'member', email)
     expect((await follow(link)).status).toBe(404)
-    expect((await heir.logIn(email)).status).toBe(200)
+    expect((await laterHolder.logIn(email)).status).toBe(200)
 
-    const last = await resetOf(heir)
-    await app.admin('DELETE', `/members/${(await heir.session()).user.id}`)
+    const last = await resetOf(laterHolder)
+    await app.admin('DELETE', `/members/${(await laterHolder.session()).user.id}`)
     expect((await follow(last)).status).toBe(404)
   })
 })
