@@ -8,7 +8,7 @@ import { createFakeClock } from '../support/fake-clock.ts'
 
 const LIMITS = { mostBytes: 1_000_000, mostMessageBytes: 100_000, timeoutMs: 3_600_000 }
 
-/** A body that is written by hand, and the pieces that are read of it. */
+/** A request body that the test writes, and the pieces that are read from it. */
 function start() {
   const clock = createFakeClock()
   const body = new PassThrough()
@@ -16,7 +16,7 @@ function start() {
   return { clock, body, pieces: readBulkBody(request, LIMITS, clock) }
 }
 
-test('time that we take ourselves is not the sender’s', async () => {
+test('time spent on processing a piece does not count towards the read timeout', async () => {
   const { clock, body, pieces } = start()
   body.write('{"messagesPerSecond": 5, ')
   await pieces.next()
@@ -26,27 +26,27 @@ test('time that we take ourselves is not the sender’s', async () => {
   expect((await pieces.next()).done).toBe(true)
 })
 
-test('a sender who brings a byte a second is waited for no longer than one who brings none', async () => {
+test('a body that arrives at one byte per second times out after half a minute', async () => {
   const { clock, body, pieces } = start()
   const reading = (async () => {
     for await (const piece of pieces) expect(piece.bytes).toBe(1)
   })()
   reading.catch(() => {})
-  let over = false
+  let timedOut = false
   reading.catch(() => {
-    over = true
+    timedOut = true
   })
   body.write('{')
   for (let seconds = 0; seconds < 29; seconds++) {
     await clock.advance(1_000)
     body.write(' ')
   }
-  expect(over).toBe(false)
+  expect(timedOut).toBe(false)
   await clock.advance(2_000)
   await expect(reading).rejects.toMatchObject({ problem: { code: 'REQUEST_TIMEOUT' } })
 })
 
-test('one who brings enough may take as long as the body may', async () => {
+test('a body that keeps arriving fast enough is read for minutes without a timeout', async () => {
   const { clock, body, pieces } = start()
   const reading = (async () => {
     let bytes = 0
@@ -62,7 +62,7 @@ test('one who brings enough may take as long as the body may', async () => {
   expect(await reading).toBeGreaterThan(400_000)
 })
 
-test('the rest of a refused body is read up to the bound of whoever refused it first', async () => {
+test('the rest of a rejected body is discarded up to the limit of the first discardRest call', async () => {
   const { body, pieces } = start()
   body.write('{"messagesPerSecond": 5, ')
   await pieces.next()
@@ -77,7 +77,7 @@ test('the rest of a refused body is read up to the bound of whoever refused it f
   await once(body, 'close')
 })
 
-test('a fault within a member is told by its whole path', async () => {
+test('an error inside a member is reported with its full path', async () => {
   const { body, pieces } = start()
   body.end('{"name": [{"a": 1, "a": 2}], "messages": []}')
   await expect(pieces.next()).rejects.toMatchObject({ problem: { details: [{ path: 'name[0].a' }] } })

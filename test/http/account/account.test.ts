@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => operator.stop())
 
-test('GET /api/v2/account tells account, money, plan, key and senders', async () => {
+test('GET /api/v2/account returns account, wallet, plan, key and senders; pool usage resets each month', async () => {
   const { account, liveKey } = await operator.rooms.accountAdmin.create({
     ...BASIC_ACCOUNT,
     plan: { pool: [{ channels: ['email_user'], limit: 3 }] },
@@ -56,7 +56,7 @@ test('GET /api/v2/account tells account, money, plan, key and senders', async ()
   })
 })
 
-test('needs no permission and no verified phone, only a valid key', async () => {
+test('account and wallet reads need a valid key, but no permission and no verified phone', async () => {
   const { account } = await operator.rooms.accountAdmin.create({ ...BASIC_ACCOUNT, phone: {} })
   const { apiKey } = await operator.rooms.accountAdmin.createKey(
     account.id,

@@ -47,7 +47,7 @@ async function read(id: string): Promise<AdminAccountWithKeys> {
 }
 
 describe('POST /api/admin/accounts', () => {
-  test('makes an account with its plan, pools, money and two owner keys that work', async () => {
+  test('creates an account with its plan, pools, balance and two working owner keys', async () => {
     const answer = await operator.admin('POST', '/accounts', FULL)
     expect(answer.status).toBe(201)
     expect(answer.body).toEqual({
@@ -97,7 +97,7 @@ describe('POST /api/admin/accounts', () => {
     expect(JSON.stringify(keys)).not.toContain(liveKey)
   })
 
-  test('falls back on the default plan for what is not said', async () => {
+  test('applies the defaults where phone, plan and other optional fields are null', async () => {
     const { account } = await create({ phone: null, plan: null, quietHours: null, verification: null })
     expect(account).toMatchObject({
       phone: { number: null, verified: false },
@@ -114,7 +114,7 @@ describe('POST /api/admin/accounts', () => {
     })
   })
 
-  test('with an idempotency key makes one, however often it is asked, and shows its keys once', async () => {
+  test('creates one account per idempotency key and returns its API keys only once', async () => {
     const make = (change: object = {}, key = 'customer 7') =>
       operator.admin('POST', '/accounts', { ...FULL, ...change }, { 'idempotency-key': key })
     const answers = await Promise.all(Array.from({ length: 8 }, () => make()))
@@ -139,7 +139,7 @@ describe('POST /api/admin/accounts', () => {
     const other = await make({}, 'customer 8')
     expect((other.body['data'] as (typeof made)[0]).account.id).not.toBe(account.id)
     expect(faultPaths(await make({}, 'x'.repeat(201)))).toEqual(['Idempotency-Key'])
-    // A refusal is no account: what was wrong may be said anew with the key.
+    // A rejected request does not use up the key: a corrected one succeeds with it.
     expect((await make({ name: '' }, 'customer 9')).status).toBe(400)
     expect((await make({}, 'customer 9')).status).toBe(201)
   })
@@ -171,7 +171,7 @@ describe('POST /api/admin/accounts', () => {
       { homeCountry: 'XX', currency: 'ABC', balance: -1 },
       ['homeCountry', 'currency', 'balance'],
     ],
-  ])('refuses %s by its path, and stores nothing', async (_, change, paths) => {
+  ])('rejects %s, names its path, and stores nothing', async (_, change, paths) => {
     const count = async () => (await operator.rooms.accountAdmin.list({ limit: 500 })).data.length
     const before = await count()
     const answer = await operator.admin('POST', '/accounts', { ...BASIC_ACCOUNT, ...change })
@@ -182,7 +182,7 @@ describe('POST /api/admin/accounts', () => {
   })
 
   test.each([null, 'Bearer wrong', 'Basic abc'])(
-    'is closed without the operator token (%s)',
+    'returns 401 without the operator token (%s)',
     async authorization => {
       const headers: Record<string, string> = authorization === null ? {} : { authorization }
       const answer = await operator.frame.call('POST', '/api/admin/accounts', {
@@ -195,7 +195,7 @@ describe('POST /api/admin/accounts', () => {
 })
 
 describe('GET /api/admin/accounts', () => {
-  test('pages through all of them, the newest first', async () => {
+  test('pages through the accounts, newest first', async () => {
     const made = [await create(), await create(), await create()].map(({ account }) => account.id)
     const first = await operator.admin('GET', '/accounts?limit=2')
     const ids = (first.body['data'] as { id: string }[]).map(({ id }) => id)
@@ -206,7 +206,7 @@ describe('GET /api/admin/accounts', () => {
     expect(whole.body['nextCursor']).toBeNull()
   })
 
-  test.each(['limit=0', 'limit=501', 'limit=x', 'cursor=zzz'])('refuses ?%s', async query => {
+  test.each(['limit=0', 'limit=501', 'limit=x', 'cursor=zzz'])('returns 400 for ?%s', async query => {
     expect(await operator.admin('GET', `/accounts?${query}`)).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR' },
@@ -215,7 +215,7 @@ describe('GET /api/admin/accounts', () => {
 })
 
 describe('PATCH /api/admin/accounts/{id}', () => {
-  test('changes what is given and leaves the rest', async () => {
+  test('updates the given fields and leaves the others and the wallet unchanged', async () => {
     const { account } = await create(FULL)
     const change = { name: 'Renamed', homeCountry: 'GB', plan: { allowsScheduling: true }, balance: 999 }
     const { status, body } = await operator.admin('PATCH', `/accounts/${account.id}`, change)
@@ -230,7 +230,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     })
   })
 
-  test('keeps what a pool has used when its limit changes, and shows a new month as unused', async () => {
+  test('keeps the usage of a pool when its limit changes, and resets it in a new month', async () => {
     const { account } = await create(FULL)
     await operator.rooms.setUsed(account.id, 'int_sms', 40)
     const pool = [
@@ -250,7 +250,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     })
   })
 
-  test('gives nothing back to a pool that came after the one which counted the message', async () => {
+  test('does not return a failed message to a pool created after the pool that counted it', async () => {
     const { account } = await create(FULL)
     const accountId = account.id as AccountId
     const { ids } = operator.rooms
@@ -273,7 +273,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     expect((await read(account.id)).plan.pool[1]).toMatchObject({ channels: ['botapp_bot'], used: 3 })
   })
 
-  test('does not make new money of old by another currency', async () => {
+  test('returns 409 for a change of currency once the wallet was credited', async () => {
     const rich = await create({ balance: 1 })
     const poor = await create()
     expect(await operator.admin('PATCH', `/accounts/${rich.account.id}`, { currency: 'EUR' })).toMatchObject({
@@ -286,7 +286,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     })
   })
 
-  test('refuses what a create would, and leaves the account as it was', async () => {
+  test('rejects an invalid field and leaves the account unchanged', async () => {
     const { account } = await create()
     const answer = await operator.admin('PATCH', `/accounts/${account.id}`, {
       name: 'New',
@@ -296,7 +296,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     expect((await read(account.id)).name).toBe('Acme')
   })
 
-  test.each(['PATCH', 'GET'])('%s finds nothing under an unknown id', async method => {
+  test.each(['PATCH', 'GET'])('%s returns 404 for an unknown id', async method => {
     for (const id of [operator.rooms.ids.next('acc'), 'acc_1', 'x']) {
       const body = method === 'PATCH' ? {} : undefined
       expect(await operator.admin(method, `/accounts/${id}`, body)).toMatchObject({
@@ -310,7 +310,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
 describe('keys of an account', () => {
   const KEY = { name: 'CI', mode: 'live', role: 'member', permissions: ['messages:read'] }
 
-  test('are made, shown once, and revoked for good', async () => {
+  test('are created, and stop working once revoked; a repeated revoke changes nothing', async () => {
     const { account } = await create()
     const made = await operator.admin('POST', `/accounts/${account.id}/keys`, KEY)
     expect(made.status).toBe(201)
@@ -338,14 +338,14 @@ describe('keys of an account', () => {
     ['a past expiry', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
     ['an expiry without a zone', { expiresAt: '2040-01-01T00:00:00' }, 'expiresAt'],
     ['a day that does not exist', { expiresAt: '2040-02-30T00:00:00Z' }, 'expiresAt'],
-  ])('with %s are refused', async (_, change, path) => {
+  ])('with %s are rejected', async (_, change, path) => {
     const { account } = await create()
     const answer = await operator.admin('POST', `/accounts/${account.id}/keys`, { ...KEY, ...change })
     expect(answer.status).toBe(400)
     expect(faultPaths(answer)).toEqual([path])
   })
 
-  test('of another account are not found', async () => {
+  test('of another account return 404, as does an unknown account', async () => {
     const [one, two] = [await create(), await create()]
     const { keys } = await read(two.account.id)
     expect((await operator.admin('DELETE', `/accounts/${one.account.id}/keys/${keys[0]!.id}`)).status).toBe(
@@ -358,7 +358,7 @@ describe('keys of an account', () => {
 })
 
 describe('POST /api/admin/accounts/{id}/credits', () => {
-  test('answers with the wallet after it and the entry', async () => {
+  test('returns the updated wallet and the ledger entry', async () => {
     const { account } = await create({ balance: 1 })
     const answer = await operator.admin('POST', `/accounts/${account.id}/credits`, {
       amount: 2.5,
@@ -375,7 +375,7 @@ describe('POST /api/admin/accounts/{id}/credits', () => {
     })
   })
 
-  test('with a key is credited once, by however many at once, and for one amount', async () => {
+  test('credits once per idempotency key, also under concurrency, and returns 409 for another amount', async () => {
     const { account } = await create({ balance: 1 })
     const path = `/accounts/${account.id}/credits`
     const credit = (amount: number, key = 'invoice 18') =>
@@ -395,7 +395,7 @@ describe('POST /api/admin/accounts/{id}/credits', () => {
     expect(faultPaths(await credit(5, 'x'.repeat(201)))).toEqual(['Idempotency-Key'])
   })
 
-  test.each([0, -5, '5', null, 0.0000001])('refuses %s', async amount => {
+  test.each([0, -5, '5', null, 0.0000001])('returns 400 for an amount of %s', async amount => {
     const { account } = await create()
     const answer = await operator.admin('POST', `/accounts/${account.id}/credits`, { amount })
     expect(answer.status).toBe(400)

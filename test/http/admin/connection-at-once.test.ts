@@ -16,14 +16,14 @@ afterAll(async () => {
   await smsc.close()
 })
 
-const sendsThrough = async () => {
+const providerOfSend = async () => {
   const body = { to: '+12025550123', text: 'x' }
   const answer = await app.during(account.send(body, { live: true }))
   return (answer.body['resolved'] as { provider: string }).provider
 }
 
-test('whoever adds or removes a connection is believed by the very next send', async () => {
-  expect(await sendsThrough()).toBe('sandbox')
+test('an added or removed connection takes effect from the next send', async () => {
+  expect(await providerOfSend()).toBe('sandbox')
   const added = await app.admin('POST', '/connections', {
     provider: 'smpp',
     name: 'centre',
@@ -31,12 +31,12 @@ test('whoever adds or removes a connection is believed by the very next send', a
     config: { host: '127.0.0.1', port: smsc.port, systemId: 'me', password: 'secret' },
   })
   const { id } = (added.body['data'] as { connection: { id: string } }).connection
-  expect(await sendsThrough()).toBe('smpp')
+  expect(await providerOfSend()).toBe('smpp')
   await app.admin('DELETE', `/connections/${id}`)
-  expect(await sendsThrough()).toBe('sandbox')
+  expect(await providerOfSend()).toBe('sandbox')
 })
 
-test('the sandbox stays, since test keys send through it; another one of it may go', async () => {
+test('returns 409 on deleting the built-in sandbox connection, but deletes a second sandbox connection', async () => {
   const { body } = await app.admin('GET', '/connections')
   const seeded = (body['data'] as { id: string; provider: string }[]).find(
     each => each.provider === 'sandbox',

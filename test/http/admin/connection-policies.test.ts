@@ -49,7 +49,7 @@ async function policyOf(priorityOrder: number): Promise<ProviderMessagePolicy | 
 }
 
 describe('the policy of a connection', () => {
-  test('is its provider’s where the operator says nothing', async () => {
+  test('defaults to the policy of its provider', async () => {
     const connection = created(await mail({ priorityOrder: 11 }))
     expect(connection).toMatchObject({
       allowedTypes: ['otp', 'utility', 'marketing', 'free_text'],
@@ -69,7 +69,7 @@ describe('the policy of a connection', () => {
     })
   })
 
-  test('is narrowed at the creation and changed later, field by field', async () => {
+  test('can be narrowed on creation and updated later, field by field', async () => {
     const narrow = created(
       await chat({
         priorityOrder: 12,
@@ -90,7 +90,7 @@ describe('the policy of a connection', () => {
     expect(changed.body['data']).toMatchObject({
       priorityOrder: 13,
       retryPolicy: { maxAttempts: narrow.retryPolicy.maxAttempts, backoffMs: 77 },
-      // In the contract's order, each once.
+      // In the order of the contract, without duplicates.
       allowedTypes: ['otp', 'free_text'],
       sendModeByType: { ...OPTIONAL, utility: 'plain_text' },
     })
@@ -100,27 +100,27 @@ describe('the policy of a connection', () => {
       sendModeByType: { ...OPTIONAL, utility: 'plain_text' },
       retryPolicy: { backoffMs: 77 },
     })
-    // What is not named stays.
+    // Fields absent from the patch stay unchanged.
     const renamed = await patch(narrow.id, { name: 'Else' })
     expect(renamed.body['data']).toMatchObject({ allowedTypes: ['otp', 'free_text'] })
     await patch(narrow.id, { enabled: false })
     expect(await policyOf(13)).toMatchObject({ enabled: false })
   })
 
-  test('decides what goes over it', async () => {
+  test('restricts which message types are sent over the connection', async () => {
     const other = await app.createAccount()
     const { id } = created(await mail({ accountId: other.id, allowedTypes: ['otp'] }))
     const body = { to: 'someone@example.com', text: 'Hello', messageType: 'utility' }
     const refused = await other.send(body, { live: true })
     expect([refused.status, faultPaths(refused)]).toEqual([400, ['messageType']])
     await patch(id, { allowedTypes: ['otp', 'utility'] })
-    // Nobody listens there: what matters is that it went there.
+    // Nothing listens on that port; only the routing matters here.
     const sent = await app.during(other.send(body, { live: true }))
     expect(sent.body).toMatchObject({ status: 'queued', resolved: { provider: 'smtp' } })
   })
 })
 
-describe('is refused, naming the field', () => {
+describe('an invalid policy', () => {
   test.each<[string, () => Promise<Answer>, string]>([
     ['no type at all', () => mail({ allowedTypes: [] }), 'allowedTypes'],
     ['a type that there is not', () => mail({ allowedTypes: ['otp', 'spam'] }), 'allowedTypes[1]'],
@@ -133,7 +133,7 @@ describe('is refused, naming the field', () => {
     ],
     ['a policy that is none', () => mail({ retryPolicy: { maxAttempts: 0 } }), 'retryPolicy.maxAttempts'],
     ['an order that is none', () => mail({ priorityOrder: -1 }), 'priorityOrder'],
-  ])('%s, at the creation', async (_, ask, path) => {
+  ])('is rejected on creation with the path of the field: %s', async (_, ask, path) => {
     const answer = await ask()
     expect([answer.status, answer.body['code'], faultPaths(answer)]).toEqual([
       400,
@@ -142,7 +142,7 @@ describe('is refused, naming the field', () => {
     ])
   })
 
-  test('and at a change, which then changes nothing', async () => {
+  test('is rejected on update, which then changes nothing', async () => {
     const { id } = created(await mail({ priorityOrder: 15 }))
     const answer = await patch(id, { priorityOrder: 16, sendModeByType: { free_text: 'template_optional' } })
     expect([answer.status, faultPaths(answer)]).toEqual([400, ['sendModeByType.free_text']])

@@ -4,12 +4,12 @@ import { startTestApp, type TestAccount, type TestApp } from '../../support/app.
 import { listen } from '../../support/loopback.ts'
 import { createSignals } from '../../support/signals.ts'
 
-/** A gateway that answers when the test does. */
-const asked: ServerResponse[] = []
+/** The requests that the gateway has received; the test sends each response itself. */
+const pendingResponses: ServerResponse[] = []
 const signals = createSignals()
 const gateway = createServer((request, response) => {
   request.resume().on('end', () => {
-    asked.push(response)
+    pendingResponses.push(response)
     signals.notify()
   })
 })
@@ -43,16 +43,21 @@ test.each([
   ['given another configuration', 'PATCH', { config: { maxConnections: 3 } }],
   ['disabled', 'PATCH', { enabled: false }],
   ['deleted', 'DELETE', undefined],
-] as const)('what is on its way gets its answer while its connection is %s', async (_, method, body) => {
-  await app.admin('PATCH', `/connections/${connection}`, { enabled: true })
-  const before = asked.length
-  const sending = app.call('/api/v2/messages/send', {
-    method: 'POST',
-    key: account.liveKey,
-    body: { to: '+12025550100', text: 'Good morning' },
-  })
-  await signals.until(() => asked.length > before)
-  expect((await app.admin(method, `/connections/${connection}`, body)).status).toBe(200)
-  asked[before]!.writeHead(200, { 'content-type': 'application/json' }).end(`{"id":"taken-${before}"}`)
-  expect(await sending).toMatchObject({ status: 200, body: { status: 'sent' } })
-})
+] as const)(
+  'a send in flight still gets the response of its provider when its connection is %s',
+  async (_, method, body) => {
+    await app.admin('PATCH', `/connections/${connection}`, { enabled: true })
+    const before = pendingResponses.length
+    const sending = app.call('/api/v2/messages/send', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { to: '+12025550100', text: 'Good morning' },
+    })
+    await signals.until(() => pendingResponses.length > before)
+    expect((await app.admin(method, `/connections/${connection}`, body)).status).toBe(200)
+    pendingResponses[before]!.writeHead(200, { 'content-type': 'application/json' }).end(
+      `{"id":"taken-${before}"}`,
+    )
+    expect(await sending).toMatchObject({ status: 200, body: { status: 'sent' } })
+  },
+)

@@ -19,7 +19,7 @@ afterEach(async () => {
 const own = () => `/accounts/${account.id}/fraud`
 const viewOf = (answer: Answer) => answer.body['data'] as FraudSettingsView
 
-test('nothing said: the rules are those of the program, and every rule blocks', async () => {
+test('without settings, the effective rules of platform and account are the built-in defaults', async () => {
   for (const path of ['/fraud', own()]) {
     const answer = await app.admin('GET', path)
     expect(answer.status).toBe(200)
@@ -27,14 +27,14 @@ test('nothing said: the rules are those of the program, and every rule blocks', 
   }
 })
 
-test("an account's settings lie over the platform's, field by field", async () => {
+test("an account's settings override the platform's, field by field", async () => {
   await app.admin('PUT', '/fraud', {
     prefix: { mode: 'monitor', unverified: 40 },
     safe: ['+4479*'],
     spend: { dailyCap: 12.5 },
   })
   const put = await app.admin('PUT', own(), {
-    // Of each object there is a toString: it is no setting all the same.
+    // Every object inherits toString, but it is not a setting.
     prefix: { unverified: 15, unknown: 1, toString: 'x' },
     safe: ['friend@example.com'],
     spend: { dailyCap: null },
@@ -54,11 +54,11 @@ test("an account's settings lie over the platform's, field by field", async () =
     safe: ['+4479*', 'friend@example.com'],
   })
   expect(viewOf(await app.admin('GET', own()))).toEqual({ settings, effective })
-  // What is absent from a later PUT is as the platform has it again.
+  // A field absent from a later PUT falls back to the platform setting.
   expect(viewOf(await app.admin('PUT', own(), {})).effective.prefix.unverified).toBe(40)
 })
 
-describe('PUT refuses', () => {
+describe('PUT of fraud settings', () => {
   test.each([
     ['a mode that is none', { prefix: { mode: 'on' } }, ['prefix.mode']],
     ['no number of sends', { recipient: { sends: 0 } }, ['recipient.sends']],
@@ -81,7 +81,7 @@ describe('PUT refuses', () => {
     ],
     ['a rule that is no object', { prefix: 'off' }, ['prefix']],
     ['a list', [], ['']],
-  ])('%s', async (_, body, paths) => {
+  ])('is rejected with 400 naming the field, and stores nothing: %s', async (_, body, paths) => {
     for (const path of ['/fraud', own()]) {
       const answer = await app.admin('PUT', path, body)
       expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
@@ -90,14 +90,14 @@ describe('PUT refuses', () => {
     }
   })
 
-  test('an account that is not there', async () => {
+  test('returns 404 for an unknown account, as does GET', async () => {
     for (const id of ['acc_01m7zh2v4me8jr8s0w5b1yw1yh', 'nobody']) {
       expect((await app.admin('PUT', `/accounts/${id}/fraud`, {})).status).toBe(404)
       expect((await app.admin('GET', `/accounts/${id}/fraud`)).status).toBe(404)
     }
   })
 
-  test('whoever is not the operator', async () => {
+  test('returns 401 for an API key in place of the operator token, as does GET', async () => {
     for (const path of ['/api/admin/fraud', `/api/admin${own()}`]) {
       expect((await app.call(path, { key: account.liveKey })).status).toBe(401)
       expect((await app.call(path, { method: 'PUT', key: account.liveKey, body: {} })).status).toBe(401)

@@ -27,8 +27,8 @@ async function read<T>(path: string): Promise<T> {
   return answer.body['data'] as T
 }
 
-describe('the operator sees', () => {
-  test('the nodes, what they hold, and the links of this one', async () => {
+describe('the operations endpoints of the operator', () => {
+  test('/nodes lists the nodes and the provider links of the current node', async () => {
     const { nodes, links } = await read<NodesView>('/nodes')
     expect(nodes).toEqual([
       expect.objectContaining({ alive: true, current: true, holds: 0, lanes: [], host: expect.any(String) }),
@@ -38,7 +38,7 @@ describe('the operator sees', () => {
     ])
   })
 
-  test('what waits over each connection, and since when', async () => {
+  test('/queues shows due and scheduled messages and the lag of each connection', async () => {
     const sandbox = (await read<AdminPolicy[]>('/policies'))[0]!.connectionId
     const before = (await read<QueuesView>('/queues')).connections
     expect(before).toMatchObject([
@@ -65,7 +65,7 @@ describe('the operator sees', () => {
       bulk: { running: 0, queued: 0, paused: 0, validating: 0 },
       parkedReceipts: 0,
     })
-    // Nobody takes it while its connection is off.
+    // The message stays queued while its connection is disabled.
     await app.admin('PATCH', `/connections/${sandbox}`, { enabled: false })
     await app.db.query({
       name: 'due',
@@ -85,7 +85,7 @@ describe('the operator sees', () => {
     ).toMatchObject({ name: null, due: 1 })
   })
 
-  test('the outcomes that nobody knows, a page at a time', async () => {
+  test('/unknown pages through messages of unknown outcome and rejects forged cursors', async () => {
     const ids: string[] = []
     for (let at = 0; at < 3; at++) {
       ids.push(
@@ -119,7 +119,7 @@ describe('the operator sees', () => {
       expect((await app.admin('GET', `/unknown?cursor=${forged}`)).status).toBe(400)
   })
 
-  test('every policy, in the order in which they are tried', async () => {
+  test('/policies lists every policy in priority order', async () => {
     const policies = await read<AdminPolicy[]>('/policies')
     expect(policies.map(({ priorityOrder }) => priorityOrder)).toEqual(
       policies.map(({ priorityOrder }) => priorityOrder).sort((left, right) => left - right),
@@ -132,7 +132,7 @@ describe('the operator sees', () => {
     expect(policies.map(({ channel }) => channel)).toContain('email_user')
   })
 
-  test('the providers, with the form that each needs', async () => {
+  test('/providers lists the providers with the JSON schema of their configuration', async () => {
     const providers = await read<ProviderView[]>('/providers')
     const smpp = providers.find(({ key }) => key === 'smpp')!
     expect(smpp).toMatchObject({ channels: ['local_sms', 'int_sms'], secrets: ['password'] })
@@ -154,7 +154,7 @@ describe('the operator sees', () => {
     )
   })
 
-  test('and nobody else', async () => {
+  test('return 401 for an API key and for a browser without a session', async () => {
     for (const path of ['nodes', 'queues', 'unknown', 'policies', 'providers', 'audit', 'members']) {
       expect((await app.call(`/api/admin/${path}`, { key: account.liveKey })).status, path).toBe(401)
       expect((await openBrowser(app).call('GET', `/api/admin/${path}`)).status, path).toBe(401)

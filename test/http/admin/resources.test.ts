@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => operator.stop())
 
 describe('/api/admin/prices', () => {
-  test('PUT takes as many rows as it says, however long each is', async () => {
+  test('PUT accepts 20,000 rows of any length and rejects a list with one more', async () => {
     const row = {
       channel: 'official_chatapp',
       messageType: 'marketing',
@@ -48,7 +48,7 @@ describe('/api/admin/prices', () => {
     ['no price', { price: null }, 'prices[0].price'],
     ['an unknown type', { messageType: 'spam' }, 'prices[0].messageType'],
     ['neither country nor prefix', { country: null }, 'prices[0].country'],
-  ])('refuses %s', async (_, change, path) => {
+  ])('PUT rejects a price row with %s and names the field', async (_, change, path) => {
     const row = {
       channel: 'int_sms',
       country: 'GB',
@@ -77,7 +77,7 @@ describe('/api/admin/connections', () => {
     },
   }
 
-  test('are made, changed, tested and removed; no answer ever holds a secret', async () => {
+  test('are created, updated, tested and deleted, and no response contains a secret', async () => {
     const texts: string[] = []
     const call = async (...args: Parameters<Operator['admin']>) => {
       const answer = await operator.admin(...args)
@@ -121,7 +121,7 @@ describe('/api/admin/connections', () => {
     expect(texts.join('')).not.toContain('Sw0rdfish')
   })
 
-  test('keep in a refusal to themselves what the secret was', async () => {
+  test('do not repeat the value of a secret field in a validation error', async () => {
     const config = { ...MAIL.config, password: { Sw0rdfish: 1 } }
     const answer = await operator.admin('POST', '/connections', { ...MAIL, config })
     expect(answer.status).toBe(400)
@@ -135,7 +135,7 @@ describe('/api/admin/connections', () => {
     ['no channel', { channels: [] }, 'channels'],
     ['an unknown provider', { provider: 'pigeon' }, 'provider'],
     ['too many attempts', { retryPolicy: { maxAttempts: 21 } }, 'retryPolicy.maxAttempts'],
-  ])('are refused with %s', async (_, change, path) => {
+  ])('are rejected with 400 naming the field: %s', async (_, change, path) => {
     const answer = await operator.admin('POST', '/connections', { ...MAIL, ...change })
     expect(answer.status).toBe(400)
     expect(faultPaths(answer)).toEqual([path])
@@ -143,7 +143,7 @@ describe('/api/admin/connections', () => {
 })
 
 describe('/api/admin/sms-senders', () => {
-  test('POST makes one of the platform; approving it again changes nothing; rejecting it is a conflict', async () => {
+  test('POST creates an approved platform sender that can be read and approved again, but not rejected', async () => {
     const made = await operator.admin('POST', '/sms-senders', { name: 'Acme', isDefault: true })
     expect(made).toMatchObject({
       status: 201,

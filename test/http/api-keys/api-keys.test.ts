@@ -37,7 +37,7 @@ async function create(body: object, by = account.liveKey): Promise<Made> {
 }
 
 describe('API keys of an account', () => {
-  test('are 500 at most, those that work', async () => {
+  test('are limited to 500 active ones; revoked keys do not count', async () => {
     await app.db.query({
       name: 'fill_keys',
       text: `insert into api_keys (account_id, id, name, prefix, hash, mode, role, permissions)
@@ -54,11 +54,11 @@ describe('API keys of an account', () => {
     const [next] = data<ApiKey[]>(await keys('GET', '?active=true&limit=1'))
     expect((await keys('DELETE', `/${next!.id}`)).status).toBe(200)
     expect((await keys('POST', '', body)).status).toBe(201)
-    const { keys: told } = data<{ keys: ApiKey[] }>(await app.admin('GET', `/accounts/${account.id}`))
-    expect(told).toHaveLength(500)
+    const { keys: adminKeys } = data<{ keys: ApiKey[] }>(await app.admin('GET', `/accounts/${account.id}`))
+    expect(adminKeys).toHaveLength(500)
   })
 
-  test('are made, listed and revoked; a key is shown once', async () => {
+  test('are created, listed, paged and revoked; the secret is returned only on creation', async () => {
     const expiresAt = new Date(app.now() + 60_000).toISOString()
     const { key, apiKey } = await create({ name: '<script>', permissions: ['messages:read'], expiresAt })
     expect(key).toMatchObject({
@@ -101,12 +101,12 @@ describe('API keys of an account', () => {
     [{ permissions: ['everything'] }, 'permissions[0]'],
     [{ expiresAt: 'tomorrow' }, 'expiresAt'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
-  ])('refuses %j', async (body, path) => {
+  ])('are not created from an invalid body: %j', async (body, path) => {
     const refused = await keys('POST', '', { name: 'Shop', mode: 'live', permissions: [], ...body })
     expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
   })
 
-  test('need their permissions', async () => {
+  test('return 403 for a key without the api_keys permissions', async () => {
     const { apiKey } = await create({ permissions: ['messages:create', 'messages:read'] })
     for (const [method, path, body] of [
       ['GET', '', undefined],
@@ -118,7 +118,7 @@ describe('API keys of an account', () => {
     }
   })
 
-  test('grant nothing that whoever makes them lacks', async () => {
+  test('with more rights than the calling key cannot be created, rotated or revoked by it', async () => {
     const { apiKey } = await create({ permissions: ['messages:read', 'api_keys:read', 'api_keys:write'] })
     const body = { name: 'More', mode: 'live', permissions: ['messages:read'] }
     expect((await keys('POST', '', body, apiKey)).status).toBe(201)
@@ -129,18 +129,18 @@ describe('API keys of an account', () => {
     const live = { ...body, permissions: [] }
     expect((await keys('POST', '', live, account.testKey)).status).toBe(403)
     expect((await keys('POST', '', { ...live, mode: 'test' }, account.testKey)).status).toBe(201)
-    // Nor does it take a better one's place, or end it.
+    // Nor can it rotate or revoke a key with more rights.
     const owners = data<ApiKey[]>(await keys('GET')).find(({ name }) => name === 'Owner (live)')!
     expect((await keys('POST', `/${owners.id}/rotate`, {}, apiKey)).status).toBe(403)
     expect((await keys('DELETE', `/${owners.id}`, undefined, apiKey)).status).toBe(403)
     expect(await works(account.liveKey)).toBe(true)
   })
 
-  test('outlive no key that makes them, or takes another one’s place', async () => {
+  test('created or rotated by a key cannot expire later than that key', async () => {
     const at = (ms: number) => new Date(app.now() + ms).toISOString()
     const rights = { permissions: ['messages:read', 'api_keys:read', 'api_keys:write'] }
     const { key, apiKey } = await create({ ...rights, expiresAt: at(60_000) })
-    const eternal = await create({ permissions: ['messages:read'] })
+    const neverExpiring = await create({ permissions: ['messages:read'] })
     const body = { name: 'More', mode: 'live', permissions: ['messages:read'] }
     for (const more of [{}, { expiresAt: at(120_000) }]) {
       const refused = await keys('POST', '', { ...body, ...more }, apiKey)
@@ -148,15 +148,15 @@ describe('API keys of an account', () => {
       expect(refused.body['error']).toContain(key.expiresAt)
       expect(faultPaths(refused)).toEqual(['expiresAt'])
     }
-    expect((await keys('POST', `/${eternal.key.id}/rotate`, {}, apiKey)).status).toBe(403)
-    expect(await works(eternal.apiKey)).toBe(true)
+    expect((await keys('POST', `/${neverExpiring.key.id}/rotate`, {}, apiKey)).status).toBe(403)
+    expect(await works(neverExpiring.apiKey)).toBe(true)
     const made = await create({ ...rights, expiresAt: key.expiresAt }, apiKey)
     expect((await keys('POST', `/${made.key.id}/rotate`, {}, apiKey)).status).toBe(201)
-    // It may do no more, and so may be ended.
-    expect((await keys('DELETE', `/${eternal.key.id}`, undefined, apiKey)).status).toBe(200)
+    // That key has no more rights than the calling one, which may therefore revoke it.
+    expect((await keys('DELETE', `/${neverExpiring.key.id}`, undefined, apiKey)).status).toBe(200)
   })
 
-  test('are made by owners in the console, in either mode, and by members who may', async () => {
+  test('are created in the console by owners in either mode, and by members within their permissions', async () => {
     const owner = await join(app, account.id, 'owner', 'owner@example.com')
     const body = { name: 'Mine', mode: 'live', permissions: PERMISSIONS, role: 'owner' }
     expect((await owner.for(account.id, 'test')('POST', '/api-keys', body)).status).toBe(201)
@@ -170,7 +170,7 @@ describe('API keys of an account', () => {
     expect((await member.for(account.id)('GET', '/api-keys')).status).toBe(403)
   })
 
-  test('of another account are none', async () => {
+  test('of another account return 404', async () => {
     const { liveKey: foreign } = await app.createAccount()
     const { key } = await create({})
     expect((await keys('DELETE', `/${key.id}`, undefined, foreign)).status).toBe(404)
@@ -180,7 +180,7 @@ describe('API keys of an account', () => {
 })
 
 describe('a rotation', () => {
-  test('gives a key that may do the same, and lets the old one go on for a while', async () => {
+  test('returns a new key with the same rights and keeps the old one valid for the overlap', async () => {
     const old = await create({ name: 'Shop', permissions: ['messages:read'] })
     const rotated = await keys('POST', `/${old.key.id}/rotate`, { overlapSeconds: 3_600 })
     expect(rotated.status).toBe(201)
@@ -194,7 +194,7 @@ describe('a rotation', () => {
     expect((await keys('POST', `/${old.key.id}/rotate`, {})).status).toBe(409)
   })
 
-  test('with no overlap ends the old one at once; without a word it has a day', async () => {
+  test('revokes the old key at once with an overlap of zero, and after a day by default', async () => {
     const old = await create({})
     const day = data<Required<Made>>(await keys('POST', `/${old.key.id}/rotate`))
     expect(Date.parse(day.previous.expiresAt!) - app.now()).toBe(86_400_000)
@@ -203,21 +203,21 @@ describe('a rotation', () => {
     expect([await works(day.apiKey), await works(now.apiKey)]).toEqual([false, true])
   })
 
-  test('takes an empty body of any type for none', async () => {
+  test('accepts an empty body of any content type', async () => {
     const old = await create({})
     const headers = { 'X-API-Key': account.liveKey, 'Content-Type': 'application/x-www-form-urlencoded' }
     const rotate = `${app.url}/api/v2/api-keys/${old.key.id}/rotate`
     expect((await fetch(rotate, { method: 'POST', headers, body: '' })).status).toBe(201)
   })
 
-  test('never makes a key live longer', async () => {
+  test('never extends the expiry of a key', async () => {
     const expiresAt = new Date(app.now() + 60_000).toISOString()
     const old = await create({ expiresAt })
     const made = data<Required<Made>>(await keys('POST', `/${old.key.id}/rotate`, { overlapSeconds: 3_600 }))
     expect([made.key.expiresAt, made.previous.expiresAt]).toEqual([expiresAt, expiresAt])
   })
 
-  test('of several at once succeeds each by itself', async () => {
+  test('succeeds only once when requested concurrently without overlap', async () => {
     const { key } = await create({})
     const answers = await Promise.all(
       [1, 2, 3].map(() => keys('POST', `/${key.id}/rotate`, { overlapSeconds: 0 })),
@@ -225,13 +225,16 @@ describe('a rotation', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 
-  test.each([[-1], [1.5], [99_999_999], ['a day']])('of %j seconds is refused', async overlapSeconds => {
-    const { key } = await create({})
-    const refused = await keys('POST', `/${key.id}/rotate`, { overlapSeconds })
-    expect([refused.status, faultPaths(refused)]).toEqual([400, ['overlapSeconds']])
-  })
+  test.each([[-1], [1.5], [99_999_999], ['a day']])(
+    'with an overlap of %j seconds is rejected',
+    async overlapSeconds => {
+      const { key } = await create({})
+      const refused = await keys('POST', `/${key.id}/rotate`, { overlapSeconds })
+      expect([refused.status, faultPaths(refused)]).toEqual([400, ['overlapSeconds']])
+    },
+  )
 
-  test('may be the operator’s', async () => {
+  test('can be requested by the operator', async () => {
     const { key } = await create({})
     const rotated = await app.admin('POST', `/accounts/${account.id}/keys/${key.id}/rotate`, {
       overlapSeconds: 0,
@@ -242,7 +245,7 @@ describe('a rotation', () => {
   })
 })
 
-/** Whoever is let in is told that there is no such thing, or that the body is none. */
+/** Every authenticated API route, with ids that match nothing: an admitted caller gets a 404 or a 400. */
 const routes = listRoutes({} as Parameters<typeof listRoutes>[0], { version: '0.0.0' })
   .filter(({ url, auth }) => url.startsWith('/api/') && !('public' in auth))
   .map(({ method, url, auth }) => ({ method, url, auth, path: url.replace(/:\w+/g, 'x') }))
@@ -287,15 +290,15 @@ describe('every operation', () => {
     callers.set('the token', { headers: { authorization }, holds: 401, admin: 'let in', console: 401 })
   })
 
-  test('is written down', () => {
+  test('is listed in DEMANDS', () => {
     const actual = routes.filter(({ url }) => url.startsWith('/api/v2/'))
     expect(actual.map(({ method, url }) => `${method} ${url.slice('/api/v2'.length)}`).sort()).toEqual(
       Object.keys(DEMANDS).sort(),
     )
   })
 
-  // Some thousand requests.
-  test('lets in whom it should, and nobody else', async () => {
+  // Sends some thousand requests, hence the longer timeout.
+  test('admits exactly the callers that have the required rights', async () => {
     const wrong: string[] = []
     const ask = async (name: string, caller: Caller, { method, url, path }: (typeof routes)[number]) => {
       const status = await statusOf(method, path, caller.headers)
@@ -304,7 +307,7 @@ describe('every operation', () => {
       const fits = expected === 'let in' ? isIn : status === expected
       if (!fits) wrong.push(`${name}, ${method} ${url}: ${status} instead of ${expected}`)
     }
-    // Who goes out is out.
+    // A logout would end the session that the following requests use.
     const asked = routes.filter(({ url }) => url !== '/api/console/logout')
     for (const [name, caller] of callers) {
       for (let at = 0; at < asked.length; at += 8)
@@ -313,7 +316,7 @@ describe('every operation', () => {
     expect(wrong).toEqual([])
   }, 60_000)
 
-  test('that changes something asks a cookie for its token', async () => {
+  test('other than a GET returns 403 for a session cookie without its CSRF token', async () => {
     const wrong: string[] = []
     for (const { method, path, auth } of routes) {
       if (method === 'GET') continue
@@ -326,7 +329,7 @@ describe('every operation', () => {
   })
 })
 
-/** Without the answer itself, of which some have no end. */
+/** The status of a response, without waiting for the end of an event stream. */
 async function statusOf(method: string, path: string, headers: Record<string, string>): Promise<number> {
   const response = await fetch(app.url + path, {
     method,

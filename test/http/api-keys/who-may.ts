@@ -1,12 +1,12 @@
 import type { KeyMode, Permission } from '../../../src/contract/enums.ts'
 
-/** What an operation asks of whoever calls it for an account. */
+/** What an operation requires of its caller. */
 type Demand = { permission?: Permission; owner?: true; mode?: KeyMode }
 
-/** What whoever acts for an account holds. */
+/** The rights of a caller that acts for an account. */
 export type Holding = { permissions: readonly Permission[]; owner: boolean; mode: KeyMode }
 
-/** Somebody who calls; a status where nothing of that kind lets them in. */
+/** A caller and what it may use below `/api/v2`, `/api/admin` and `/api/console`; a status is a refusal. */
 export type Caller = {
   headers: Record<string, string>
   holds: Holding | 401 | 403
@@ -19,7 +19,7 @@ const READ: Demand = { permission: 'messages:read' }
 const OWNER: Demand = { owner: true }
 const ANY: Demand = {}
 
-/** Every operation below `/api/v2`: written down once more, so that none is opened or shut by mistake. */
+/** What every operation below `/api/v2` requires; repeated here so that no rule changes by mistake. */
 export const DEMANDS: Readonly<Record<string, Demand>> = {
   'POST /messages/send': CREATE,
   'POST /messages/estimate': CREATE,
@@ -107,7 +107,7 @@ export const DEMANDS: Readonly<Record<string, Demand>> = {
   'GET /audit': OWNER,
 }
 
-/** What the caller gets of an operation. */
+/** The expected outcome of an operation for a caller. */
 export function expectedOf(
   { holds, admin, console }: Caller,
   method: string,

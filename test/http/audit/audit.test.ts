@@ -28,7 +28,7 @@ async function entries(query = '', key = account.liveKey): Promise<AuditEntry[]>
 }
 
 describe('the audit log', () => {
-  test('says who changed what, from where, by which request', async () => {
+  test('records actor, action, target, changes, IP address and request id of a change', async () => {
     const owner = await join(app, account.id, 'owner', 'owner@example.com')
     const { user } = await owner.session()
     expect((await entries()).slice(0, 2)).toMatchObject([
@@ -78,7 +78,7 @@ describe('the audit log', () => {
     })
   })
 
-  test('names what was changed, where it has a name of its own, and whose it is, where it has none', async () => {
+  test('records the name of the changed resource as target, or its owner where it has no name', async () => {
     const session = await app.call('/api/v2/chatapp-sessions', {
       method: 'POST',
       key: account.testKey,
@@ -94,7 +94,7 @@ describe('the audit log', () => {
     expect(all.filter(({ target }) => target === null)).toEqual([])
   })
 
-  test('has no refusals, no reads, no sends', async () => {
+  test('records no rejected requests, reads or sends', async () => {
     const before = await entries()
     await account.send({ to: '+12025550123', text: 'Hello' })
     await account.send({ to: '+12025550123', text: 'Hello' }, { live: true })
@@ -104,7 +104,7 @@ describe('the audit log', () => {
     expect(await entries()).toEqual(before)
   })
 
-  test('has no secrets', async () => {
+  test('contains no secrets, neither in responses nor in the database', async () => {
     const secrets = ['sender-secret-1', 'smpp-secret-2', PASSWORD, 'a wholly new password']
     await app.call('/api/v2/sms-senders', {
       method: 'POST',
@@ -145,7 +145,7 @@ describe('the audit log', () => {
     for (const secret of secrets) expect(rows[0]!.text).not.toContain(secret)
   })
 
-  test('is read by owners, of their own account; by the operator, of all', async () => {
+  test('is readable by owners for their own account and by the operator for all accounts', async () => {
     const other = await app.createAccount()
     expect((await entries('', other.liveKey)).map(({ action }) => action)).toEqual(['account.create'])
     const all = data<AdminAuditEntry[]>(await app.admin('GET', '/audit?limit=500'))
@@ -159,7 +159,7 @@ describe('the audit log', () => {
     expect((await member.call('GET', '/api/admin/audit')).status).toBe(403)
   })
 
-  test('is written to by nobody from outside: whoever names an account changes nothing of it', async () => {
+  test('gets no entry in an account that is merely named in the body of a request', async () => {
     const { id: foreign } = await app.createAccount()
     const stranger = await join(app, foreign, 'owner', 'stranger@example.com')
     const before = await entries()
@@ -204,7 +204,7 @@ describe('the audit log', () => {
     expect((await app.admin('GET', '/audit?accountId=acc_x')).status).toBe(404)
   })
 
-  test('only grows', async () => {
+  test('rejects update, delete and truncate in the database', async () => {
     for (const text of [
       `update audit_log set action = 'nothing'`,
       'delete from audit_log',
@@ -215,14 +215,14 @@ describe('the audit log', () => {
   })
 })
 
-describe('while the database is away', () => {
-  test('a change that was made is noted as soon as it is back', async () => {
-    let away = true
+describe('while the database is unavailable', () => {
+  test('keeps audit entries and stores each once, in order, when the database is back', async () => {
+    let isUnavailable = true
     const stored: unknown[][] = []
     const warned: object[] = []
     const db: Db = {
       query: async ({ values }) => {
-        if (away) throw new Error('gone')
+        if (isUnavailable) throw new Error('gone')
         stored.push([...(values ?? [])])
         return { rows: [], rowCount: 1 }
       },
@@ -243,7 +243,7 @@ describe('while the database is away', () => {
     await note('cnn_1')
     await note('cnn_2')
     await expect(log.flush()).rejects.toThrow('gone')
-    away = false
+    isUnavailable = false
     await log.flush()
     await log.flush()
     expect(stored.map(values => values[6])).toEqual(['cnn_1', 'cnn_2'])

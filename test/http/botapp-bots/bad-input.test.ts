@@ -30,7 +30,7 @@ const BOTS = '/api/v2/botapp-bots'
 const create = (body: unknown, key = account.liveKey): Promise<Answer> =>
   app.call(BOTS, { method: 'POST', key, body })
 
-describe('registering', () => {
+describe('/api/v2/botapp-bots', () => {
   test.each([
     [{}, 400],
     [{ token: null }, 400],
@@ -47,7 +47,7 @@ describe('registering', () => {
     [{ token: ' 424242:secret' }, 400],
     [{ token: '424242:secret\n' }, 400],
     [{ token: `424242:${'x'.repeat(300)}` }, 400],
-  ])('%j is %i at token', async (body, status) => {
+  ])('POST with %j returns %i and names the field token', async (body, status) => {
     const before = telegram.calls.length
     const answer = await create(body)
     expect([answer.status, answer.body['code']]).toEqual([status, 'VALIDATION_ERROR'])
@@ -55,14 +55,14 @@ describe('registering', () => {
     expect(telegram.calls.length).toBe(before)
   })
 
-  test('a token that the platform does not know', async () => {
+  test('POST with a token unknown to Telegram returns 400 and does not repeat the token', async () => {
     const answer = await create({ token: `${telegram.token}x` })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
     expect(faultPaths(answer)).toEqual(['token'])
     expect(answer.text).not.toContain(telegram.token)
   })
 
-  test('while nobody answers at the platform’s address: nothing is kept', async () => {
+  test('POST returns 503 and stores nothing while Telegram is unreachable', async () => {
     const { url } = await nobodyListens()
     await app.admin('PATCH', `/connections/${connectionId}`, { config: { apiRoot: url } })
     const answer = await create({ token: telegram.token })
@@ -73,7 +73,7 @@ describe('registering', () => {
     expect(await account.read<BotView[]>(BOTS)).toEqual([])
   })
 
-  test('without a key, and without the permission', async () => {
+  test('requires messages:create, except for reading subscribers, which any valid key may', async () => {
     const answer = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'reader',
       mode: 'live',
@@ -84,13 +84,13 @@ describe('registering', () => {
     expect((await create({ token: telegram.token }, apiKey)).body['code']).toBe('FORBIDDEN')
     expect((await app.call(BOTS, { key: apiKey })).status).toBe(403)
     expect((await app.call(`${BOTS}/bot_1`, { method: 'DELETE', key: apiKey })).status).toBe(403)
-    // A read that the contract gives to any valid key.
+    // Any valid key may read subscribers.
     expect((await app.call(`${BOTS}/bot_1/subscribers`, { key: apiKey })).status).toBe(404)
     expect((await app.call(`${BOTS}/bot_1/subscribers`, { key: null })).status).toBe(401)
     expect((await app.call(BOTS, { key: null })).status).toBe(401)
   })
 
-  test('a list that is asked for oddly', async () => {
+  test('returns 400 for invalid list parameters, and 405 for PUT', async () => {
     for (const query of ['?limit=0', '?limit=501', '?limit=x', '?cursor=nonsense']) {
       expect((await app.call(BOTS + query, { key: account.liveKey })).status, query).toBe(400)
     }
@@ -98,7 +98,7 @@ describe('registering', () => {
   })
 })
 
-describe('a bot of the sandbox, made by a test key', () => {
+describe('a sandbox bot, registered with a test key', () => {
   let bot: BotView
   const TOKEN = '777000:any-secret'
 
@@ -115,7 +115,7 @@ describe('a bot of the sandbox, made by a test key', () => {
     return app.during(account.send({ to: chatId, text: 'Hello', conversationContext }, { live }))
   }
 
-  test('is known to nobody outside, and has subscribers whose endings show what the sandbox does', async () => {
+  test('has four subscribers whose chat ids select the outcome of a send', async () => {
     expect(bot).toMatchObject({
       sandbox: true,
       mode: null,
@@ -141,13 +141,13 @@ describe('a bot of the sandbox, made by a test key', () => {
     expect((await account.inbox('7000001000'))[0]).toMatchObject({ channel: 'botapp_bot', sender: bot.id })
   })
 
-  test('stands for itself alone: no other chat, no live key, no second one', async () => {
+  test('accepts no other chat, no live key, and no second registration by its account', async () => {
     expect(faultPaths(await send('7000009999'))).toEqual(['conversationContext.chatId'])
     expect(faultPaths(await send('7000001000', true))).toEqual(['conversationContext.accountId'])
     expect((await create({ token: TOKEN }, account.testKey)).status).toBe(409)
     const other = await app.createAccount()
     expect((await create({ token: TOKEN }, other.testKey)).status).toBe(201)
-    // Other names stand for bots that nobody had to register.
+    // Any other bot name works in the sandbox without registration.
     const free = await send('7000009999', false, { accountId: 'my-bot' })
     expect(free.body['status'], free.text).toBe('sent')
   })
@@ -161,12 +161,12 @@ describe('a bot of the sandbox, made by a test key', () => {
     '?limit=0',
     '?limit=501',
     `?q=${'x'.repeat(201)}`,
-  ])('subscribers%s is 400', async query => {
+  ])('returns 400 for subscribers%s', async query => {
     const answer = await app.call(`${BOTS}/${bot.id}/subscribers${query}`, { key: account.testKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
   })
 
-  test('what is searched for is words, whatever characters they have', async () => {
+  test('takes the search text literally, special characters included', async () => {
     const count = async (q: string) => {
       const answer = await app.call(`${BOTS}/${bot.id}/subscribers?q=${encodeURIComponent(q)}`, {
         key: account.testKey,
@@ -180,7 +180,7 @@ describe('a bot of the sandbox, made by a test key', () => {
     expect([0, 400]).toContain(await count('\0'))
   })
 
-  test('an id that is none is not found', async () => {
+  test('returns 404 for a malformed bot id', async () => {
     for (const id of ['x', 'bot_', `${bot.id}x`, bot.id.toUpperCase(), '%00', "'--"]) {
       expect((await app.call(`${BOTS}/${id}/subscribers`, { key: account.testKey })).status, id).toBe(404)
       expect((await app.call(`${BOTS}/${id}`, { method: 'DELETE', key: account.testKey })).status, id).toBe(

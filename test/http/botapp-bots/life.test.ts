@@ -4,7 +4,7 @@ import type { InboundMessageView } from '../../../src/contract/inbound-message.t
 import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { startTelegram, type Telegram } from '../../support/telegram.ts'
 
-/** A bot's life against crabline's Bot API: registered, started, written to, answered, removed. */
+/** The lifecycle of a bot against crabline's Bot API: registration, start, inbound messages, replies, removal. */
 let app: TestApp
 let telegram: Telegram
 let account: TestAccount
@@ -12,7 +12,7 @@ let bot: BotView
 
 beforeAll(async () => {
   telegram = await startTelegram()
-  // Longer than any answer of the loopback takes, however slow the machine.
+  // Longer than any response over the loopback takes, even on a slow machine.
   app = await startTestApp({ env: { POSTHORN_SYNC_WAIT_MS: '30000' } })
   account = await app.createAccount()
   const made = await app.admin('POST', '/connections', {
@@ -39,7 +39,7 @@ async function subscribers(query = ''): Promise<SubscriberPage['data']> {
   return account.read<SubscriberPage['data']>(`/api/v2/botapp-bots/${bot.id}/subscribers${query}`)
 }
 
-/** Writes to the bot, and waits until it is known. */
+/** Writes to the bot, waits until the message is stored, and returns the subscriber. */
 async function say(chatId: number, text: string, more: object = {}): Promise<BotSubscriber> {
   const update = await telegram.say(chatId, text, more)
   const found = await app.until(
@@ -63,7 +63,7 @@ function send(subscriber: Pick<BotSubscriber, 'chatId' | 'conversationContext'>,
 }
 
 describe('a bot', () => {
-  test('is registered by its token, which is shown nowhere', async () => {
+  test('is registered with its token, which is neither stored in plain text nor logged', async () => {
     expect(bot).toMatchObject({
       telegramUserId: telegram.token.split(':')[0],
       botappUserId: telegram.token.split(':')[0],
@@ -81,7 +81,7 @@ describe('a bot', () => {
     expect(app.log.join('\n')).not.toContain(telegram.token)
   })
 
-  test('is registered once: not again, and by no other account', async () => {
+  test('cannot be registered again, neither by its own account nor by another', async () => {
     const other = await app.createAccount()
     for (const key of [account.liveKey, other.liveKey]) {
       const answer = await register(telegram.token, key)
@@ -90,8 +90,8 @@ describe('a bot', () => {
   })
 })
 
-describe('whoever starts it', () => {
-  test('is a subscriber, with the payload of the link; later words change only what they tell', async () => {
+describe('a subscriber', () => {
+  test('is created by /start with its payload; later messages update only the names', async () => {
     const ada = await say(8_001, '/start spring_sale', { fromName: 'Ada', fromUsername: 'ada_l' })
     expect(ada).toMatchObject({
       accountId: bot.id,
@@ -115,7 +115,7 @@ describe('whoever starts it', () => {
     })
   })
 
-  test('is found by chat id, username and name; in pages, the newest first', async () => {
+  test('can be searched by chat id, username and name, page by page', async () => {
     await say(8_002, '/start', { fromName: 'Bob', fromUsername: 'bobby' })
     await say(8_003, '/start', { fromName: 'Carol', fromUsername: 'carol_d' })
     const ids = async (query: string) => (await subscribers(query)).subscribers.map(({ chatId }) => chatId)
@@ -134,7 +134,7 @@ describe('whoever starts it', () => {
     expect(await subscribers('?limit=2&page=3')).toMatchObject({ subscribers: [], hasMore: false })
   })
 
-  test('is answered: with words, and with files by address or from the store', async () => {
+  test('can be sent text, a file by public URL, and an uploaded file', async () => {
     const [bob] = (await subscribers('?q=8002')).subscribers
     const sent = await send(bob!)
     expect(sent.status, sent.text).toBe(200)
@@ -168,7 +168,7 @@ describe('whoever starts it', () => {
     expect(Object.values(telegram.callsOf('sendDocument').at(-1)!.body)).toContain('bill.pdf')
   })
 
-  test('is answered by the context that came with their message', async () => {
+  test('can be sent a reply with the conversationContext of their inbound message', async () => {
     const update = await telegram.say(8_004, 'Anybody there?', { fromName: 'Dora' })
     const message = await app.until(
       () => inbound(`${bot.id}/${update}`),
@@ -181,7 +181,7 @@ describe('whoever starts it', () => {
   })
 })
 
-describe('what a send may not name', () => {
+describe('a send to a bot chat', () => {
   const context = (more: object = {}) => ({
     moduleType: 'botapp_bot',
     accountId: bot.id,
@@ -194,7 +194,7 @@ describe('what a send may not name', () => {
     path: (answer.body['details'] as { path: string }[] | undefined)?.[0]?.path,
   })
 
-  test('a bot without its context, or by that of another channel', async () => {
+  test('is rejected without a complete conversationContext of the bot channel', async () => {
     const none = await send({ chatId: '8001', conversationContext: undefined as never })
     expect(refusal(none)).toEqual({ status: 400, code: 'VALIDATION_ERROR', path: 'conversationContext' })
     const web = await send({
@@ -209,7 +209,7 @@ describe('what a send may not name', () => {
     }
   })
 
-  test('a chat that never started the bot', async () => {
+  test('is rejected for a chat that never started the bot', async () => {
     for (const chatId of ['8999', '-100200300', '@channel_name', '08001']) {
       const answer = await send({ chatId, conversationContext: context({ chatId }) as never })
       expect(refusal(answer), chatId).toEqual({
@@ -220,7 +220,7 @@ describe('what a send may not name', () => {
     }
   })
 
-  test('a bot that is another account’s, or nobody’s', async () => {
+  test('returns 404 for a bot of another account or an unknown one, as does the subscriber list', async () => {
     const other = await app.createAccount()
     for (const accountId of [bot.id, 'bot_01m7zfya87e70a0k047jvs2kk8', 'somebot']) {
       for (const live of [true, false]) {
@@ -237,7 +237,7 @@ describe('what a send may not name', () => {
     expect(read.body['error']).toBe('Bot not found')
   })
 
-  test('words that are too long, before anything leaves', async () => {
+  test('is rejected without a request to Telegram for a long text or a base64 attachment', async () => {
     const before = telegram.calls.length
     const [ada] = (await subscribers('?q=8001')).subscribers
     expect(refusal(await send(ada!, { text: 'x'.repeat(4_097) }))).toMatchObject({
@@ -253,7 +253,7 @@ describe('what a send may not name', () => {
     expect(telegram.calls.slice(before).filter(({ method }) => method.startsWith('send'))).toEqual([])
   })
 
-  test('an estimate says the same', async () => {
+  test('is estimated as not deliverable for a chat that never started the bot', async () => {
     const body = { to: '8999', text: 'Hello', conversationContext: context({ chatId: '8999' }) }
     const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body })
     expect(answer.body['data']).toMatchObject({
@@ -263,14 +263,14 @@ describe('what a send may not name', () => {
   })
 })
 
-describe('the end of a bot', () => {
-  test('is not a test key’s to bring', async () => {
+describe('removing a bot', () => {
+  test('is forbidden with a test key', async () => {
     const answer = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.testKey })
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
     expect(await account.read<BotView[]>('/api/v2/botapp-bots')).toMatchObject([{ id: bot.id }])
   })
 
-  test('removed, it is nobody’s, its subscribers go, and its token may come back', async () => {
+  test('deletes its subscribers and lets its token be registered again', async () => {
     const gone = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.liveKey })
     expect([gone.status, gone.body['data']]).toEqual([200, { id: bot.id, deleted: true }])
     const again = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.liveKey })

@@ -8,7 +8,7 @@ import { lookUntil } from '../../support/look-until.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
 
-/** What crabline's Bot API does not do, by a script; updates come as calls to the webhook. */
+/** Behaviour of Telegram that crabline does not have, from a scripted server; updates arrive by webhook. */
 const PUBLIC_URL = 'https://posthorn.example.org'
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     env: {
       POSTHORN_PUBLIC_URL: PUBLIC_URL,
       POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
-      // Longer than any answer of the loopback takes, however slow the machine.
+      // Longer than any response over the loopback takes, even on a slow machine.
       POSTHORN_SYNC_WAIT_MS: '30000',
     },
   })
@@ -66,8 +66,8 @@ async function register(token = `${++numbers}:scripted-token-marker`): Promise<R
   return { bot, token, secret: webhook.body['secret_token'] as string }
 }
 
-/** As Telegram calls the webhook; the number of the update. */
-async function tell({ bot, secret }: Registered, fields: object, id = ++updates): Promise<number> {
+/** Calls the webhook as Telegram does, and returns the id of the update. */
+async function deliver({ bot, secret }: Registered, fields: object, id = ++updates): Promise<number> {
   const answer = await call(bot.id, secret, { update_id: id, ...fields })
   expect([answer.status, answer.text]).toEqual([200, 'OK'])
   return id
@@ -84,14 +84,14 @@ function call(botId: string, secret: string | null, body: unknown): Promise<Answ
 const person = (id: number, more: object = {}) => ({ id, is_bot: false, first_name: 'Ada', ...more })
 const privateChat = (id: number) => ({ id, type: 'private', first_name: 'Ada' })
 const seconds = () => Math.floor(app.now() / 1_000)
-const words = (id: number, text: string, more: object = {}) => ({
+const textUpdate = (id: number, text: string, more: object = {}) => ({
   message: { message_id: 1, date: seconds(), chat: privateChat(id), from: person(id), text, ...more },
 })
 const membership = (id: number, status: string) => ({
   my_chat_member: { date: seconds(), chat: privateChat(id), from: person(id), new_chat_member: { status } },
 })
 
-/** Until the platform was told that many times that a button's press has come. */
+/** Waits until Telegram has received that many acknowledgements of a button press. */
 async function acknowledged(id: string, times: number): Promise<void> {
   await lookUntil(
     async () =>
@@ -124,13 +124,13 @@ async function eventsOf(type: string, botId: string): Promise<Record<string, unk
   return ofBot()
 }
 
-describe('calls to the webhook', () => {
-  test('are proved by the secret that the platform was given, and stored once', async () => {
+describe('webhook calls from Telegram', () => {
+  test('are authenticated by the secret token, and each update is stored once', async () => {
     const bot = await register()
     expect(bot.bot.mode).toBe('webhook')
     expect(bot.secret).toMatch(/^[A-Za-z0-9_-]{32,256}$/)
     for (const secret of [null, '', 'wrong', `${bot.secret}x`, bot.secret.slice(1)]) {
-      const answer = await call(bot.bot.id, secret, { update_id: 1, ...words(9_001, '/start') })
+      const answer = await call(bot.bot.id, secret, { update_id: 1, ...textUpdate(9_001, '/start') })
       expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHORIZED'])
     }
     expect((await call('bot_01m7zfya87e70a0k047jvs2kk8', bot.secret, { update_id: 1 })).status).toBe(404)
@@ -140,9 +140,9 @@ describe('calls to the webhook', () => {
     }
     expect(await subscriber(bot, 9_001)).toBeUndefined()
 
-    const id = await tell(bot, words(9_001, '/start early_bird'))
-    await tell(bot, words(9_001, '/start early_bird'), id)
-    // Stored before it was answered: no waiting.
+    const id = await deliver(bot, textUpdate(9_001, '/start early_bird'))
+    await deliver(bot, textUpdate(9_001, '/start early_bird'), id)
+    // The update is stored before the response, so the test need not wait.
     expect(await subscriber(bot, 9_001)).toMatchObject({ startPayload: 'early_bird' })
     const inbound = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9001')
     expect(inbound.map(({ providerMessageId }) => providerMessageId)).toEqual([`${bot.bot.id}/${id}`])
@@ -151,7 +151,7 @@ describe('calls to the webhook', () => {
     ])
   })
 
-  test('a button, an answer and a picture say what they are; what is none of these changes nothing', async () => {
+  test('store button presses, replies and pictures, which can be downloaded; other updates are ignored', async () => {
     const bot = await register()
     const button = {
       callback_query: {
@@ -165,18 +165,23 @@ describe('calls to the webhook', () => {
         },
       },
     }
-    await tell(bot, button)
+    await deliver(bot, button)
     await acknowledged('1', 1)
     const photo = [
       { file_id: 'small', file_size: 10 },
       { file_id: 'large', file_size: 99 },
     ]
-    await tell(
+    await deliver(
       bot,
-      words(9_010, '', { text: undefined, caption: 'My ship', photo, reply_to_message: { message_id: 7 } }),
+      textUpdate(9_010, '', {
+        text: undefined,
+        caption: 'My ship',
+        photo,
+        reply_to_message: { message_id: 7 },
+      }),
     )
-    await tell(bot, { poll: { id: '1' } })
-    await tell(bot, { message: { message_id: 1, chat: 'nowhere' } })
+    await deliver(bot, { poll: { id: '1' } })
+    await deliver(bot, { message: { message_id: 1, chat: 'nowhere' } })
     const [picture, pressed] = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9010')
     expect(pressed).toMatchObject({
       text: 'Oh yes',
@@ -208,13 +213,13 @@ describe('calls to the webhook', () => {
     telegram.answer(null)
   })
 
-  test('a place, a venue and a contact are told; one that moves, once', async () => {
+  test('store locations, venues and contacts; a live location is stored once', async () => {
     const bot = await register()
-    const say = (more: object) => tell(bot, words(9_012, '', { text: undefined, ...more }))
+    const say = (more: object) => deliver(bot, textUpdate(9_012, '', { text: undefined, ...more }))
     const location = { latitude: 52.520008, longitude: 13.404954 }
     await say({ location: { ...location, live_period: 900, heading: 90 } })
     const moved = { location: { latitude: 52.6, longitude: 13.5, live_period: 900 } }
-    await tell(bot, { edited_message: words(9_012, '', moved).message })
+    await deliver(bot, { edited_message: textUpdate(9_012, '', moved).message })
     await say({ location, venue: { location, title: 'Fernsehturm', address: 'Panoramastraße 1A' } })
     const vcard = 'BEGIN:VCARD\nFN:Ada\nTEL:+4915112345678\nEMAIL:ada@example.com\nEND:VCARD'
     await say({
@@ -240,10 +245,10 @@ describe('calls to the webhook', () => {
     ])
   })
 
-  test('a file that nobody waits for any more keeps no other from being read', async () => {
+  test('a download that its client abandons frees its slot for other downloads', async () => {
     const bot = await register()
     const document = { file_id: 'slow', file_name: '../../a\u202efdp.exe' }
-    await tell(bot, words(9_015, '', { text: undefined, document }))
+    await deliver(bot, textUpdate(9_015, '', { text: undefined, document }))
     const [message] = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9015')
     const { path, fileName } = message!.media[0]!
     expect(fileName).toBe('afdp.exe')
@@ -271,29 +276,29 @@ describe('calls to the webhook', () => {
     telegram.answer(null)
   })
 
-  test('a word with a NUL and a name without end harm nobody', async () => {
+  test('accept NUL characters and overlong names, which are cleaned and cut', async () => {
     const bot = await register()
     const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800` }) }
-    await tell(bot, words(9_020, '/start \0payload', odd))
+    await deliver(bot, textUpdate(9_020, '/start \0payload', odd))
     const known = await subscriber(bot, 9_020)
     expect(known!.firstName).toMatch(/^x{200,255}$/)
   })
 })
 
-describe('a press of a button', () => {
+describe('a button press', () => {
   const press = (id: string, more: object = {}) => ({
     callback_query: { id, from: person(9_025), data: 'yes', ...more },
   })
   const message = { message_id: 5, date: 0, chat: privateChat(9_025) }
 
-  test('is acknowledged once it is stored, and once alone; nobody waits for it', async () => {
+  test('is acknowledged to Telegram once, and the webhook response does not wait for it', async () => {
     const bot = await register()
     telegram.answer(({ method }) => (method === 'answerCallbackQuery' ? 'silent' : null))
-    const id = await tell(bot, press('press-1', { message }))
+    const id = await deliver(bot, press('press-1', { message }))
     await acknowledged('press-1', 1)
-    await tell(bot, press('press-1', { message }), id)
-    // Below a message that was sent through somebody's chat: nothing is stored of it but that it came.
-    await tell(bot, press('press-2'))
+    await deliver(bot, press('press-1', { message }), id)
+    // A press without a message, as on an inline result: only its arrival is recorded.
+    await deliver(bot, press('press-2'))
     await acknowledged('press-2', 1)
     expect(telegram.callsOf('answerCallbackQuery').filter(({ token }) => token === bot.token)).toMatchObject([
       { body: { callback_query_id: 'press-1' } },
@@ -302,7 +307,7 @@ describe('a press of a button', () => {
     telegram.answer(null)
   })
 
-  test('that Telegram does not know any more changes nothing', async () => {
+  test('is stored even if Telegram rejects its acknowledgement as too old', async () => {
     const bot = await register()
     telegram.answer(({ method }) =>
       method === 'answerCallbackQuery'
@@ -312,10 +317,10 @@ describe('a press of a button', () => {
           )
         : null,
     )
-    await tell(bot, press('press-3', { message }))
+    await deliver(bot, press('press-3', { message }))
     await acknowledged('press-3', 1)
     telegram.answer(null)
-    await tell(bot, words(9_025, 'I pressed it'))
+    await deliver(bot, textUpdate(9_025, 'I pressed it'))
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=9025')).toHaveLength(3)
   })
 })
@@ -324,7 +329,7 @@ test.each([
   [0, 1_000],
   [3, 3_000],
   [99_999_999_999, 3_600_000],
-])('asked too often for updates, with retry_after %d, they rest for %d ms', async (retryAfter, afterMs) => {
+])('polling that Telegram throttles with retry_after %d pauses for %d ms', async (retryAfter, afterMs) => {
   const { apiRoot: root } = telegram
   const platform = createPlatform({ origin: new URL(root), root, clock: systemClock })
   telegram.answer(() => telegram.error(429, 'Too Many Requests', { retry_after: retryAfter }))
@@ -335,13 +340,13 @@ test.each([
   expect(answer).toEqual({ kind: 'throttled', afterMs })
 })
 
-test('updates that are too long to be read together are asked for in smaller numbers', async () => {
+test('polling requests fewer updates at a time when a full batch is too large to read', async () => {
   const { apiRoot: root } = telegram
   const platform = createPlatform({ origin: new URL(root), root, clock: systemClock })
   telegram.answer(({ method, body }) => {
     if (method !== 'getUpdates') return null
     const text = 'x'.repeat(60_000)
-    const all = Array.from({ length: 100 }, (_, at) => ({ update_id: at + 1, ...words(9_030, text) }))
+    const all = Array.from({ length: 100 }, (_, at) => ({ update_id: at + 1, ...textUpdate(9_030, text) }))
     return telegram.ok(all.slice(0, Number(body['limit'])))
   })
   const { signal } = new AbortController()
@@ -353,11 +358,11 @@ test('updates that are too long to be read together are asked for in smaller num
   ])
 })
 
-describe('blocks', () => {
-  test('the person blocks the bot, and comes back', async () => {
+describe('a subscriber who blocks the bot', () => {
+  test('gets no messages until they unblock it', async () => {
     const bot = await register()
-    await tell(bot, words(9_100, '/start'))
-    await tell(bot, membership(9_100, 'kicked'))
+    await deliver(bot, textUpdate(9_100, '/start'))
+    await deliver(bot, membership(9_100, 'kicked'))
     expect(await subscriber(bot, 9_100)).toMatchObject({ blockedAt: expect.any(String) })
     expect(await eventsOf('bot.subscriber.blocked', bot.bot.id)).toHaveLength(1)
     const before = telegram.callsOf('sendMessage').length
@@ -366,18 +371,18 @@ describe('blocks', () => {
     expect(telegram.callsOf('sendMessage').length).toBe(before)
     expect((await account.wallet()).held).toBe(0)
 
-    await tell(bot, membership(9_100, 'member'))
+    await deliver(bot, membership(9_100, 'member'))
     expect(await subscriber(bot, 9_100)).toMatchObject({ blockedAt: null })
     expect(await eventsOf('bot.subscriber.returned', bot.bot.id)).toHaveLength(1)
     expect((await app.during(send(bot, 9_100))).status).toBe(200)
-    // Somebody who never started it, blocks it: nobody.
-    await tell(bot, membership(9_101, 'kicked'))
+    // A block by a person who never started the bot creates no subscriber.
+    await deliver(bot, membership(9_101, 'kicked'))
     expect(await subscriber(bot, 9_101)).toBeUndefined()
   })
 
-  test('a send finds out: 403', async () => {
+  test('is detected by a 403 response of Telegram to a send', async () => {
     const bot = await register()
-    await tell(bot, words(9_110, '/start'))
+    await deliver(bot, textUpdate(9_110, '/start'))
     telegram.answer(({ method }) =>
       method === 'sendMessage' ? telegram.error(403, 'Forbidden: bot was blocked by the user') : null,
     )
@@ -387,13 +392,13 @@ describe('blocks', () => {
     expect(await subscriber(bot, 9_110)).toMatchObject({ blockedAt: expect.any(String) })
     expect(await eventsOf('bot.subscriber.blocked', bot.bot.id)).toHaveLength(1)
     expect((await account.wallet()).held).toBe(0)
-    await tell(bot, words(9_110, 'I am back'))
+    await deliver(bot, textUpdate(9_110, 'I am back'))
     expect((await app.during(send(bot, 9_110))).body['status']).toBe('sent')
   })
 })
 
-describe('too many requests', () => {
-  /** Each of these chats is throttled once. */
+describe('a 429 response of Telegram', () => {
+  /** Makes the first send to each of these chats fail with a 429. */
   function throttleOnce(chatIds: number[]): void {
     const left = new Set(chatIds.map(String))
     telegram.answer(({ method, body }) =>
@@ -412,9 +417,9 @@ describe('too many requests', () => {
     return Date.parse(sentAt!) - Date.parse(createdAt)
   }
 
-  test('one chat rests as long as Telegram says; others do not notice', async () => {
+  test('pauses the throttled chat for retry_after, and no other chat', async () => {
     const bot = await register()
-    for (const id of [9_200, 9_201]) await tell(bot, words(id, '/start'))
+    for (const id of [9_200, 9_201]) await deliver(bot, textUpdate(id, '/start'))
     throttleOnce([9_200])
     const [held, other] = await app.during(Promise.all([send(bot, 9_200), send(bot, 9_201)]))
     expect(await tookMs(held)).toBeGreaterThanOrEqual(7_000)
@@ -430,10 +435,10 @@ describe('too many requests', () => {
     ).toHaveLength(1)
   })
 
-  test('a second chat meanwhile: the bot rests as a whole, and then all of it goes', async () => {
+  test('to two chats of a bot at once still lets all messages be sent, with one retry each', async () => {
     const bot = await register()
     const chats = [9_210, 9_211, 9_212]
-    for (const id of chats) await tell(bot, words(id, '/start'))
+    for (const id of chats) await deliver(bot, textUpdate(id, '/start'))
     throttleOnce([9_210, 9_211])
     const answers = await app.during(Promise.all(chats.map(id => send(bot, id))))
     telegram.answer(null)
@@ -456,9 +461,9 @@ describe('a group', () => {
     },
   })
 
-  test('that has become a supergroup is written to under its new id, told by a send', async () => {
+  test('is sent to under its new id after a send reveals its upgrade to a supergroup', async () => {
     const bot = await register()
-    await tell(bot, group(-9_300, '/start@scripted_bot crew'))
+    await deliver(bot, group(-9_300, '/start@scripted_bot crew'))
     expect(await subscriber(bot, -9_300)).toMatchObject({
       firstName: 'Crew',
       telegramUserId: '9300',
@@ -482,7 +487,7 @@ describe('a group', () => {
     expect(await subscriber(bot, -9_300)).toBeUndefined()
     expect(await subscriber(bot, -1_009_300)).toMatchObject({ firstName: 'Crew', startPayload: 'crew' })
 
-    // The old id still leads there, and at once.
+    // The old id is still accepted, and is now mapped without a second request.
     const again = await app.during(send(bot, -9_300))
     expect(again.body['status'], again.text).toBe('sent')
     telegram.answer(null)
@@ -494,41 +499,41 @@ describe('a group', () => {
     expect(listed!.subscribers).toBe(1)
   })
 
-  test('that says so itself', async () => {
+  test('moves to its new id on a migrate_to_chat_id message', async () => {
     const bot = await register()
-    await tell(bot, group(-9_301, '/start'))
-    await tell(bot, group(-9_301, '', { text: undefined, migrate_to_chat_id: -1_009_301 }))
+    await deliver(bot, group(-9_301, '/start'))
+    await deliver(bot, group(-9_301, '', { text: undefined, migrate_to_chat_id: -1_009_301 }))
     expect(await subscriber(bot, -9_301)).toBeUndefined()
     expect(await subscriber(bot, -1_009_301)).toMatchObject({ firstName: 'Crew' })
   })
 
-  test('that says so under its new id first', async () => {
+  test('moves to its new id when migrate_from_chat_id arrives first', async () => {
     const bot = await register()
-    await tell(bot, group(-9_302, '/start crew'))
-    await tell(bot, group(-1_009_302, '', { text: undefined, migrate_from_chat_id: -9_302 }))
-    await tell(bot, group(-9_302, '', { text: undefined, migrate_to_chat_id: -1_009_302 }))
+    await deliver(bot, group(-9_302, '/start crew'))
+    await deliver(bot, group(-1_009_302, '', { text: undefined, migrate_from_chat_id: -9_302 }))
+    await deliver(bot, group(-9_302, '', { text: undefined, migrate_to_chat_id: -1_009_302 }))
     expect(await subscriber(bot, -9_302)).toBeUndefined()
     expect(await subscriber(bot, -1_009_302)).toMatchObject({ startPayload: 'crew' })
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-1009302')).toEqual([])
   })
 
-  test('that removes the bot has ended it, whatever the platform writes into the chat', async () => {
+  test('that removes the bot is marked as blocked, and the service message is not stored', async () => {
     const bot = await register()
-    await tell(bot, group(-9_303, '/start'))
+    await deliver(bot, group(-9_303, '/start'))
     const chat = { id: -9_303, type: 'group', title: 'Crew' }
-    await tell(bot, {
+    await deliver(bot, {
       my_chat_member: { date: seconds(), chat, from: person(9_300), new_chat_member: { status: 'kicked' } },
     })
     const left = { id: 1, is_bot: true, first_name: 'Scripted' }
-    await tell(bot, group(-9_303, '', { text: undefined, left_chat_member: left }))
+    await deliver(bot, group(-9_303, '', { text: undefined, left_chat_member: left }))
     expect(await subscriber(bot, -9_303)).toMatchObject({ blockedAt: expect.any(String) })
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9303')).toHaveLength(1)
   })
 
-  test('that somebody joins is a subscriber, and nobody has written anything', async () => {
+  test('that the bot joins becomes a subscriber, and service messages are not stored', async () => {
     const bot = await register()
     const joined = { new_chat_members: [{ id: 1, is_bot: true, first_name: 'Scripted' }] }
-    await tell(bot, group(-9_304, '', { text: undefined, ...joined }))
+    await deliver(bot, group(-9_304, '', { text: undefined, ...joined }))
     expect(await subscriber(bot, -9_304)).toMatchObject({ firstName: 'Crew', blockedAt: null })
     for (const notice of [
       { video_chat_started: {} },
@@ -540,15 +545,15 @@ describe('a group', () => {
       { checklist_tasks_done: { marked_as_done_task_ids: [1] } },
       { chat_owner_left: {} },
     ])
-      await tell(bot, group(-9_304, '', { text: undefined, ...notice }))
+      await deliver(bot, group(-9_304, '', { text: undefined, ...notice }))
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9304')).toEqual([])
   })
 })
 
-describe('a token that is revoked', () => {
-  test('ends the bot until it has a new one; its subscribers stay', async () => {
+describe('a revoked token', () => {
+  test('disables the bot until a new token is registered, and keeps its subscribers', async () => {
     const bot = await register()
-    await tell(bot, words(9_400, '/start'))
+    await deliver(bot, textUpdate(9_400, '/start'))
     telegram.answer(({ token }) => (token === bot.token ? telegram.error(401, 'Unauthorized') : null))
     const refused = await app.during(send(bot, 9_400))
     expect([refused.status, refused.body['code']]).toEqual([400, 'MESSAGE_REJECTED'])
@@ -570,9 +575,9 @@ describe('a token that is revoked', () => {
     telegram.answer(null)
   })
 
-  test('a refusal that the platform does not confirm changes nothing', async () => {
+  test('is not assumed after a 401 on a send that a second check does not confirm', async () => {
     const bot = await register()
-    await tell(bot, words(9_410, '/start'))
+    await deliver(bot, textUpdate(9_410, '/start'))
     telegram.answer(({ method }) => (method === 'sendMessage' ? telegram.error(401, 'Unauthorized') : null))
     await app.during(send(bot, 9_410))
     telegram.answer(null)
@@ -580,10 +585,10 @@ describe('a token that is revoked', () => {
   })
 })
 
-describe('answers that prove nothing, and none at all', () => {
-  test('a 502 that is no JSON leaves the message unknown, and it is not sent again', async () => {
+describe('a message to a bot chat', () => {
+  test('is left unknown and is not retried after a 502 response that is not JSON', async () => {
     const bot = await register()
-    await tell(bot, words(9_500, '/start'))
+    await deliver(bot, textUpdate(9_500, '/start'))
     telegram.answer(({ method }) => (method === 'sendMessage' ? { status: 502, body: '<html>' } : null))
     const sent = await app.during(send(bot, 9_500))
     telegram.answer(null)
@@ -594,9 +599,9 @@ describe('answers that prove nothing, and none at all', () => {
     expect(telegram.callsOf('sendMessage').length).toBe(asked)
   })
 
-  test('a one-time code is written out, and stands nowhere afterwards', async () => {
+  test('contains a one-time code in plain text, which is not logged', async () => {
     const bot = await register()
-    await tell(bot, words(9_510, '/start'))
+    await deliver(bot, textUpdate(9_510, '/start'))
     const sent = await app.during(send(bot, 9_510, { text: undefined, content: { otpCode: '739-204' } }))
     expect(sent.body['status'], sent.text).toBe('sent')
     expect(telegram.callsOf('sendMessage').at(-1)!.body['text']).toContain('739\\-204')
@@ -604,7 +609,7 @@ describe('answers that prove nothing, and none at all', () => {
   })
 })
 
-test('a bot that goes before it is known how its updates come is left by the platform too', async () => {
+test('removing a bot whose webhook registration had an unclear result also removes the webhook', async () => {
   telegram.answer(({ method, token, body }) => {
     if (method !== 'setWebhook') return null
     telegram.webhooks.set(token, String(body['url']))
@@ -618,7 +623,7 @@ test('a bot that goes before it is known how its updates come is left by the pla
   telegram.answer(null)
 })
 
-test('nothing that was logged names a token, a secret or where they stand', () => {
+test('no log line contains a bot token, a webhook secret or a bot URL', () => {
   const log = app.log.join('\n')
   expect(log).not.toContain('scripted-token-marker')
   expect(log).not.toContain('/bot5')

@@ -7,7 +7,7 @@ import { startTestApp, type TestAccount, type TestApp } from '../../support/app.
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { startTelegram, type Telegram } from '../../support/telegram.ts'
 
-/** crabline calls us at our public address, which is somebody else's and leads to us, as a proxy's does. */
+/** crabline calls the webhook at the public URL, which is that of a proxy in front of this server. */
 let telegram: Telegram
 let database: TestDatabase
 let proxy: Server
@@ -52,7 +52,7 @@ afterAll(async () => {
 const bots = async () =>
   (await app.call('/api/v2/botapp-bots', { key: account.liveKey })).body['data'] as BotView[]
 
-async function untilKnown(botId: string, chatId: number): Promise<void> {
+async function untilSubscribed(botId: string, chatId: number): Promise<void> {
   await app.until(
     async () => {
       const path = `/api/v2/botapp-bots/${botId}/subscribers?q=${chatId}`
@@ -64,7 +64,7 @@ async function untilKnown(botId: string, chatId: number): Promise<void> {
 
 let bot: BotView
 
-test('updates come to the public address, and another program that takes them away is found out', async () => {
+test('receives updates by webhook at the public URL, and takes the webhook back from another program', async () => {
   const answer = await app.call('/api/v2/botapp-bots', {
     method: 'POST',
     key: account.liveKey,
@@ -73,7 +73,7 @@ test('updates come to the public address, and another program that takes them aw
   bot = (answer.body['data'] as { bot: BotView }).bot
   expect(bot.mode).toBe('webhook')
   await telegram.say(6_001, '/start')
-  await untilKnown(bot.id, 6_001)
+  await untilSubscribed(bot.id, 6_001)
   expect(telegram.callsOf('getUpdates')).toEqual([])
 
   const elsewhere = new URLSearchParams({ url: `${publicUrl}/elsewhere` })
@@ -82,29 +82,29 @@ test('updates come to the public address, and another program that takes them aw
     body: elsewhere,
   })
   expect(taken.status).toBe(200)
-  // As if this node had been away for longer than from one look to the next: it looks as it starts.
+  // The start is later than the interval between two webhook checks, so that the check runs at once.
   await app.stop()
   app = await startTestApp({
     database,
     env: { POSTHORN_PUBLIC_URL: publicUrl },
     startMs: app.now() + 6 * 60_000,
   })
-  await app.until(bots, ([known]) => known?.problem?.code === 'taken_back')
+  await app.until(bots, ([first]) => first?.problem?.code === 'taken_back')
   await telegram.say(6_004, '/start')
-  await untilKnown(bot.id, 6_004)
+  await untilSubscribed(bot.id, 6_004)
 }, 60_000)
 
-test('without a public address updates are asked for, by the bots that are there', async () => {
+test('existing bots switch to polling without a public URL, and back to the webhook with one', async () => {
   await app.stop()
   app = await startTestApp({ database, startMs: app.now() })
-  await app.until(bots, ([known]) => known?.mode === 'polling')
+  await app.until(bots, ([first]) => first?.mode === 'polling')
   await telegram.say(6_002, '/start')
-  await untilKnown(bot.id, 6_002)
+  await untilSubscribed(bot.id, 6_002)
 
   await app.stop()
   app = await startTestApp({ database, env: { POSTHORN_PUBLIC_URL: publicUrl }, startMs: app.now() })
-  await app.until(bots, ([known]) => known?.mode === 'webhook')
+  await app.until(bots, ([first]) => first?.mode === 'webhook')
   await telegram.say(6_003, '/start')
-  await untilKnown(bot.id, 6_003)
+  await untilSubscribed(bot.id, 6_003)
   expect((await bots())[0]).toMatchObject({ subscribers: 4 })
 }, 60_000)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   app = await startTestApp({
     env: {
       POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
-      // The test's clock does not wait for what is sealed by other threads.
+      // Encryption runs on other threads, which the test clock does not wait for.
       POSTHORN_SYNC_WAIT_MS: '10000',
     },
   })
@@ -47,7 +47,7 @@ const context = (chatId: string, accountId = 'desk') => ({
 const send = (body: Record<string, unknown>): Promise<Answer> =>
   app.during(account.send(body, { live: true }))
 const idOf = (answer: Answer) => (answer.body['tracking'] as { messageId: string }).messageId
-const settledAs = (id: string, status: string) =>
+const untilStatus = (id: string, status: string) =>
   app.until(
     () => account.message(id),
     message => message.status === status,
@@ -60,8 +60,8 @@ const fromAda = (id: string, content: Buffer) =>
   })
 const text = (words: string) => Buffer.concat([Buffer.from([10, words.length]), Buffer.from(words)])
 
-describe('what leaves', () => {
-  test('over the session that its conversation names', async () => {
+describe('a send over a web session', () => {
+  test('uses the session named in its conversationContext', async () => {
     const answer = await send({ to: PHONE, text: 'Hello', ...context(PHONE) })
     expect(answer.body).toMatchObject({
       status: 'sent',
@@ -72,7 +72,7 @@ describe('what leaves', () => {
     expect(answer.headers.get('x-sandbox')).toBeNull()
   })
 
-  test('over the one that is open where nothing names one, and to a group as such', async () => {
+  test('uses the open session when it names none, and can be addressed to a group', async () => {
     const bare = await send({ to: PHONE, channel: 'user_chatapp_session', text: 'Hello' })
     expect(bare.body).toMatchObject({ status: 'sent' })
     expect(await account.message(idOf(bare))).toMatchObject({ sender: 'desk' })
@@ -81,39 +81,39 @@ describe('what leaves', () => {
     expect(server.received.findLast(node => node.tag === 'message')?.attrs['to']).toBe(GROUP)
   })
 
-  test('receipts make it delivered, then read', async () => {
+  test('is delivered and then read according to its delivery receipts', async () => {
     const answer = await send({ to: PHONE, text: 'Hello', ...context(PHONE) })
     const { id = '' } = server.received.findLast(node => node.tag === 'message')!.attrs
     const from = '12025550123@s.whatsapp.net'
     server.send({ tag: 'receipt', attrs: { id, from, t: '1767225600' } })
-    await settledAs(idOf(answer), 'delivered')
+    await untilStatus(idOf(answer), 'delivered')
     server.send({ tag: 'receipt', attrs: { id, from, t: '1767225660', type: 'read' } })
-    await settledAs(idOf(answer), 'read')
+    await untilStatus(idOf(answer), 'read')
   })
 
-  test('what was cut behind is unknown, and its receipt settles it', async () => {
+  test('is unknown when the connection is cut after it, until a receipt settles it', async () => {
     server.set({ message: 'cut' })
     const answer = await send({ to: PHONE, text: 'Into the dark', ...context(PHONE) })
     expect(answer.body).toMatchObject({ status: 'queued' })
-    await settledAs(idOf(answer), 'unknown')
+    await untilStatus(idOf(answer), 'unknown')
     const { id = '' } = server.received.findLast(node => node.tag === 'message')!.attrs
     await sessions.until('desk', 'open')
     server.send({ tag: 'receipt', attrs: { id, from: '12025550123@s.whatsapp.net', t: '1767225600' } })
-    await settledAs(idOf(answer), 'delivered')
+    await untilStatus(idOf(answer), 'delivered')
   })
 
-  test('what comes while the line is down waits for it, and is no try of its own', async () => {
+  test('waits while the session reconnects, without using up an attempt', async () => {
     server.set({ cutAt: 'hello' })
     server.cut()
     await sessions.until('desk', 'connecting')
     const answer = await send({ to: PHONE, text: 'Patience', ...context(PHONE) })
     expect(answer.body).toMatchObject({ status: 'queued' })
     server.set({ cutAt: null })
-    const sent = await settledAs(idOf(answer), 'sent')
+    const sent = await untilStatus(idOf(answer), 'sent')
     expect(sent.timeline.filter(entry => entry.event === 'attempt')).toHaveLength(1)
   })
 
-  test('an estimate says the same', async () => {
+  test('is estimated as deliverable over an open session, not over an unknown one', async () => {
     const estimate = (body: unknown) =>
       app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body })
     const good = await estimate({ to: PHONE, text: 'Hello', ...context(PHONE) })
@@ -126,7 +126,7 @@ describe('what leaves', () => {
   })
 })
 
-describe('what is refused, and costs nothing', () => {
+describe('a rejected send leaves the wallet unchanged', () => {
   async function refused(body: Record<string, unknown>, status: number, expected: object): Promise<void> {
     const before = await account.footprint()
     const answer = await send(body)
@@ -136,20 +136,20 @@ describe('what is refused, and costs nothing', () => {
     expect(after.wallet).toEqual(before.wallet)
   }
 
-  test('a number that is not on the chat app', async () => {
+  test('for a number that is not registered with the chat app', async () => {
     server.set({ registered: () => false })
     await refused({ to: '+12025550188', text: 'Hello', ...context('+12025550188') }, 400, {
       code: 'CHATAPP_NOT_REGISTERED',
     })
   })
 
-  test('a session that is not there', () =>
+  test('for an unknown session', () =>
     refused({ to: PHONE, text: 'Hello', ...context(PHONE, 'nobody') }, 404, {
       code: 'NOT_FOUND',
       details: [{ path: 'conversationContext.accountId' }],
     }))
 
-  test('a session that nobody has linked', async () => {
+  test('for a session that is not linked yet', async () => {
     server.set({ login: 'qr' })
     await sessions.create({ name: 'unlinked' })
     await sessions.until('unlinked', 'qr')
@@ -160,7 +160,7 @@ describe('what is refused, and costs nothing', () => {
     await sessions.call('DELETE', '/unlinked')
   })
 
-  test('what the chat app refuses', async () => {
+  test('for a recipient that the chat app rejects', async () => {
     server.set({ message: { error: '403' } })
     await refused({ to: PHONE, text: 'Hello', ...context(PHONE) }, 400, { code: 'RECIPIENT_REJECTED' })
   })
@@ -179,7 +179,7 @@ describe('what is refused, and costs nothing', () => {
       { type: 'image', base64: Buffer.alloc(16 * 1_048_576 + 1).toString('base64') },
       'attachment.base64',
     ],
-  ])('%s', (_, attachment, path) =>
+  ])('for an invalid attachment: %s', (_, attachment, path) =>
     refused({ to: PHONE, attachment, ...context(PHONE) }, 400, {
       code: 'VALIDATION_ERROR',
       details: [{ path }],
@@ -187,8 +187,8 @@ describe('what is refused, and costs nothing', () => {
   )
 })
 
-describe('what comes in', () => {
-  test('is kept with its conversation, which answers it, and told', async () => {
+describe('an inbound message', () => {
+  test('is stored once with a conversationContext for replies, and sent to webhooks', async () => {
     fromAda('IN-1', text('hi there'))
     fromAda('IN-1', text('hi there'))
     const inbound = () => account.read<InboundMessageView[]>('/api/v2/inbound')
@@ -211,8 +211,8 @@ describe('what comes in', () => {
     )
   })
 
-  test('a place and a contact card', async () => {
-    const told = async (id: string, message: object) => {
+  test('keeps a location and a contact card', async () => {
+    const observed = async (id: string, message: object) => {
       fromAda(id, Buffer.from(proto.Message.encode(proto.Message.fromObject(message)).finish()))
       const found = await app.until(
         () => account.read<InboundMessageView[]>('/api/v2/inbound?limit=1'),
@@ -221,18 +221,18 @@ describe('what comes in', () => {
       return found[0]
     }
     const place = { degreesLatitude: 51.5, degreesLongitude: -0.125, name: 'Charing Cross' }
-    expect(await told('IN-P', { locationMessage: place })).toMatchObject({
+    expect(await observed('IN-P', { locationMessage: place })).toMatchObject({
       text: null,
       location: { latitude: 51.5, longitude: -0.125, name: 'Charing Cross', address: null },
     })
     const vcard = 'BEGIN:VCARD\nFN:Bob\nTEL;waid=447700900124:07700 900124\nEND:VCARD'
-    expect(await told('IN-C', { contactMessage: { displayName: 'Bob', vcard } })).toMatchObject({
+    expect(await observed('IN-C', { contactMessage: { displayName: 'Bob', vcard } })).toMatchObject({
       text: null,
       contacts: [{ id: null, name: 'Bob', phones: ['+447700900124'], emails: [] }],
     })
   })
 
-  test('a button that was pressed', async () => {
+  test('keeps the id and title of a pressed button', async () => {
     // Message.buttonsResponseMessage (43): selectedButtonId (1), selectedDisplayText (2).
     const answer = Buffer.concat([
       Buffer.from([10, 3]),
@@ -249,8 +249,8 @@ describe('what comes in', () => {
   })
 })
 
-test('its account is told when it opens, waits to be linked, and is logged out', async () => {
-  const told = () =>
+test('a session sends events when it awaits pairing, opens and is logged out, not for a short drop', async () => {
+  const observed = () =>
     receiver.got.flatMap(({ body }) => {
       const data = body['data'] as { name?: string; state?: string }
       return data.name === 'told' ? [{ type: body['type'], state: data.state }] : []
@@ -258,13 +258,13 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   server.set({ login: 'qr' })
   await sessions.create({ name: 'told' })
   await sessions.until('told', 'qr')
-  // Whoever restarts it waits for the code that is new.
+  // A restart issues a new code, and so a new event.
   await sessions.call('POST', '/told/restart')
   await sessions.until('told', 'qr')
   server.set({ login: 'success' })
   await sessions.call('POST', '/told/restart')
   await sessions.until('told', 'open')
-  // A line that drops for a moment is not worth a word.
+  // A connection that drops for a moment sends no event.
   server.cut()
   await server.connected(server.connections() + 1)
   await sessions.until('told', 'open')
@@ -272,10 +272,10 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   server.cut()
   await sessions.until('told', 'logged_out')
   await app.until(
-    async () => told(),
+    async () => observed(),
     events => events.length >= 4,
   )
-  expect(told()).toEqual([
+  expect(observed()).toEqual([
     { type: 'session.pairing', state: 'qr' },
     { type: 'session.pairing', state: 'qr' },
     { type: 'session.open', state: 'open' },
@@ -283,7 +283,7 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   ])
 })
 
-test('a repeat is answered as before, although the session is not open any more', async () => {
+test('an idempotent replay returns the stored response although the session is logged out', async () => {
   await sessions.open('leaving')
   const body = { to: PHONE, text: 'Bye', ...context(PHONE, 'leaving') }
   const once = () => app.during(account.send(body, { live: true, idempotencyKey: 'leaving' }))
@@ -297,7 +297,7 @@ test('a repeat is answered as before, although the session is not open any more'
   expect([again.status, again.text]).toEqual([200, first.text])
 })
 
-test('a webhook endpoint may name the events of sessions', async () => {
+test('a webhook endpoint can subscribe to session events', async () => {
   const answer = await app.call('/api/v2/webhooks', {
     method: 'POST',
     key: account.liveKey,
@@ -309,7 +309,7 @@ test('a webhook endpoint may name the events of sessions', async () => {
   ])
 })
 
-test('an account that has neither sessions nor a connection for them goes by the sandbox', async () => {
+test('an account without sessions or a connection for them sends through the sandbox', async () => {
   const bare = await startTestApp()
   const other = await bare.createAccount()
   const answer = await bare.during(

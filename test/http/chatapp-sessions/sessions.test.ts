@@ -22,8 +22,8 @@ afterAll(async () => {
   await server.close()
 })
 
-describe('linking', () => {
-  test('201, then a QR code as text and drawn, and what is to be known of bans', async () => {
+describe('linking a session', () => {
+  test('returns 201 with the notice on bans, then a QR code as text and SVG', async () => {
     server.set({ login: 'qr' })
     const made = await sessions.create({ name: 'qr-desk' })
     expect(made.status).toBe(201)
@@ -44,7 +44,7 @@ describe('linking', () => {
     await sessions.call('DELETE', '/qr-desk')
   })
 
-  test('with a phone a code to type on it', async () => {
+  test('returns a pairing code when a phone number is given', async () => {
     server.set({ login: 'qr' })
     await sessions.create({ name: 'code-desk', phone: '+1 415 555 0123' })
     const view = await sessions.until('code-desk', 'pairing_code')
@@ -53,7 +53,7 @@ describe('linking', () => {
     await sessions.call('DELETE', '/code-desk')
   })
 
-  test('a list has neither, and is read on by its cursor', async () => {
+  test('the list contains no QR code and is paged by cursor', async () => {
     server.set({ login: 'success' })
     for (const name of ['one', 'two']) await sessions.open(name)
     const first = await sessions.call('GET', '?limit=1')
@@ -65,23 +65,26 @@ describe('linking', () => {
   })
 })
 
-describe('what is refused', () => {
-  test.each(['', 'a b', 'a/b', 'ümlaut', 'a'.repeat(65), '..', '<script>'])('the name %j', async name => {
-    const answer = await sessions.create({ name })
-    expect(answer.status).toBe(400)
-    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'name' }] })
-  })
+describe('a session request', () => {
+  test.each(['', 'a b', 'a/b', 'ümlaut', 'a'.repeat(65), '..', '<script>'])(
+    'is rejected for the name %j',
+    async name => {
+      const answer = await sessions.create({ name })
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'name' }] })
+    },
+  )
 
-  test.each(['12025550123', '+1', 'ada', '+12025550123x'])('the phone %j', async phone => {
+  test.each(['12025550123', '+1', 'ada', '+12025550123x'])('is rejected for the phone %j', async phone => {
     const answer = await sessions.create({ name: 'desk', phone })
     expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'phone' }] })
   })
 
-  test('a body without a name', async () => {
+  test('is rejected without a name', async () => {
     expect((await sessions.create({})).status).toBe(400)
   })
 
-  test('a name that is taken, and one past the most that an account may have', async () => {
+  test('is rejected for a name in use, and beyond 20 sessions of an account', async () => {
     const other = sessionsOf(app, await app.createAccount())
     server.set({ login: 'success' })
     expect((await other.create({ name: 'desk' })).status).toBe(201)
@@ -94,7 +97,7 @@ describe('what is refused', () => {
       await other.call('DELETE', `/${row.name}`)
   })
 
-  test('a session that is not there, or another account’s', async () => {
+  test('returns 404 for an unknown session or one of another account', async () => {
     await sessions.open('mine')
     const other = sessionsOf(app, await app.createAccount())
     for (const [method, path] of [
@@ -109,7 +112,7 @@ describe('what is refused', () => {
     await sessions.call('DELETE', '/mine')
   })
 
-  test('a key without messages:create', async () => {
+  test('returns 403 for a key without messages:create', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'reader',
       mode: 'live',
@@ -131,11 +134,11 @@ describe('what is refused', () => {
   })
 })
 
-describe('what becomes of one', () => {
-  const goodbyes = async (): Promise<number> =>
+describe('a session', () => {
+  const logOuts = async (): Promise<number> =>
     server.received.filter(node => JSON.stringify(node).includes('remove-companion-device')).length
 
-  async function leftOfSessions(): Promise<number> {
+  async function rowsLeft(): Promise<number> {
     const { rows } = await app.db.query<{ n: number }>({
       name: 'left_of_sessions',
       text: `select (select count(*) from web_sessions where removing)::integer
@@ -144,7 +147,7 @@ describe('what becomes of one', () => {
     return rows[0]!.n
   }
 
-  test('a restart connects it anew, also one that was logged out', async () => {
+  test('that was logged out loses its keys, and a restart connects it again', async () => {
     server.set({ login: 'success' })
     await sessions.open('turns')
     server.set({ login: { failure: 401 } })
@@ -164,23 +167,23 @@ describe('what becomes of one', () => {
     await sessions.call('DELETE', '/turns')
   })
 
-  test('deleted, its name is free, it is logged out, and nothing of it stays', async () => {
+  test('is logged out and erased when deleted, and its name can be used again', async () => {
     server.set({ login: 'success' })
     await sessions.open('gone')
-    // Those of other tests say goodbye too.
-    await app.until(leftOfSessions, n => n === 0)
-    const before = await goodbyes()
+    // Sessions that other tests deleted are logged out too.
+    await app.until(rowsLeft, n => n === 0)
+    const before = await logOuts()
     const answer = await sessions.call('DELETE', '/gone')
     expect(answer.body['data']).toEqual({ name: 'gone', deleted: true })
     expect((await sessions.call('GET', '/gone')).status).toBe(404)
-    await app.until(leftOfSessions, n => n === 0)
-    // What was written to the wire is read behind that.
-    await app.until(goodbyes, n => n === before + 1)
+    await app.until(rowsLeft, n => n === 0)
+    // The chat server may read the logout only after the rows are gone.
+    await app.until(logOuts, n => n === before + 1)
     expect((await sessions.create({ name: 'gone' })).status).toBe(201)
     await sessions.call('DELETE', '/gone')
   })
 
-  test('keys are sealed at rest', async () => {
+  test('has its keys encrypted at rest', async () => {
     server.set({ login: 'success' })
     await sessions.open('sealed')
     const { rows } = await app.db.query<{ value: Buffer }>({
@@ -192,7 +195,7 @@ describe('what becomes of one', () => {
     await sessions.call('DELETE', '/sealed')
   })
 
-  test('its chats, groups included, by pages and by kind', async () => {
+  test('lists its chats, groups included, paged and filtered by kind', async () => {
     const groups = [1, 2].map(nth => ({
       id: `12036302000000009${nth}@g.us`,
       subject: `Team ${nth}`,
@@ -215,20 +218,20 @@ describe('what becomes of one', () => {
     expect(second.body).toMatchObject({ data: [{ name: 'Team 2' }], nextCursor: null })
     expect((await sessions.call('GET', '/chatty/chats?kind=user')).body['data']).toEqual([])
     expect((await sessions.call('GET', '/chatty/chats?kind=robot')).status).toBe(400)
-    // The cursor of a NUL.
+    // A cursor that decodes to a NUL character.
     expect((await sessions.call('GET', '/chatty/chats?cursor=AA')).status).toBe(400)
     server.set({ groups: [] })
     await sessions.call('DELETE', '/chatty')
   })
 })
 
-describe('the operator’s connection', () => {
-  test('is tested without linking anything', async () => {
+describe('the connection for web sessions', () => {
+  test('can be tested without linking a session', async () => {
     const tested = await app.admin('POST', `/connections/${connectionId}/test`)
     expect(tested.body['data']).toMatchObject({ ok: true })
   })
 
-  test('changed, it connects its sessions anew; disabled, they rest and nothing leaves', async () => {
+  test('reconnects its sessions when changed, and closes them and rejects sends when disabled', async () => {
     server.set({ login: 'success' })
     await sessions.open('guided')
     const before = server.connections()
@@ -247,8 +250,8 @@ describe('the operator’s connection', () => {
   })
 })
 
-describe('by a test key', () => {
-  test('open at once, in the sandbox, and apart from the live ones', async () => {
+describe('a session created with a test key', () => {
+  test('is open at once in the sandbox, and separate from live sessions', async () => {
     const made = await sessions.create({ name: 'sandboxed' }, account.testKey)
     expect(made.body['data']).toMatchObject({ session: { state: 'open', sandbox: true, qr: null } })
     expect((await sessions.call('GET', '/sandboxed')).status).toBe(404)

@@ -6,7 +6,7 @@ import { openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../suppo
 
 const EMAIL = 'root@example.com'
 const STEP_MS = 30_000
-/** What is asked for instead of a session that is none. */
+/** The `WWW-Authenticate` challenge for a missing or invalid session. */
 const COOKIE = 'Cookie realm="Posthorn console"'
 
 let app: TestApp
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 const code = (atMs = app.now()) => totp.generate({ timestamp: atMs })
-/** A code that was not used yet. */
+/** A code of a new time step, which has not been used yet. */
 function freshCode(): string {
   app.jump(STEP_MS)
   return code()
@@ -30,7 +30,7 @@ const codeOf = (answer: Answer) => answer.body['code']
 const begin = (password = PASSWORD) => root.call('POST', '/api/console/totp', { password })
 
 describe('the second factor', () => {
-  test('begins with the password alone, and counts for nothing before a code was given', async () => {
+  test('is set up with the password, and is not required before a code confirms it', async () => {
     expect((await begin('wrong')).status).toBe(400)
     expect((await root.call('POST', '/api/console/totp/confirm', { code: '000000' })).status).toBe(409)
     const { secret, uri } = (await begin()).body['data'] as TotpStart
@@ -43,7 +43,7 @@ describe('the second factor', () => {
     expect((await root.call('POST', '/api/console/totp/confirm', { code: wrong })).status).toBe(400)
   })
 
-  test('is on with a code of it: other sessions end, and the secret stands sealed in the store', async () => {
+  test('is enabled by a valid code, which ends other sessions; its secret is stored encrypted', async () => {
     const other = openBrowser(app)
     await other.logIn(EMAIL)
     const before = root.cookie()
@@ -65,7 +65,7 @@ describe('the second factor', () => {
     expect(app.log.join('')).not.toContain(totp.secret.base32)
   })
 
-  test('is asked for beside the right password alone', async () => {
+  test('is asked for only after the correct password', async () => {
     const browser = openBrowser(app)
     expect(codeOf(await browser.logIn(EMAIL))).toBe('TOTP_REQUIRED')
     expect(codeOf(await browser.logIn(EMAIL, 'wrong'))).toBe('UNAUTHORIZED')
@@ -73,7 +73,7 @@ describe('the second factor', () => {
     expect((await browser.logIn(EMAIL, PASSWORD, code())).status).toBe(200)
   })
 
-  test('takes a code once, of several who bring it at once, too; and none of before', async () => {
+  test('accepts each code once, also under concurrency, and no earlier code', async () => {
     const stale = code(app.now() - STEP_MS)
     const one = freshCode()
     const answers = await Promise.all([1, 2, 3].map(() => openBrowser(app).logIn(EMAIL, PASSWORD, one)))
@@ -82,28 +82,28 @@ describe('the second factor', () => {
     expect((await openBrowser(app).logIn(EMAIL, PASSWORD, stale)).status).toBe(401)
   })
 
-  test('takes a clock that is half a minute off, not a minute', async () => {
+  test('accepts a code from a clock that is 30 seconds ahead, but not 90 seconds', async () => {
     freshCode()
     const early = code(app.now() + STEP_MS)
     expect((await openBrowser(app).logIn(EMAIL, PASSWORD, code(app.now() + 3 * STEP_MS))).status).toBe(401)
     expect((await openBrowser(app).logIn(EMAIL, PASSWORD, early)).status).toBe(200)
   })
 
-  test('is stood in for by a recovery code, once each, however it is typed', async () => {
+  test('can be replaced by a recovery code, once each, in upper case and with spaces', async () => {
     const typed = recoveryCodes[0]!.toUpperCase().replaceAll('-', ' ')
     expect((await openBrowser(app).logIn(EMAIL, PASSWORD, typed)).status).toBe(200)
     expect((await openBrowser(app).logIn(EMAIL, PASSWORD, recoveryCodes[0])).status).toBe(401)
     expect((await root.session()).user.recoveryCodesLeft).toBe(9)
   })
 
-  test('goes off with the password', async () => {
+  test('is disabled with the password', async () => {
     expect((await root.call('DELETE', '/api/console/totp', { password: 'wrong' })).status).toBe(400)
     const off = await root.call('DELETE', '/api/console/totp', { password: PASSWORD })
     expect((off.body['data'] as SessionView).user).toMatchObject({ totp: false, recoveryCodesLeft: 0 })
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
   })
 
-  test('goes off with a password that the operator lets somebody choose, and so does every session', async () => {
+  test('is disabled, and all sessions end, when a reset link from the operator sets a new password', async () => {
     const { secret } = (await begin()).body['data'] as TotpStart
     totp = new TOTP({ secret: Secret.fromBase32(secret) })
     await root.call('POST', '/api/console/totp/confirm', { code: freshCode() })
@@ -124,25 +124,25 @@ describe('the second factor', () => {
   })
 })
 
-describe('guessing', () => {
-  // On a server that knows of no mistake yet.
+describe('the limit on failed logins', () => {
+  // A new server, which has counted no failed logins yet.
   beforeAll(async () => {
     await app.stop()
     app = await startTestApp({ env: { POSTHORN_TRUSTED_PROXIES: '127.0.0.1' } })
     root = await setUp(app)
   })
-  /** From another place than the test's own. */
-  const logInFrom = (place: string, body: object) =>
+  /** Logs in from an IP address other than the test's own. */
+  const logInFrom = (ip: string, body: object) =>
     openBrowser(app).call(
       'POST',
       '/api/console/login',
       { email: EMAIL, password: PASSWORD, ...body },
       {
-        'x-forwarded-for': place,
+        'x-forwarded-for': ip,
       },
     )
   const guess = (email: string) => openBrowser(app).logIn(email, 'wrong')
-  /** What stays in a browser in which somebody has come in. */
+  /** The cookie that marks a browser in which somebody has logged in before. */
   const markOf = (answer: Answer) => answer.headers.getSetCookie()[1]!.split(';')[0]!
   const logInBy = (cookie: string, body: object = {}) =>
     app.call('/api/console/login', {
@@ -152,7 +152,7 @@ describe('guessing', () => {
     })
   let known: string
 
-  test('ends after ten for one address, known or not, and goes on slowly', async () => {
+  test('applies after ten wrong passwords for one e-mail address, not to other IPs or known browsers', async () => {
     const entered = await openBrowser(app).logIn(EMAIL)
     expect(entered.headers.getSetCookie()[1]).toMatch(
       /^posthorn_browser=[\w-]{43}\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Strict$/,
@@ -173,10 +173,11 @@ describe('guessing', () => {
       expect([last.status, codeOf(last)]).toEqual([429, 'RATE_LIMITED'])
       expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(30)
     }
-    // The right password waits as well: it would tell. But only there: or whoever guesses shuts its owner out.
+    // The correct password is refused too, or it would stand out. Other IP addresses are not affected, so that
+    // guessing does not lock the owner out.
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(429)
     expect((await logInFrom('203.0.113.5', {})).status).toBe(200)
-    // Nor there, where they have come in before; where they log out, too.
+    // Nor is a browser in which this person has logged in before.
     expect((await logInBy(known)).status).toBe(200)
     expect((await logInBy(`${known.slice(0, -1)}!`)).status).toBe(429)
     expect((await logInBy(known, { email: 'someone@example.com' })).status).toBe(429)
@@ -184,20 +185,20 @@ describe('guessing', () => {
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
   })
 
-  test('of a code ends after ten, from wherever', async () => {
+  test('applies after ten wrong codes from any IP addresses, but not to a known browser', async () => {
     const { secret } = (await begin()).body['data'] as TotpStart
     totp = new TOTP({ secret: Secret.fromBase32(secret) })
     await root.call('POST', '/api/console/totp/confirm', { code: freshCode() })
     const near = [-1, 0, 1].map(steps => code(app.now() + steps * STEP_MS))
     const wrong = ['000000', '000001', '000002', '000003'].find(each => !near.includes(each))!
-    const places = Array.from({ length: 12 }, (_, at) => `198.51.100.${at}`)
-    const answers = await Promise.all(places.map(place => logInFrom(place, { totp: wrong })))
+    const ips = Array.from({ length: 12 }, (_, at) => `198.51.100.${at}`)
+    const answers = await Promise.all(ips.map(ip => logInFrom(ip, { totp: wrong })))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), 429, 429])
     expect((await logInFrom('198.51.100.99', { totp: freshCode() })).status).toBe(429)
     expect((await logInBy(known, { totp: freshCode() })).status).toBe(200)
   })
 
-  test('ends after thirty from one place, whatever the address', async () => {
+  test('applies to many failures from one IP address, whatever the e-mail address', async () => {
     const statuses = []
     for (let at = 0; at < 32; at++) statuses.push((await guess(`nobody${at}@example.com`)).status)
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401))

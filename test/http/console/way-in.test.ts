@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 
 let database: TestDatabase
 let app: TestApp
-/** Another node on the same store. */
+/** A second node on the same database. */
 let other: TestApp
 let root: Visitor
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** With a `Host` of its own, which fetch would not say. */
+/** Reads the setup state with headers such as `Host`, which fetch cannot set. */
 function ask(headers: Record<string, string>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     get(`${app.url}/api/console/setup`, { headers }, async answer => {
@@ -36,8 +36,8 @@ function ask(headers: Record<string, string>): Promise<unknown> {
   })
 }
 
-describe('the first visit', () => {
-  test('asks for the operator token where others could reach the server', async () => {
+describe('the first setup of the console', () => {
+  test('requires the operator token where the request may come from another machine', async () => {
     const browser = openBrowser(app)
     expect((await browser.call('GET', '/api/console/setup')).body['data']).toEqual({
       needed: true,
@@ -48,7 +48,7 @@ describe('the first visit', () => {
       needed: true,
       operatorToken: true,
     })
-    // A page of a name that was made to lead to this machine.
+    // DNS rebinding: a foreign host name that resolves to this machine.
     const rebound = await ask({ host: 'evil.example:8080' })
     expect(rebound).toMatchObject({ data: { operatorToken: true } })
     expect(await ask({ host: `localhost:${new URL(app.url).port}` })).toMatchObject({
@@ -67,7 +67,7 @@ describe('the first visit', () => {
   })
 
   test.each(['setup', 'login', 'invitations/read', 'invitations/accept'])(
-    '%s takes no more of a stranger than 16 KiB: whoever sends it fills no memory',
+    '%s returns 413 for an unauthenticated body of more than 16 KiB',
     async path => {
       const answer = await openBrowser(app).call('POST', `/api/console/${path}`, { more: 'x'.repeat(16_384) })
       expect([answer.status, answer.body['code']]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
@@ -80,13 +80,13 @@ describe('the first visit', () => {
     [{ ...ROOT, password: 'too short' }, 'password'],
     [{ ...ROOT, password: 'ROOT@example.com' }, 'password'],
     [{ ...ROOT, name: '' }, 'name'],
-  ])('refuses %j', async (body, path) => {
+  ])('rejects %j and names the field', async (body, path) => {
     const refused = await openBrowser(app).call('POST', '/api/console/setup', body)
     expect(refused.status).toBe(400)
     expect(faultPaths(refused)).toEqual([path])
   })
 
-  test('lets one of several in, on whichever node, and nobody after that', async () => {
+  test('succeeds for one of several concurrent requests on two nodes, and for none after that', async () => {
     const browsers = [openBrowser(app), openBrowser(other), openBrowser(app)]
     const answers = await Promise.all(
       browsers.map((browser, at) =>
@@ -104,14 +104,14 @@ describe('the first visit', () => {
     expect(view.user).toMatchObject({
       id: expect.stringMatching(/^usr_/),
       email: `root${first}@example.com`,
-      // As it was given: what shows it has to show it as text.
+      // Returned unescaped: the console has to render it as text.
       name: ROOT.name,
       operator: true,
       totp: false,
     })
     expect(answers[first]!.headers.get('content-type')).toContain('application/json')
     expect(answers[first]!.headers.get('x-content-type-options')).toBe('nosniff')
-    // An owner of the account that the first start made.
+    // An owner of the account created on the first start.
     expect(view.memberships).toMatchObject([{ account: { name: 'Demo' }, role: 'owner' }])
     const [cookie] = answers[first]!.headers.getSetCookie()
     expect(cookie).toMatch(
@@ -124,7 +124,7 @@ describe('the first visit', () => {
   })
 })
 
-describe('a cookie', () => {
+describe('a session cookie', () => {
   let rootEmail: string
   let demo: string
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('a cookie', () => {
     demo = memberships[0]!.account.id
   })
 
-  test('opens what its person may, on every node, and names the account', async () => {
+  test('grants the rights of its person on every node, for the account named in a header', async () => {
     expect((await root.for(demo)('GET', '/account')).body['data']).toMatchObject({
       id: demo,
       key: { id: expect.stringMatching(/^usr_/), prefix: '', mode: 'live' },
@@ -154,7 +154,7 @@ describe('a cookie', () => {
     expect((await root.for(foreign)('GET', '/account')).status).toBe(403)
   })
 
-  test('gives way to a key', async () => {
+  test('is ignored when an API key or an operator token is given', async () => {
     const account = await app.createAccount()
     const headers = { cookie: root.cookie(), 'x-posthorn-account': demo }
     const read = await app.call('/api/v2/account', { key: account.testKey, headers })
@@ -174,7 +174,7 @@ describe('a cookie', () => {
     ['a page without an address', { origin: 'null' }],
     ['another port', { origin: 'http://127.0.0.1:1' }],
     ['a browser that says so', { 'sec-fetch-site': 'cross-site' }],
-  ])('changes nothing for %s', async (_, headers) => {
+  ])('does not authorise a change without proof of the same site: %s', async (_, headers) => {
     const before = await root.session()
     for (const [path, body] of [
       ['/api/console/user', { name: 'Mallory' }],
@@ -188,12 +188,12 @@ describe('a cookie', () => {
     expect((await root.session()).user).toEqual(before.user)
   })
 
-  test('changes something for our own pages', async () => {
+  test("authorises a change from a page of the server's own origin", async () => {
     const changed = await root.call('PATCH', '/api/console/user', { name: 'Root' }, { origin: app.url })
     expect(changed.body['data']).toMatchObject({ user: { name: 'Root' } })
   })
 
-  test('is not somebody’s whom another site logs in', async () => {
+  test('is not issued for a login request from another site', async () => {
     const login = { email: rootEmail, password: PASSWORD }
     const refused = await openBrowser(app).call('POST', '/api/console/login', login, {
       origin: 'https://evil.example',
@@ -201,7 +201,7 @@ describe('a cookie', () => {
     expect(refused.status).toBe(403)
   })
 
-  test('that somebody planted is never taken over by a login', async () => {
+  test('planted before a login is not adopted by it', async () => {
     const browser = openBrowser(app)
     browser.setCookie(`posthorn_session=${'A'.repeat(43)}`)
     expect((await browser.call('GET', '/api/console/session')).status).toBe(401)
@@ -217,12 +217,12 @@ describe('a cookie', () => {
     'posthorn_session=%00',
     `posthorn_session=${'x'.repeat(5_000)}`,
     'a; b=c;;=',
-  ])('that is none is a 401: %j', async cookie => {
+  ])('that is not valid returns 401: %j', async cookie => {
     expect((await app.call('/api/console/session', { headers: { cookie } })).status).toBe(401)
     expect((await app.call('/api/admin/accounts', { headers: { cookie } })).status).toBe(401)
   })
 
-  test('is listed, and ends at once here and within a second elsewhere', async () => {
+  test('is listed as a session and, once revoked, ends here at once and on other nodes within a second', async () => {
     const phone = openBrowser(app, '<b>Phone</b>')
     await phone.logIn(rootEmail)
     const cookie = phone.cookie()
@@ -241,7 +241,7 @@ describe('a cookie', () => {
     expect((await root.call('DELETE', `/api/console/sessions/${mine.id}`)).status).toBe(404)
   })
 
-  test('ends with the log-out', async () => {
+  test('is invalid after a logout', async () => {
     const browser = openBrowser(app)
     await browser.logIn(rootEmail)
     const cookie = browser.cookie()
@@ -250,7 +250,7 @@ describe('a cookie', () => {
     expect((await app.call('/api/console/session', { headers: { cookie } })).status).toBe(401)
   })
 
-  test('ends with the password, wherever it is', async () => {
+  test('is invalid after a password change, in every browser', async () => {
     const [laptop, phone] = [openBrowser(app), openBrowser(app)]
     await laptop.logIn(rootEmail)
     await phone.logIn(rootEmail)
@@ -277,7 +277,7 @@ describe('a cookie', () => {
     await root.logIn(rootEmail)
   })
 
-  test('is not given to whom the password was taken from while it was compared', async () => {
+  test('is not issued when the password changes while a login is being checked', async () => {
     const email = 'late@example.com'
     const late = await join(app, demo, 'member', email)
     const { id } = (await late.session()).user
@@ -293,17 +293,17 @@ describe('a cookie', () => {
         values: [email],
       })
       const answered = openBrowser(app).logIn(email)
-      await Promise.race([answered, untilOneWaits()])
+      await Promise.race([answered, untilLockWait()])
       return { answered }
     })
     expect((await login.answered).status).toBe(401)
-    // Their session was ended past this node, which hears of it within a second.
+    // The session was deleted directly in the database, which this node notices within a second.
     const visit = () => late.call('GET', '/api/console/session')
     await lookUntil(visit, ({ status }) => status === 401, 10_000)
     expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(200)
   })
 
-  test('changes its own login a hundred times in a row, and not for ever: the audit log keeps each', async () => {
+  test('allows a hundred changes of the own login in a row, then returns 429', async () => {
     const person = await join(app, demo, 'member', 'restless@example.com')
     const rename = () => person.call('PATCH', '/api/console/user', { name: 'Restless' })
     const answers = await Promise.all(Array.from({ length: 102 }, rename))
@@ -312,14 +312,14 @@ describe('a cookie', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   })
 
-  test('that was used on one node is not idle on another', async () => {
+  test('used on one node does not count as idle on another', async () => {
     const browser = openBrowser(app)
     await browser.logIn(rootEmail)
     const onOther = () => other.call('/api/console/session', { headers: { cookie: browser.cookie() } })
     expect((await onOther()).status).toBe(200)
     for (const node of [app, other]) node.jump(11 * HOUR_MS)
     expect((await browser.call('GET', '/api/console/session')).status).toBe(200)
-    // Until it is written down.
+    // Until the use is stored.
     await app.pass(10_100)
     for (const node of [app, other]) node.jump(2 * HOUR_MS)
     expect((await onOther()).status).toBe(200)
@@ -328,7 +328,7 @@ describe('a cookie', () => {
     await root.logIn(rootEmail)
   })
 
-  test('ends by itself after twelve hours without use, and after thirty days with it', async () => {
+  test('expires after twelve hours without use, and after thirty days with it', async () => {
     const aged = await createTestDatabase()
     const alone = await startTestApp({ database: aged })
     try {
@@ -350,8 +350,8 @@ describe('a cookie', () => {
   })
 })
 
-/** Somebody of the program waits for a row that another transaction holds. */
-async function untilOneWaits(): Promise<void> {
+/** Waits until a query of the server is blocked by a row lock of another transaction. */
+async function untilLockWait(): Promise<void> {
   for (;;) {
     const { rows } = await database.db.query({
       name: 'waits',
@@ -361,8 +361,8 @@ async function untilOneWaits(): Promise<void> {
   }
 }
 
-describe('behind a proxy that tells the port too', () => {
-  test('whoever guesses from one address is one, whatever the port', async () => {
+describe('behind a proxy that forwards the client port too', () => {
+  test('failed logins are counted by IP address, whatever the port', async () => {
     const proxied = await startTestApp({ env: { POSTHORN_TRUSTED_PROXIES: '127.0.0.0/8' } })
     try {
       const statuses: number[] = []
@@ -379,7 +379,7 @@ describe('behind a proxy that tells the port too', () => {
 })
 
 describe('over https', () => {
-  test('the cookie is held to it, and to our own pages', async () => {
+  test('cookies are Secure with the __Host- prefix, and the client IP is taken from the trusted proxy', async () => {
     const env = {
       POSTHORN_PUBLIC_URL: 'https://posthorn.example.com',
       POSTHORN_TRUSTED_PROXIES: '127.0.0.0/8',
@@ -392,7 +392,7 @@ describe('over https', () => {
       const origin = 'https://posthorn.example.com'
       const proxied = { origin, 'x-forwarded-for': '203.0.113.9, 198.51.100.7' }
       const made = await browser.call('POST', '/api/console/setup', body, proxied)
-      // From now on it tells nobody whether a token is the operator's.
+      // After the setup, the response no longer reveals whether a token is correct.
       const operatorToken = `${secured.operatorToken}x`
       for (const later of [ROOT, body, { ...body, operatorToken }]) {
         expect((await openBrowser(secured).call('POST', '/api/console/setup', later)).status).toBe(409)
@@ -403,7 +403,7 @@ describe('over https', () => {
       )
       expect(mark).toMatch(/^__Host-posthorn_browser=.* Path=\/; HttpOnly; SameSite=Strict; Secure$/)
       expect((await browser.call('PATCH', '/api/console/user', { name: 'R' }, { origin })).status).toBe(200)
-      // As the proxy in front says, and not whoever spoke before it.
+      // The address that the trusted proxy adds, not the one claimed before it.
       const [listed] = (await browser.call('GET', '/api/console/sessions')).body['data'] as SessionRow[]
       expect(listed!.ip).toBe('198.51.100.7')
     } finally {

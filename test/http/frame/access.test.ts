@@ -11,9 +11,9 @@ async function startWith(change: Parameters<typeof caller>[0]): Promise<void> {
   frame = await startFrame({ keys: keysOf({ [KEY]: caller(change) }) })
 }
 
-describe('a key', () => {
+describe('an API key', () => {
   it.each([null, '', 'ph_test_other', 'x'.repeat(201)])(
-    'that is missing or wrong is a 401: %j',
+    'returns 401 when it is missing or wrong: %j',
     async key => {
       frame = await startFrame()
       const answer = await frame.call('GET', '/demo/items', { key })
@@ -29,7 +29,7 @@ describe('a key', () => {
     },
   )
 
-  it('may be looked up in its own time', async () => {
+  it('can be looked up asynchronously', async () => {
     const keys: Keys = { lookup: async rawKey => (rawKey === KEY ? caller() : null) }
     frame = await startFrame({ keys })
     expect((await frame.call('GET', '/demo/items/a')).body).toEqual({
@@ -39,7 +39,7 @@ describe('a key', () => {
     expect((await frame.call('GET', '/demo/items/a', { key: 'other' })).status).toBe(401)
   })
 
-  it('whose look-up fails is a 503 with the store, never a 401', async () => {
+  it('returns 503, not 401, when the database of keys is unavailable', async () => {
     const gone = Object.assign(new Error('gone'), { name: 'DatabaseUnavailable' })
     frame = await startFrame({ keys: { lookup: () => Promise.reject(gone) } })
     const answer = await frame.call('GET', '/demo/items/a')
@@ -47,13 +47,13 @@ describe('a key', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
-  it('of a suspended account is a 403', async () => {
+  it('returns 403 for a suspended account', async () => {
     await startWith({ account: { status: 'suspended' } })
     const answer = await frame.call('GET', '/demo/items/a')
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
   })
 
-  it('without the permission is a 403, with a word on which', async () => {
+  it('returns 403 without the required permission, and names the permission', async () => {
     await startWith({ permissions: new Set(['messages:create']) })
     const answer = await frame.call('GET', '/demo/items')
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
@@ -61,20 +61,20 @@ describe('a key', () => {
     expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(200)
   })
 
-  it('of an account with an unverified phone is a 403 wherever a permission is needed, and there alone', async () => {
+  it('returns 403 for an unverified phone, but only where a permission is required', async () => {
     await startWith({ account: { phone: { number: null, verified: false } } })
     expect((await frame.call('GET', '/demo/items')).status).toBe(403)
     expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(403)
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
   })
 
-  it('of a member may not do what only owners may', async () => {
+  it('returns 403 for an owners-only operation when it belongs to a member', async () => {
     await startWith({ role: 'member' })
     expect((await frame.call('PUT', '/demo/items/a')).status).toBe(403)
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
   })
 
-  it('is judged before the body is', async () => {
+  it('is checked before the body and the query', async () => {
     await startWith({ permissions: new Set() })
     expect((await frame.call('POST', '/demo/echo', { body: '{"to"' })).status).toBe(403)
     expect((await frame.call('POST', '/demo/echo', { body: '{"to"', key: 'wrong' })).status).toBe(401)
@@ -82,7 +82,7 @@ describe('a key', () => {
   })
 })
 
-describe('the operator', () => {
+describe('the operator token', () => {
   it.each([
     [`Bearer ${OPERATOR_TOKEN}`, 200],
     [`bearer ${OPERATOR_TOKEN}`, 200],
@@ -90,7 +90,7 @@ describe('the operator', () => {
     [`Basic ${OPERATOR_TOKEN}`, 401],
     [OPERATOR_TOKEN, 401],
     ['', 401],
-  ])('with Authorization %j gets %d', async (authorization, status) => {
+  ])('given as Authorization %j returns %d', async (authorization, status) => {
     frame = await startFrame()
     const answer = await frame.call('GET', '/demo/admin', { key: null, headers: { authorization } })
     expect(answer.status).toBe(status)
@@ -98,7 +98,7 @@ describe('the operator', () => {
     expect(asked).toBe(status === 401 ? 'Bearer realm="Posthorn operator"' : null)
   })
 
-  it('is guessed at so often from one place, and then waited for', async () => {
+  it('returns 429 after thirty wrong guesses from one IP address, also when it is correct', async () => {
     const clock = createFakeClock()
     frame = await startFrame({ clock })
     const ask = async (token: string) => {
@@ -107,12 +107,12 @@ describe('the operator', () => {
       return [status, body['retryAfterSeconds']]
     }
     for (let guess = 0; guess < 30; guess++) {
-      // What is right counts for nothing.
+      // A correct token does not count towards the limit.
       expect(await ask(OPERATOR_TOKEN)).toEqual([200, undefined])
       expect(await ask(`guess-${guess}`)).toEqual([401, undefined])
     }
     expect(await ask('another')).toEqual([429, 4])
-    // It could be a guess as well: so short a token may be come upon.
+    // The correct token is limited too: one this short could be found by guessing.
     expect(await ask(OPERATOR_TOKEN)).toEqual([429, 4])
     await clock.advance(4_000)
     expect(await ask(OPERATOR_TOKEN)).toEqual([200, undefined])
@@ -120,7 +120,7 @@ describe('the operator', () => {
     expect(none.status).toBe(401)
   })
 
-  it('with a token that nobody can guess is kept out by nobody', async () => {
+  it('is never rate limited when it is too long to be guessed', async () => {
     const operatorToken = 'a-token-of-twenty-letters'
     frame = await startFrame({ clock: createFakeClock(), operatorToken })
     const ask = async (token: string) => {
@@ -131,7 +131,7 @@ describe('the operator', () => {
     expect([await ask('another'), await ask(operatorToken)]).toEqual([429, 200])
   })
 
-  it('is not whoever holds a key, nor the other way round', async () => {
+  it('cannot be replaced by an API key, nor an API key by it', async () => {
     frame = await startFrame()
     expect((await frame.call('GET', '/demo/admin')).status).toBe(401)
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
@@ -147,7 +147,7 @@ describe('the rate limit', () => {
     [other]: caller({ account: { plan, id: 'acc_00000000000000000000000002' } }),
   })
 
-  it('lets twice the rate through at once, then the rate', async () => {
+  it('allows a burst of twice the rate, then the rate', async () => {
     const clock = createFakeClock()
     frame = await startFrame({ keys, clock })
     const first = await frame.call('GET', '/demo/items/a')
@@ -167,7 +167,7 @@ describe('the rate limit', () => {
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
   })
 
-  it('counts accounts and groups of operations apart', async () => {
+  it('counts each account and each group of operations separately', async () => {
     frame = await startFrame({ keys, clock: createFakeClock() })
     for (let taken = 0; taken < 10; taken++) await frame.call('GET', '/demo/items/a')
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
@@ -177,14 +177,14 @@ describe('the rate limit', () => {
     expect(verify.headers.get('ratelimit-policy')).toBe('"verification_send";q=2;w=2')
   })
 
-  it('counts refused requests of a valid key too, and announces itself on them', async () => {
+  it('counts rejected requests of a valid key too, and sends its headers on them', async () => {
     frame = await startFrame({ keys, clock: createFakeClock() })
     const answer = await frame.call('POST', '/demo/echo', { body: '{}' })
     expect(answer.status).toBe(400)
     expect(answer.headers.get('ratelimit')).toBe('"api";r=9;t=1')
   })
 
-  it('is told of and counted where nothing answers, too', async () => {
+  it('counts requests that no route handles too, and sends its headers if the key is valid', async () => {
     frame = await startFrame({ keys, clock: createFakeClock() })
     const nowhere = await frame.call('GET', '/demo/nowhere')
     expect([nowhere.status, nowhere.headers.get('ratelimit')]).toEqual([404, '"api";r=9;t=1'])
@@ -202,7 +202,7 @@ describe('the rate limit', () => {
     expect((await frame.call('GET', '/demo/nowhere', { key: 'ph_test_x' })).status).toBe(404)
   })
 
-  it('is told of a suspended account, and bounds it', async () => {
+  it('applies to a suspended account, with its headers', async () => {
     const suspended = caller({ account: { plan, status: 'suspended' } })
     frame = await startFrame({ keys: keysOf({ [KEY]: suspended }), clock: createFakeClock() })
     const answers = []
@@ -211,7 +211,7 @@ describe('the rate limit', () => {
     expect(answers[10]!.status).toBe(429)
   })
 
-  it('is dealt out over the nodes', async () => {
+  it('is divided by the number of nodes', async () => {
     frame = await startFrame({ keys, clock: createFakeClock(), nodeCount: () => 5 })
     const answer = await frame.call('GET', '/demo/items/a')
     expect(answer.headers.get('ratelimit-policy')).toBe('"api";q=2;w=2')
@@ -219,7 +219,7 @@ describe('the rate limit', () => {
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
   })
 
-  it('comes before the body: nothing of it is read', async () => {
+  it('is checked before the body is parsed', async () => {
     const seen = { handlers: 0 }
     frame = await startFrame({ keys, clock: createFakeClock(), routes: demoRoutes(seen) })
     for (let taken = 0; taken < 10; taken++) await frame.call('POST', '/demo/echo', { body: { to: 'a' } })

@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => frame.close())
 
-describe('every answer', () => {
-  it('carries a request id of our own making, in its header and in an error’s body', async () => {
+describe('every response', () => {
+  it('carries a request id made by the server, in its header and in an error body', async () => {
     const headers = { 'x-request-id': 'chosen-by-the-client', 'request-id': 'so-is-this' }
     const right = await frame.call('GET', '/demo/items/a', { headers })
     const wrong = await frame.call('GET', '/nowhere', { headers })
@@ -23,7 +23,7 @@ describe('every answer', () => {
     expect(right.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('stays in no cache where it is for one caller, refusals included', async () => {
+  it('of an authenticated route has Cache-Control: no-store, also when the request is rejected', async () => {
     const cacheOf = async (...[method, path, init]: Parameters<Frame['call']>) =>
       (await frame.call(method, path, init)).headers.get('cache-control')
     expect(await cacheOf('GET', '/demo/items/a')).toBe('no-store')
@@ -33,7 +33,7 @@ describe('every answer', () => {
     expect(await cacheOf('GET', '/demo/admin', { headers, key: null })).toBe('no-store')
   })
 
-  it('is logged in one line that says who and what, and nothing of the content', async () => {
+  it('is logged with request id, account, route and status, but without content or key', async () => {
     frame.log.length = 0
     frame.requests.length = 0
     const secret = 'code-4711'
@@ -58,7 +58,7 @@ describe('every answer', () => {
     expect(frame.requests[0]).toMatchObject({ method: 'POST', route: '/demo/echo', status: 200 })
   })
 
-  it('is measured by route pattern: unknown paths are one', async () => {
+  it('is measured by route pattern, with all unknown paths as one', async () => {
     frame.requests.length = 0
     await frame.call('GET', '/a/b/c')
     await frame.call('GET', '/d')
@@ -72,7 +72,7 @@ describe('every answer', () => {
 })
 
 describe('paths and methods', () => {
-  it('answers 404 for a path that is not there', async () => {
+  it('returns 404 for an unknown path', async () => {
     for (const path of ['/', '/demo', '/demo/items/a/b', '/demo/echo/', '/DEMO/ECHO']) {
       const answer = await frame.call('GET', path)
       expect(answer.status).toBe(404)
@@ -80,7 +80,7 @@ describe('paths and methods', () => {
     }
   })
 
-  it('answers 405 with Allow for a path that answers other methods', async () => {
+  it('returns 405 with Allow for a path that supports other methods', async () => {
     const answer = await frame.call('DELETE', '/demo/items/a')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, PUT')
@@ -89,14 +89,14 @@ describe('paths and methods', () => {
     expect((await frame.call('OPTIONS', '/demo/echo')).status).toBe(405)
   })
 
-  it('answers 405 also to methods that nobody uses here', async () => {
+  it('returns 405 for methods that no route uses', async () => {
     const head = 'Host: x\r\nConnection: close\r\n\r\n'
     const answer = splitRaw(await sendRaw(frame.port, `PROPFIND /demo/echo HTTP/1.1\r\n${head}`))
     expect(answer.status).toBe(405)
     expect(answer.head).toMatch(/^allow: POST$/im)
   })
 
-  it('does not read the body of a request for nothing', async () => {
+  it('returns 404 for an unknown path, even if the body is invalid', async () => {
     const headers = { 'content-type': 'text/plain' }
     expect((await frame.call('POST', '/nowhere', { body: 'x', headers })).status).toBe(404)
     expect((await frame.call('POST', '/nowhere', { body: '{"broken' })).status).toBe(404)
@@ -110,9 +110,9 @@ describe('paths and methods', () => {
   })
 })
 
-describe('what goes wrong inside', () => {
+describe('a failing handler', () => {
   it.each(['unknown', 'string', 'status', 'slipped'])(
-    'is a 500 that says nothing (%s), logged once',
+    'returns a 500 without details (%s) and is logged once',
     async how => {
       frame.log.length = 0
       const answer = await frame.call('GET', how === 'slipped' ? '/demo/slipped' : `/demo/fails/${how}`)
@@ -130,14 +130,14 @@ describe('what goes wrong inside', () => {
     },
   )
 
-  it('tells a test of a refusal that the route does not list', async () => {
+  it('that returns an unlisted error code is reported when responses are checked', async () => {
     const answer = await frame.call('GET', '/demo/fails/unlisted')
     expect(answer.body['message']).toBe(
       'GET /demo/fails/:how responds with CONFLICT, which its schema does not list',
     )
   })
 
-  it('is a 503 with Retry-After while the database is away, logged in one line without a stack', async () => {
+  it('returns 503 with Retry-After while the database is unavailable, logged without a stack', async () => {
     frame.log.length = 0
     const answer = await frame.call('GET', '/demo/fails/database')
     expect(answer.status).toBe(503)
@@ -160,7 +160,7 @@ describe('what goes wrong inside', () => {
     ])
   })
 
-  it('says when to come back, and what else a problem carries', async () => {
+  it('passes Retry-After and extra fields of a Problem to the response', async () => {
     const provider = await frame.call('GET', '/demo/fails/provider')
     expect(provider.headers.get('retry-after')).toBe('7')
     expect(provider.body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 7 })
@@ -171,7 +171,7 @@ describe('what goes wrong inside', () => {
   })
 })
 
-describe('what is no request at all', () => {
+describe('malformed or unusual requests', () => {
   const close = 'Host: x\r\nConnection: close\r\n'
 
   it.each([
@@ -183,14 +183,14 @@ describe('what is no request at all', () => {
       'a length beside chunks',
       `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
-  ])('is told so in the usual body: %s', async (_, bytes) => {
+  ])('return 400 with the usual error body: %s', async (_, bytes) => {
     const answer = splitRaw(await sendRaw(frame.port, bytes))
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
     expect(answer.head).toContain(`X-Request-Id: ${answer.body['requestId']}`)
   })
 
-  it('is told so in the usual body where it names no host, which only HTTP/1.1 has to', async () => {
+  it('return 400 without a Host header in HTTP/1.1, but not in HTTP/1.0', async () => {
     const lines = (version: string) =>
       `GET /demo/items/a HTTP/${version}\r\nX-API-Key: ${KEY}\r\nConnection: close`
     const answer = splitRaw(await sendRaw(frame.port, `${lines('1.1')}\r\n\r\n`))
@@ -210,7 +210,7 @@ describe('what is no request at all', () => {
     ['a space', 'Host: a.example b.example'],
     ['a backslash', 'Host: b.example\\.a.example'],
     ['a port that is none', 'Host: a.example:80b'],
-  ])('is told so in the usual body where its host is none: %s', async (_, hosts) => {
+  ])('return 400 for an invalid Host header: %s', async (_, hosts) => {
     const lines = (version: string) =>
       `GET /demo/items/a HTTP/${version}\r\n${hosts}\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
     for (const version of ['1.1', '1.0']) {
@@ -221,14 +221,14 @@ describe('what is no request at all', () => {
   })
 
   it.each(['a.example', 'A.example:8080', 'shop_1', '10.0.0.1:80', '[::1]:8080', '[fe80::1%25eth0]', ''])(
-    'may name the host as “%s”',
+    'are accepted with the Host header “%s”',
     async host => {
       const lines = `GET /demo/items/a HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${KEY}\r\nConnection: close`
       expect(splitRaw(await sendRaw(frame.port, `${lines}\r\n\r\n`)).status).toBe(200)
     },
   )
 
-  it('is a 431 when its headers are too large', async () => {
+  it('return 431 when their headers are too large', async () => {
     const answer = splitRaw(
       await sendRaw(frame.port, `GET / HTTP/1.1\r\n${close}X: ${'x'.repeat(20_000)}\r\n\r\n`),
     )
@@ -236,7 +236,7 @@ describe('what is no request at all', () => {
     expect(answer.body).toMatchObject({ success: false, code: 'HEADERS_TOO_LARGE' })
   })
 
-  it('survives a client that leaves in the middle of its body', async () => {
+  it('cut off in the middle of the body do not affect later requests', async () => {
     const socket = connect(frame.port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write(
@@ -247,7 +247,7 @@ describe('what is no request at all', () => {
     expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
   })
 
-  it('answers pipelined requests in their order', async () => {
+  it('that are pipelined get their responses in order', async () => {
     const one = (path: string, last: boolean) =>
       `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
     const answer = await sendRaw(
@@ -258,9 +258,9 @@ describe('what is no request at all', () => {
   })
 })
 
-describe('the stop', () => {
-  it('lets requests under way finish and closes idle connections at once', async () => {
-    // A clock that stands still: nothing here may need the deadline.
+describe('stopping the server', () => {
+  it('finishes requests in flight and closes idle connections at once', async () => {
+    // The clock stands still, so nothing here may depend on the deadline.
     const own = await startFrame({ clock: createFakeClock() })
     const silent = connect(own.port, '127.0.0.1')
     await once(silent, 'connect')
@@ -271,13 +271,13 @@ describe('the stop', () => {
     await entered
     await own.close()
     const answer = await busy
-    // Or the next request would go into the connection's end.
+    // Otherwise the client would send its next request over a connection that is closing.
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
     await silentClosed
     await expect(own.call('GET', '/demo/items/a')).rejects.toThrow()
   })
 
-  it('cuts what does not finish within its time', async () => {
+  it('cuts requests that do not finish before the deadline', async () => {
     const clock = createFakeClock()
     const own = await startFrame({ clock })
     const stuck = connect(own.port, '127.0.0.1')
@@ -289,7 +289,7 @@ describe('the stop', () => {
     )
     await entered
     const stopped = own.close()
-    // The deadline is set once the hooks of the close run.
+    // The deadline is set when the close hooks run.
     while (clock.pending() === 0) await new Promise(setImmediate)
     await clock.advance(5_000)
     await stopped

@@ -11,7 +11,7 @@ afterAll(() => frame.close())
 
 const WRONG = { string: 'x', number: 1.5, boolean: true, array: [1], object: { a: 1 } }
 
-describe('a body that is not what the route takes', () => {
+describe('a body that does not match the schema of its route', () => {
   it.each([
     ['{}', 'to', 'is required'],
     ['{"to":null}', 'to', 'is required'],
@@ -64,7 +64,7 @@ describe('a body that is not what the route takes', () => {
     ['{"to":"a","constructor":{"prototype":{}}}', 'constructor', 'must not hold a prototype'],
     ['{"to":"a","count":1e999}', 'count', 'is too large a number'],
     [`{"to":"a","x":${'['.repeat(40)}${']'.repeat(40)}}`, '', 'must not be nested deeper than 32 levels'],
-  ])('%s is refused at %j', async (body, path, message) => {
+  ])('%s is rejected at path %j', async (body, path, message) => {
     const before = seen.handlers
     const answer = await frame.call('POST', '/demo/echo', { body })
     expect(answer.status).toBe(400)
@@ -81,25 +81,29 @@ describe('a body that is not what the route takes', () => {
     (['to', 'channel', 'count', 'flag', 'content', 'template', 'options'] as const).flatMap(field =>
       Object.entries(WRONG).map(([type, value]) => [field, type, value] as const),
     ),
-  )('%s of the wrong type %s is refused by its name, and no other', async (field, type, value) => {
-    const fits = {
-      to: 'string array',
-      flag: 'boolean',
-      content: 'object',
-      template: '',
-      options: 'object',
-    } as Record<string, string>
-    const answer = await frame.call('POST', '/demo/echo', { body: { to: 'a', [field]: value } })
-    if (fits[field]?.includes(type) && !(field === 'to' && type === 'array')) expect(answer.status).toBe(200)
-    else {
-      expect(answer.status).toBe(400)
-      const [detail] = answer.body['details'] as { path: string }[]
-      expect(detail!.path.startsWith(field)).toBe(true)
-    }
-  })
+  )(
+    'with field %s of type %s is rejected at that field unless its schema allows the type',
+    async (field, type, value) => {
+      const fits = {
+        to: 'string array',
+        flag: 'boolean',
+        content: 'object',
+        template: '',
+        options: 'object',
+      } as Record<string, string>
+      const answer = await frame.call('POST', '/demo/echo', { body: { to: 'a', [field]: value } })
+      if (fits[field]?.includes(type) && !(field === 'to' && type === 'array'))
+        expect(answer.status).toBe(200)
+      else {
+        expect(answer.status).toBe(400)
+        const [detail] = answer.body['details'] as { path: string }[]
+        expect(detail!.path.startsWith(field)).toBe(true)
+      }
+    },
+  )
 
   it.each([[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80]])(
-    'bytes that are not UTF-8 are refused: %j',
+    'is rejected when its bytes are not UTF-8: %j',
     async (...bytes) => {
       const body = Buffer.concat([Buffer.from('{"to":"'), Buffer.from(bytes), Buffer.from('"}')])
       const answer = await frame.call('POST', '/demo/echo', { body })
@@ -108,7 +112,7 @@ describe('a body that is not what the route takes', () => {
     },
   )
 
-  it('names several faults at once, and no more than twenty', async () => {
+  it('gets all its errors in one response, up to twenty', async () => {
     const some = await frame.call('POST', '/demo/echo', { body: { channel: 'x', count: 'y' } })
     expect((some.body['details'] as { path: string }[]).map(detail => detail.path).sort()).toEqual([
       'channel',
@@ -119,7 +123,7 @@ describe('a body that is not what the route takes', () => {
     expect(many.body['details']).toHaveLength(20)
   })
 
-  it('has its faults told in one order, whatever types a field may have', async () => {
+  it('gets its errors in the order of the schema', async () => {
     const answer = await frame.call('POST', '/demo/echo', {
       body: { to: 1, channel: 'fax', count: 0, flag: 1 },
     })
@@ -127,27 +131,27 @@ describe('a body that is not what the route takes', () => {
     expect(paths).toEqual(['to', 'channel', 'count', 'flag'])
   })
 
-  it('is refused without long work when it is huge', async () => {
+  it('is rejected with a short response when it is huge', async () => {
     const body = `{"to":[${'1,'.repeat(400_000)}1]}`
     const answer = await frame.call('POST', '/demo/echo', { body })
     expect(answer.status).toBe(400)
     expect(answer.text.length).toBeLessThan(3_000)
   })
 
-  it('leaves the connection usable: the client need not reconnect', async () => {
+  it('is rejected without closing the connection', async () => {
     const answer = await frame.call('POST', '/demo/echo', { body: '{"to"' })
     expect(answer.headers.get('connection')).toBe('keep-alive')
   })
 })
 
-describe('what passes', () => {
-  it('ignores unknown fields, and drops nothing of them', async () => {
+describe('a valid body', () => {
+  it('is accepted with unknown fields, which reach the handler', async () => {
     const answer = await frame.call('POST', '/demo/echo', { body: { to: 'a', colour: 'red' } })
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({ success: true, data: { body: { to: 'a', colour: 'red' } } })
   })
 
-  it('takes null for an optional field as its absence, and keeps it inside metadata', async () => {
+  it('has null optional fields removed, except inside metadata', async () => {
     const body = {
       to: 'a',
       channel: null,
@@ -167,7 +171,7 @@ describe('what passes', () => {
     'application/json ; charset=utf-8',
     'application/vnd.posthorn+json',
     'Application/JSON',
-  ])('understands the content type %s', async type => {
+  ])('is accepted with the content type %s', async type => {
     const answer = await frame.call('POST', '/demo/echo', {
       body: '{"to":"a"}',
       headers: { 'content-type': type },
@@ -175,21 +179,21 @@ describe('what passes', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('takes a body of up to the limit of its route', async () => {
+  it('is accepted up to the size limit of its route', async () => {
     const base64 = 'QUJD'.repeat(5 * 1024 * 1024)
     const answer = await frame.call('POST', '/demo/large', { body: { base64 } })
     expect(answer.body).toEqual({ size: base64.length })
   })
 })
 
-describe('what is not even JSON', () => {
+describe('a body that is not JSON or is too large', () => {
   it.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
     'application/jsonp',
     'nonsense',
-  ])('a body of %s is a 415', async type => {
+  ])('returns 415 with the content type %s', async type => {
     const answer = await frame.call('POST', '/demo/echo', {
       body: '{"to":"a"}',
       headers: { 'content-type': type },
@@ -201,14 +205,14 @@ describe('what is not even JSON', () => {
     })
   })
 
-  it('a compressed body is a 415', async () => {
+  it('returns 415 when it is compressed', async () => {
     const headers = { 'content-encoding': 'gzip' }
     const answer = await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })
     expect(answer.status).toBe(415)
     expect(answer.body['details']).toMatchObject([{ path: 'Content-Encoding' }])
   })
 
-  it.each(['identity', 'Identity'])('one that is said to be %s is not compressed', async encoding => {
+  it.each(['identity', 'Identity'])('is accepted with Content-Encoding %s', async encoding => {
     const headers = { 'content-encoding': encoding }
     expect((await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })).status).toBe(200)
   })
@@ -221,7 +225,7 @@ describe('what is not even JSON', () => {
     ['application/x-www-form-urlencoded', '', 200],
     ['text/plain', '', 200],
     ['nonsense', '', 200],
-  ])('nor is it let through where no body is asked for: %s %j is a %i', async (type, body, status) => {
+  ])('on a route that takes no body: %s %j returns %i', async (type, body, status) => {
     const answer = await frame.call('PUT', '/demo/items/a', { body, headers: { 'content-type': type } })
     expect(answer.status).toBe(status)
   })
@@ -234,18 +238,21 @@ describe('what is not even JSON', () => {
     ['', '2\r\n{}\r\n', 415],
     ['Content-Type: text/plain', '2\r\n{}\r\n', 415],
     ['Content-Type: application/json', '2\r\n{}\r\n', 200],
-  ])('nor where nobody said how long it is: %j, in pieces %j, is a %i', async (type, pieces, status) => {
-    const head = `Host: a\r\nX-API-Key: ${KEY}\r\n${type && `${type}\r\n`}Transfer-Encoding: chunked\r\n`
-    const first = `PUT /demo/items/a HTTP/1.1\r\n${head}\r\n${pieces}0\r\n\r\n`
-    const next = `GET /demo/items HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
-    const answers = await sendRaw(frame.port, first + next)
-    expect(answers.match(/HTTP\/1\.1 [2-5]\d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
-  })
+  ])(
+    'of undeclared length on a route that takes no body: %j, chunks %j, returns %i',
+    async (type, pieces, status) => {
+      const head = `Host: a\r\nX-API-Key: ${KEY}\r\n${type && `${type}\r\n`}Transfer-Encoding: chunked\r\n`
+      const first = `PUT /demo/items/a HTTP/1.1\r\n${head}\r\n${pieces}0\r\n\r\n`
+      const next = `GET /demo/items HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
+      const answers = await sendRaw(frame.port, first + next)
+      expect(answers.match(/HTTP\/1\.1 [2-5]\d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
+    },
+  )
 
   it.each([
     ['/demo/echo', 1_048_576],
     ['/demo/large', 24 * 1_048_576],
-  ])('a body over the limit of %s is a 413', async (path, limitBytes) => {
+  ])('returns 413 over the size limit of %s', async (path, limitBytes) => {
     const body = `{"to":"${'x'.repeat(limitBytes)}"}`
     const answer = await frame.call('POST', path, { body })
     expect(answer.status).toBe(413)
@@ -255,7 +262,7 @@ describe('what is not even JSON', () => {
   it.each([
     ['/demo/none', 404],
     ['/demo/items', 405],
-  ])('a large body for %s, where nobody takes one, is a %i', async (path, status) => {
+  ])('that is large and sent to %s, which takes none, returns %i', async (path, status) => {
     const answer = await frame.call('PUT', path, { body: `"${'x'.repeat(1_048_576)}"` })
     expect(answer.status).toBe(status)
   })
@@ -266,7 +273,7 @@ describe('what is not even JSON', () => {
       'while it comes',
       `Transfer-Encoding: chunked\r\n\r\n400000\r\n${'x'.repeat(4 * 1_048_576)}\r\n0\r\n\r\n`,
     ],
-  ])('whoever is refused %s is heard out, and the connection goes on', async (_, rest) => {
+  ])('rejected for its size %s is read to its end, and the connection stays usable', async (_, rest) => {
     const head = `Host: a\r\nX-API-Key: ${KEY}\r\n`
     const large = `POST /demo/echo HTTP/1.1\r\n${head}Content-Type: application/json\r\n${rest}`
     const next = `GET /demo/items HTTP/1.1\r\n${head}Connection: close\r\n\r\n`
@@ -289,7 +296,7 @@ describe('a query', () => {
     ['2030-01-31T09:00:00.5+01:00', '2030-01-31T09:00:00.5+01:00'],
     ['1+1', '1 1'],
     ['+a+b', ' a b'],
-  ])('keeps the plus of a phone number and of a time: %s', async (text, read) => {
+  ])('keeps the plus sign of phone numbers and times, and reads others as spaces: %s', async (text, read) => {
     const answer = await frame.call('GET', `/demo/items?q=${text}`)
     expect(answer.body['data']).toEqual([{ limit: 50, q: read }])
   })
@@ -309,13 +316,13 @@ describe('a query', () => {
     ['q=%', 'q', 'must be percent-encoded UTF-8'],
     ['%zz=1', '', 'the query must be percent-encoded UTF-8'],
     [`q=${'x'.repeat(51)}`, 'q', 'must have at most 50 characters'],
-  ])('%s is refused at %j', async (query, path, message) => {
+  ])('%s is rejected at path %j', async (query, path, message) => {
     const answer = await frame.call('GET', `/demo/items?${query}`)
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path, message }] })
   })
 
-  it('cannot reach the prototype of anything', async () => {
+  it('cannot set prototype properties', async () => {
     const answer = await frame.call('GET', '/demo/items?__proto__=x&constructor=y&hasOwnProperty=z')
     expect(answer.status).toBe(200)
     expect(answer.body['data']).toEqual([{ limit: 50 }])
@@ -324,7 +331,7 @@ describe('a query', () => {
 
 describe('a path parameter', () => {
   it.each(['%00', 'a%00b', 'x'.repeat(41), 'x'.repeat(300), 'a%2Fb', '%F0%9F%98%80'])(
-    'that can be nobody’s id names nothing: %s',
+    'that cannot be an id returns 404: %s',
     async id => {
       const answer = await frame.call('GET', `/demo/items/${id}`)
       expect(answer.status).toBe(404)
@@ -332,7 +339,7 @@ describe('a path parameter', () => {
     },
   )
 
-  it.each(['%', '%ff', '%zz'])('that is not percent-encoded UTF-8 is a 400: %s', async id => {
+  it.each(['%', '%ff', '%zz'])('that is not percent-encoded UTF-8 returns 400: %s', async id => {
     const answer = await frame.call('GET', `/demo/items/${id}`)
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
@@ -340,8 +347,8 @@ describe('a path parameter', () => {
   })
 })
 
-describe('faults that are handed over', () => {
-  it('reach the handler, those of an unreadable body too', async () => {
+describe('validation errors of a route that handles them itself', () => {
+  it('reach the handler, including those of an unreadable body', async () => {
     const wrong = await frame.call('POST', '/demo/handed-over', { body: { to: 1 } })
     expect(wrong.body).toEqual({ fault: [{ path: 'to', message: 'must be a string or an array' }] })
     const broken = await frame.call('POST', '/demo/handed-over', { body: '{"to":' })
@@ -350,7 +357,7 @@ describe('faults that are handed over', () => {
     expect(right.body).toEqual({ fault: null })
   })
 
-  it('include those of declared headers, by their own spelling', async () => {
+  it('include those of declared headers, spelled as declared', async () => {
     const headers = { 'idempotency-key': 'k'.repeat(201) }
     const answer = await frame.call('POST', '/demo/handed-over', { body: { to: 'a' }, headers })
     expect(answer.body).toEqual({

@@ -15,7 +15,7 @@ const SCRIPT = `console.log("${'x'.repeat(2_000)}")`
 let directory: string
 let frame: Frame
 const files = () => createConsoleFiles(directory)
-const asPerson = { accept: 'text/html,application/xhtml+xml' }
+const asBrowser = { accept: 'text/html,application/xhtml+xml' }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'posthorn-console-'))
@@ -33,8 +33,8 @@ const read = (path: string, headers: Record<string, string> = {}) =>
   frame.call('GET', path, { key: null, headers })
 
 describe('while the console is being built', () => {
-  it('says so to people, asks them to come back, and takes nothing from programs', async () => {
-    const page = await read('/', asPerson)
+  it('browsers get a 503 page that reloads itself, and API clients a 404', async () => {
+    const page = await read('/', asBrowser)
     expect(page.status).toBe(503)
     expect(page.headers.get('retry-after')).toBe('2')
     expect(page.text).toMatch(/is being built/)
@@ -44,43 +44,43 @@ describe('while the console is being built', () => {
     expect((await read('/nothing')).body).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('is there as soon as it is put in place', async () => {
+  it('the console is served as soon as its build is in place', async () => {
     await putInPlace()
-    expect((await read('/', asPerson)).text).toBe(INDEX)
+    expect((await read('/', asBrowser)).text).toBe(INDEX)
   })
 })
 
 describe('the console', () => {
-  it('answers at every path that is nothing else, to people alone', async () => {
+  it('is served at every path that no route matches, to browsers only', async () => {
     for (const path of ['/messages', '/messages/msg_1?status=failed', '/a/b/c']) {
-      expect((await read(path, asPerson)).text, path).toBe(INDEX)
+      expect((await read(path, asBrowser)).text, path).toBe(INDEX)
       expect((await read(path)).status, path).toBe(404)
     }
   })
 
-  it('hides no fault of the API behind a page', async () => {
+  it('does not replace 404 and 405 responses of the API', async () => {
     const [posted] = demoRoutes().filter(({ method, url }) => method === 'POST' && !url.includes(':'))
-    const wrong = await read(posted!.url, asPerson)
+    const wrong = await read(posted!.url, asBrowser)
     expect(wrong.status).toBe(405)
     expect(wrong.headers.get('allow')).toContain('POST')
-    const missing = await read(`/${posted!.url.split('/')[1]}/nowhere`, asPerson)
+    const missing = await read(`/${posted!.url.split('/')[1]}/nowhere`, asBrowser)
     expect(missing.body).toMatchObject({ success: false, code: 'NOT_FOUND' })
-    expect((await frame.call('POST', '/messages', { key: null, headers: asPerson, body: {} })).status).toBe(
+    expect((await frame.call('POST', '/messages', { key: null, headers: asBrowser, body: {} })).status).toBe(
       404,
     )
   })
 
-  it('is asked for each time, its hashed parts never again', async () => {
-    const index = await read('/', asPerson)
+  it('is revalidated each time, and its hashed assets are cached forever', async () => {
+    const index = await read('/', asBrowser)
     expect(index.headers.get('cache-control')).toBe('no-cache')
-    const again = await read('/', { ...asPerson, 'if-none-match': index.headers.get('etag')! })
+    const again = await read('/', { ...asBrowser, 'if-none-match': index.headers.get('etag')! })
     expect([again.status, again.text]).toEqual([304, ''])
     const script = await read('/assets/index-abcdefgh.js')
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   })
 
-  it('comes compressed as the browser wishes', async () => {
+  it('is compressed as Accept-Encoding allows', async () => {
     const encodingOf = async (accepted: string) =>
       (await frame.app.inject({ url: '/assets/index-abcdefgh.js', headers: { 'accept-encoding': accepted } }))
         .headers['content-encoding']
@@ -96,7 +96,7 @@ describe('the console', () => {
     expect(zipped.headers['vary']).toContain('Accept-Encoding')
   })
 
-  it('gives away nothing that the build did not list', async () => {
+  it('serves only files that the build manifest lists', async () => {
     await writeFile(join(directory, 'assets', 'stray.js'), 'no')
     for (const path of [
       '/assets/stray.js',
@@ -110,7 +110,7 @@ describe('the console', () => {
   })
 })
 
-/** As a build does: the list of its files last. */
+/** Writes the files in the order of a build: the manifest last. */
 async function putInPlace(): Promise<void> {
   await mkdir(join(directory, 'assets'))
   await writeFile(join(directory, 'index.html'), INDEX)

@@ -34,7 +34,7 @@ const DemoBody = Type.Object({
 
 const Echo = Type.Object({ body: Type.Unknown() })
 
-/** Routes of every kind that the frame knows; `seen` counts how often a handler was reached. */
+/** Routes of every kind that the server supports; `seen` counts the calls of the echo handler. */
 export function demoRoutes(seen: { handlers: number } = { handlers: 0 }): Route[] {
   const echo = defineRoute({
     method: 'POST',

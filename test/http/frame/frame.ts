@@ -15,13 +15,13 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { demoRoutes } from './demo.ts'
 
 export const KEY = 'ph_test_key'
-/** For routes of which none takes a file. */
+/** For routes that take no files. */
 const NO_MEDIA: FormMedia = {
   store: () => Promise.reject(new Error('no route here takes files')),
   discard: async () => {},
 }
 
-/** For requests of which none has a cookie. */
+/** For requests without a session cookie. */
 const NOBODY: PeopleAccess = {
   cookies: { read: () => null },
   publicOrigin: null,
@@ -38,19 +38,19 @@ export type Frame = {
   port: number
   log: { level: string; fields: Record<string, unknown>; text: string }[]
   requests: { method: string; route: string; status: number; seconds: number }[]
-  /** A request with the key, and a JSON body where `body` is given; what came back, parsed. */
+  /** Sends a request with the key, and a JSON body if `body` is given; returns the parsed response. */
   call(method: string, path: string, init?: CallInit): Promise<Answer>
   close(): Promise<void>
 }
 export type CallInit = {
-  /** A string or bytes go as they are, anything else as JSON. */
+  /** A string or bytes are sent unchanged, anything else as JSON. */
   body?: unknown
   headers?: Record<string, string>
   key?: string | null
 }
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
 
-/** A server on a free port of the loopback, with demo routes, and what it logged. */
+/** Starts a server with demo routes on a free loopback port, and records what it logs. */
 export async function startFrame(
   options: {
     routes?: Route[]
@@ -114,7 +114,7 @@ export function keysOf(callers: Record<string, Caller>): Keys {
   return { lookup: rawKey => callers[rawKey] ?? null }
 }
 
-/** An owner's test key with every permission, changed as asked. */
+/** An owner's test key with every permission, with the given changes. */
 export function caller(
   change: Partial<Omit<Caller, 'account'>> & { account?: Partial<Caller['account']> } = {},
 ): Caller {
@@ -158,7 +158,7 @@ export function caller(
   }
 }
 
-/** Sends bytes as they are, and gives back all that comes until the server closes. */
+/** Sends raw bytes, and returns everything received until the server closes the connection. */
 export async function sendRaw(port: number, bytes: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -169,7 +169,7 @@ export async function sendRaw(port: number, bytes: string | Buffer): Promise<str
   return Buffer.concat(chunks).toString()
 }
 
-/** Head and JSON body of a raw answer. */
+/** The head and the JSON body of a raw response. */
 export function splitRaw(answer: string): { status: number; head: string; body: Record<string, unknown> } {
   const at = answer.indexOf('\r\n\r\n')
   return {

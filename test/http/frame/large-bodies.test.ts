@@ -8,7 +8,7 @@ import { demoRoutes } from './demo.ts'
 import { type Answer, caller, type Frame, KEY, keysOf, sendRaw, startFrame } from './frame.ts'
 
 const MB = 1_048_576
-/** The most that `/demo/large` takes, of which one account has five at once, and all have ten. */
+/** The size limit of `/demo/large`; one account may send five such bodies at once, all accounts together ten. */
 const MOST = 24 * MB
 const OTHER = 'ph_test_other'
 const THIRD = 'ph_test_third'
@@ -18,7 +18,7 @@ const keys = keysOf({
   [THIRD]: caller({ account: { id: 'acc_00000000000000000000000003' } }),
 })
 
-/** Settles when the test lets it. */
+/** A route whose handler finishes when the test calls `open`. */
 const slow = () => {
   const started = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
@@ -42,7 +42,7 @@ const slow = () => {
   return { route, started: started.promise, open: gate.resolve }
 }
 
-/** Takes a file, which goes on as it comes. */
+/** Accepts a file, which is passed on as it arrives. */
 const upload = defineRoute({
   method: 'POST',
   url: '/demo/file',
@@ -68,7 +68,7 @@ afterEach(() => {
 const head = (key: string, more: string, path = '/demo/large', type = 'application/json') =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: ${type}\r\n${more}\r\n\r\n`
 
-/** A request whose head was read, and of whose body there is the beginning; `closed` when the server is through with it. */
+/** Starts a request with the beginning of its body; `closed` settles when the server is done with it. */
 async function begin(bytes: string): Promise<{ socket: Socket; closed: Promise<void> }> {
   const read = Promise.withResolvers<IncomingMessage>()
   frame.app.server.once('request', read.resolve)
@@ -91,7 +91,7 @@ const send = (key: string, bytes: number): Promise<Answer> =>
 const statusOf = async (key: string, bytes: number) => (await send(key, bytes)).status
 
 describe('large bodies', () => {
-  it('are refused before they are read where those that come in are too many, and small ones are not', async () => {
+  it('are rejected with 503 while too many are being received, and small ones are accepted', async () => {
     await fill(KEY)
     const refused = await send(KEY, 9 * MB)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
@@ -104,7 +104,7 @@ describe('large bodies', () => {
     expect([await statusOf(KEY, 60_000), await statusOf(KEY, 7 * MB)]).toEqual([200, 200])
   })
 
-  it('of one account leave room for others, and those of all together have an end', async () => {
+  it('of one account leave room for other accounts, up to a limit for all together', async () => {
     await fill(KEY)
     expect(await statusOf(OTHER, 20 * MB)).toBe(200)
     await fill(OTHER)
@@ -112,7 +112,7 @@ describe('large bodies', () => {
     expect([await statusOf(THIRD, 60_000), await statusOf(THIRD, 10 * MB)]).toEqual([200, 200])
   })
 
-  it('that are refused leave the connection as it was', async () => {
+  it('that are rejected leave the connection usable', async () => {
     await fill(KEY)
     const body = `{"base64":"${'x'.repeat(9 * MB)}"}`
     const next = `GET /demo/items HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
@@ -121,7 +121,7 @@ describe('large bodies', () => {
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 503', 'HTTP/1.1 200'])
   })
 
-  it('of which nobody said how long they are count as they come', async () => {
+  it('of undeclared length count as they arrive', async () => {
     await fill(KEY)
     const chunked = (bytes: number, type?: string) => {
       const body = `{"base64":"${'x'.repeat(bytes)}"}`
@@ -138,7 +138,7 @@ describe('large bodies', () => {
     expect(await statuses(chunked(9 * MB, 'text/plain'))).toEqual(['HTTP/1.1 415', 'HTTP/1.1 200'])
   })
 
-  it('that were half sent count until they come to their end', async () => {
+  it('that are incomplete count until they are cut off or complete', async () => {
     const begun = await fill(KEY)
     expect(await statusOf(KEY, 20 * MB)).toBe(503)
     begun[0]!.socket.destroy()
@@ -149,7 +149,7 @@ describe('large bodies', () => {
     expect(await statusOf(KEY, 24 * MB - 100)).toBe(200)
   })
 
-  it('behind another on a line that is cut count no longer either', async () => {
+  it('pipelined behind another request stop counting when their connection is cut', async () => {
     const small = `${head(KEY, 'Content-Length: 13', '/demo/slow')}{"base64":""}`
     const lines = []
     for (let nth = 0; nth < 5; nth++) {
@@ -166,7 +166,7 @@ describe('large bodies', () => {
     expect(await statusOf(KEY, 20 * MB)).toBe(200)
   })
 
-  it('that were refused for another reason count no longer, although their rest may yet come', async () => {
+  it('rejected for another reason stop counting, although the rest may still arrive', async () => {
     for (let nth = 0; nth < 5; nth++) {
       const { closed } = await begin(`${head(KEY, 'Content-Length: 10000000')}${'x'.repeat(10_000_000)}`)
       await closed
@@ -181,7 +181,7 @@ describe('large bodies', () => {
     expect(await statusOf(KEY, 20 * MB)).toBe(200)
   })
 
-  it('count until they are answered, although whoever asked has gone', async () => {
+  it('count until their handler finishes, even after the client disconnects', async () => {
     const body = `{"base64":"${'x'.repeat(20 * MB)}"}`
     const { socket, closed } = await begin(
       `${head(KEY, `Content-Length: ${body.length}`, '/demo/slow')}${body}`,
@@ -192,7 +192,7 @@ describe('large bodies', () => {
     await fill(KEY, 4)
     expect(await statusOf(KEY, 20 * MB)).toBe(503)
     handler.open()
-    // What follows on the answer's own end.
+    // Lets the callbacks after the end of the response run.
     await new Promise(setImmediate)
     expect(await statusOf(KEY, 20 * MB)).toBe(200)
   })
@@ -201,7 +201,7 @@ describe('large bodies', () => {
 describe('files in forms', () => {
   const type = 'multipart/form-data; boundary=x'
 
-  /** What becomes of a form beside six that come in. */
+  /** The status of an upload while six others are being received. */
   async function statusBeside(fileBytes: number): Promise<number> {
     await frame.close()
     frame = await startFrame({ keys, routes: [upload], fileBytes })
@@ -210,9 +210,9 @@ describe('files in forms', () => {
     return (await frame.call('POST', '/demo/file', { body, headers: { 'content-type': type } })).status
   }
 
-  it('count by what the store has of them in memory', async () => {
+  it('count by the bytes that the file store keeps in memory', async () => {
     expect(await statusBeside(20 * MB)).toBe(503)
-    // Where it has nothing, there is room; and this is no form.
+    // Without bytes in memory there is room; the 400 is for a body that is not a valid form.
     expect(await statusBeside(0)).toBe(400)
   })
 })

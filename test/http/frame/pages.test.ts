@@ -37,28 +37,28 @@ afterAll(() => frame.close())
 const read = (path: string) => frame.call('GET', path, { key: null })
 
 describe('/healthz and /readyz', () => {
-  it('says that the process lives, whatever the database does', async () => {
+  it('/healthz returns ok even while the database is unavailable', async () => {
     database = () => Promise.reject(new Error('gone'))
     expect((await read('/healthz')).body).toEqual({ status: 'ok' })
   })
 
-  it('is ready when every check passes, and a 503 with the reason when one fails', async () => {
+  it('/readyz returns ready when every check passes, and 503 with the reason when one fails', async () => {
     database = () => Promise.reject(new Error('password authentication failed for user hunter2'))
-    const away = await read('/readyz')
-    expect(away.status).toBe(503)
-    expect(away.headers.get('retry-after')).toBe('1')
-    expect(away.body).toMatchObject({
+    const notReady = await read('/readyz')
+    expect(notReady.status).toBe(503)
+    expect(notReady.headers.get('retry-after')).toBe('1')
+    expect(notReady.body).toMatchObject({
       success: false,
       code: 'SERVICE_UNAVAILABLE',
       error: 'Waiting for the database.',
       retryAfterSeconds: 1,
     })
-    expect(away.text).not.toContain('hunter2')
+    expect(notReady.text).not.toContain('hunter2')
     database = async () => undefined
     expect((await read('/readyz')).body).toEqual({ status: 'ready' })
   })
 
-  it('does not wait for a check that hangs', async () => {
+  it('/readyz returns 503 when a check hangs', async () => {
     const entered = new Promise<void>(resolve => {
       database = () => {
         resolve()
@@ -72,7 +72,7 @@ describe('/healthz and /readyz', () => {
     database = async () => undefined
   })
 
-  it('is not ready while it shuts down', async () => {
+  it('the server is not ready while it shuts down', async () => {
     const leaving = createReadiness({ clock, checks: {} })
     expect(await leaving.notReadyReason()).toBeNull()
     leaving.drain()
@@ -81,7 +81,7 @@ describe('/healthz and /readyz', () => {
 })
 
 describe('/metrics', () => {
-  it('shows what was counted, and what is read at the moment', async () => {
+  it('contains counters and current readings, but no reading that fails', async () => {
     metrics.httpRequest('POST', '/api/v2/messages/send', 200, 0.004)
     metrics.httpRequest('POST', '/api/v2/messages/send', 200, 0.2)
     metrics.attempt('int_sms', 'smpp', 'accepted')
@@ -130,7 +130,7 @@ describe('/metrics', () => {
     expect(looks).toBe(1)
   })
 
-  it('forgets lanes that are gone', async () => {
+  it('omits lanes that no longer exist', async () => {
     metrics.read({ lanes: () => [] })
     expect((await read('/metrics')).text).not.toContain('cnn_1')
   })
@@ -172,7 +172,7 @@ describe('/openapi.json', () => {
     expect(described.sort()).toEqual(expected.sort())
   })
 
-  it('gives every operation an id of its own, its key, its parameters and its errors', async () => {
+  it('gives every operation a unique id, its security, parameters and errors', async () => {
     const { paths } = await load()
     const operations = Object.values(paths).flatMap(path => Object.values(path))
     expect(new Set(operations.map(operation => operation.operationId)).size).toBe(operations.length)
@@ -195,7 +195,7 @@ describe('/openapi.json', () => {
     expect(item.parameters).toMatchObject([{ name: 'itemId', in: 'path', required: true }])
     expect(paths['/demo/admin']!['get']!.security).toEqual([{ operator: [] }, { session: [] }])
     expect(paths['/healthz']!['get']!.security).toEqual([])
-    // Also what comes of a path, or of a body, that cannot be read where none is asked for.
+    // Also the errors of an unreadable path, and of a body on a route that takes none.
     expect(Object.keys(item.responses)).toContain('400')
     const write = Object.keys(paths['/demo/items/{itemId}']!['put']!.responses)
     expect(write).toEqual(expect.arrayContaining(['400', '413', '415']))
@@ -208,7 +208,7 @@ describe('/openapi.json', () => {
     expect(paths['/metrics']!['get']!.responses['200']!.content).toHaveProperty(['text/plain'])
   })
 
-  it('holds schemas that say what the server does, and references that lead somewhere', async () => {
+  it('contains schemas that match the behaviour of the server, and no dangling references', async () => {
     const document = await load()
     const body = Compile(
       document.paths['/demo/echo']!['post']!.requestBody!.content['application/json']!.schema,
@@ -228,7 +228,7 @@ describe('/openapi.json', () => {
 })
 
 describe('/docs', () => {
-  it('is a page under a policy that lets nothing in from elsewhere, and asks for nothing', async () => {
+  it('is a page whose content security policy allows only own resources, and which loads no others', async () => {
     const page = await read('/docs')
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = page.headers.get('content-security-policy')!
@@ -245,7 +245,7 @@ describe('/docs', () => {
     }
   })
 
-  it('is given the viewer, whole, from the package', async () => {
+  it('serves the complete viewer script from its package', async () => {
     const script = await read('/docs/scalar.js')
     expect(script.text).toContain('createApiReference')
     expect(script.text.length).toBeGreaterThan(1_000_000)
@@ -255,12 +255,12 @@ describe('/docs', () => {
 describe('the guide to errors', () => {
   const guide = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
 
-  it.each(Object.entries(CATALOGUE))('has a place of its own for %s', (code, { status }) => {
+  it.each(Object.entries(CATALOGUE))('has a section for %s', (code, { status }) => {
     expect(guide).toMatch(new RegExp(`^### ${code}\\n\\n${status} `, 'm'))
   })
 
-  it('has none for codes that there are not', () => {
-    const told = [...guide.matchAll(/^### ([A-Z_]+)$/gm)].map(match => match[1]!)
-    expect(told.filter(code => !(code in CATALOGUE))).toEqual([])
+  it('has no section for an unknown code', () => {
+    const documented = [...guide.matchAll(/^### ([A-Z_]+)$/gm)].map(match => match[1]!)
+    expect(documented.filter(code => !(code in CATALOGUE))).toEqual([])
   })
 })

@@ -5,25 +5,25 @@ import { buildOpenApi } from '../../../src/http/openapi.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { listRoutes } from '../../../src/http/routes.ts'
 
-// Nothing is asked of what a route needs until somebody calls it.
+// A route does not use its dependencies until it is called.
 const routes = listRoutes({} as Parameters<typeof listRoutes>[0], { version: '0.0.0' })
 const named = routes.map(route => [`${route.method} ${route.url}`, route] as const)
 
 describe('the table of routes', () => {
-  it('tells beside every entry what it is', () => {
+  it('has a comment with method and path beside every entry', () => {
     const source = readFileSync(new URL('../../../src/http/routes.ts', import.meta.url), 'utf8')
-    const told = [...source.matchAll(/^ {2}\w+, \/\/ +([A-Z]+) +(\S+)$/gm)].map(
+    const commented = [...source.matchAll(/^ {2}\w+, \/\/ +([A-Z]+) +(\S+)$/gm)].map(
       ([, method, path]) => `${method} ${path}`,
     )
     const actual = routes.map(route => `${route.method} ${route.url.replace(/:(\w+)/g, '{$1}')}`)
-    expect([...told, 'GET /openapi.json', 'GET /*'].sort()).toEqual(actual.sort())
+    expect([...commented, 'GET /openapi.json', 'GET /*'].sort()).toEqual(actual.sort())
   })
 
-  it('has every path once', () => {
+  it('has every method and path once', () => {
     expect(new Set(named.map(([name]) => name)).size).toBe(routes.length)
   })
 
-  it('gives every operation an id of its own', () => {
+  it('gives every operation a unique id', () => {
     const { paths } = buildOpenApi(routes, { version: '0.0.0' }) as {
       paths: Record<string, Record<string, { operationId: string }>>
     }
@@ -34,15 +34,15 @@ describe('the table of routes', () => {
   })
 })
 
-/** Of the console: nobody is signed in there yet. */
-const DOORS = new Set([
+/** Console routes that need no session. */
+const PUBLIC_CONSOLE_ROUTES = new Set([
   '/api/console/setup',
   '/api/console/login',
   '/api/console/invitations/read',
   '/api/console/invitations/accept',
 ])
-/** Sends and what belongs to them say everything themselves; the others change nothing that stays. */
-const UNNOTED = new Set([
+/** Routes that are not audited: sends keep their own record, and the others change nothing lasting. */
+const UNAUDITED = new Set([
   'POST /api/v2/messages/send',
   'POST /api/v2/messages/estimate',
   'POST /api/v2/messages/bulk',
@@ -64,20 +64,21 @@ const UNNOTED = new Set([
 const changes = ({ method }: Route) => (method === 'GET' ? {} : { sameSite: true })
 
 describe.each(named)('%s', (_, route: Route) => {
-  it('is guarded as its place demands', () => {
+  it('requires the authentication of its path prefix', () => {
     if (route.url.startsWith('/api/admin/')) expect(route.auth).toEqual({ operator: true })
-    else if (DOORS.has(route.url)) expect(route.auth).toEqual({ public: true, ...changes(route) })
+    else if (PUBLIC_CONSOLE_ROUTES.has(route.url))
+      expect(route.auth).toEqual({ public: true, ...changes(route) })
     else if (route.url.startsWith('/api/console/')) expect(route.auth).toEqual({ session: true })
     else if (route.url.startsWith('/api/')) expect(route.auth).not.toHaveProperty('public')
     else expect(route.auth).toEqual({ public: true })
   })
 
-  it('is noted in the audit log where it changes something', () => {
+  it('is audited if it changes something lasting', () => {
     const changes = route.method !== 'GET' && route.url.startsWith('/api/')
-    expect(route.audit !== undefined).toBe(changes && !UNNOTED.has(`${route.method} ${route.url}`))
+    expect(route.audit !== undefined).toBe(changes && !UNAUDITED.has(`${route.method} ${route.url}`))
   })
 
-  it('declares schemas that compile, and its parameters', () => {
+  it('declares schemas that compile, and all its path parameters', () => {
     const { params, querystring, headers, body, response } = route.schema
     for (const schema of [params, querystring, headers, body, ...Object.values(response)]) {
       if (schema) expect(() => Compile(schema).Check({})).not.toThrow()
@@ -86,11 +87,12 @@ describe.each(named)('%s', (_, route: Route) => {
     expect(Object.keys(params?.properties ?? {}).sort()).toEqual(inUrl.sort())
   })
 
-  it('takes only what its query can say as text', () => {
+  it('declares only query parameters that can be written as text', () => {
     for (const [name, schema] of Object.entries(route.schema.querystring?.properties ?? {})) {
       const { type, enum: values } = schema as { type?: string; enum?: unknown[] }
-      const sayable = ['string', 'integer', 'number', 'boolean'].includes(type ?? '') || values !== undefined
-      expect(sayable, name).toBe(true)
+      const isTextual =
+        ['string', 'integer', 'number', 'boolean'].includes(type ?? '') || values !== undefined
+      expect(isTextual, name).toBe(true)
     }
   })
 })

@@ -58,13 +58,13 @@ async function connect(more: object = {}): Promise<string> {
   return (answer.body['data'] as { connection: { id: string } }).connection.id
 }
 
-/** As Twilio tells of a message to one of its numbers. */
+/** Calls the webhook as Twilio does for a message to one of its numbers. */
 function write(text: string, more: Record<string, string> = {}, connectionId = own): Promise<Answer> {
-  const told = { MessageSid: `SMin${++nth}`, SmsStatus: 'received', From: PERSON, To: NUMBER, Body: text }
-  return callBack({ ...told, ...more }, connectionId)
+  const reported = { MessageSid: `SMin${++nth}`, SmsStatus: 'received', From: PERSON, To: NUMBER, Body: text }
+  return callBack({ ...reported, ...more }, connectionId)
 }
 
-/** Signed, as all that Twilio tells. */
+/** Calls the webhook with a valid Twilio signature. */
 function callBack(fields: Record<string, string>, connectionId = own): Promise<Answer> {
   const path = `/webhooks/twilio/${connectionId}`
   const names = Object.keys(fields).sort()
@@ -89,18 +89,18 @@ const codeOf = (answer: Answer) => [answer.status, answer.body['code']]
 const SUPPRESSED = [400, 'RECIPIENT_SUPPRESSED']
 
 /** A new SMS sender of an account, still to be approved. */
-async function ask(of: TestAccount, name: string): Promise<string> {
+async function requestSender(of: TestAccount, name: string): Promise<string> {
   const asked = await app.call('/api/v2/sms-senders', { method: 'POST', key: of.liveKey, body: { name } })
   return (asked.body['data'] as { smsSender: { id: string } }).smsSender.id
 }
 
-/** An approved one, so that what is written to it is the account's. */
-async function approve(of: TestAccount, name: string): Promise<void> {
-  expect((await app.admin('POST', `/sms-senders/${await ask(of, name)}/approve`)).status).toBe(200)
+/** Creates an approved SMS sender, so that messages to it belong to the account. */
+async function createSender(of: TestAccount, name: string): Promise<void> {
+  expect((await app.admin('POST', `/sms-senders/${await requestSender(of, name)}/approve`)).status).toBe(200)
 }
 
-describe('what somebody writes', () => {
-  test('is stored before the provider is answered, and listed', async () => {
+describe('an inbound message', () => {
+  test('is stored before the webhook response, and listed', async () => {
     const answer = await write('Hello & thanks')
     expect([answer.status, answer.text]).toEqual([200, '<Response/>'])
     expect(answer.headers.get('content-type')).toContain('text/xml')
@@ -129,7 +129,7 @@ describe('what somebody writes', () => {
     ])
   })
 
-  test('told again, or by many at once, is stored once', async () => {
+  test('is stored once when its webhook call is repeated, also concurrently', async () => {
     const again = { MessageSid: 'SMagain' }
     await write('Once', again)
     await write('Once', again)
@@ -140,12 +140,12 @@ describe('what somebody writes', () => {
     ])
   })
 
-  test('from the account’s own country is local', async () => {
+  test('from the home country of the account has the channel local_sms', async () => {
     await write('Hi', { From: '+12025550177' })
     expect((await inbound())[0]).toMatchObject({ channel: 'local_sms', from: '+12025550177' })
   })
 
-  test('is told to whoever listens, with all that it says', async () => {
+  test('is sent to webhook endpoints in full, as are the suppressions that STOP and START change', async () => {
     const made = await app.call('/api/v2/webhooks', {
       method: 'POST',
       key: account.liveKey,
@@ -170,16 +170,16 @@ describe('what somebody writes', () => {
       'suppression.deleted',
       'suppression.deleted',
     ])
-    const told = receiver.got
+    const reported = receiver.got
       .filter(({ body }) => body['type'] === 'inbound.message')
       .map(({ body }) => body['data'])
-    expect(told).toEqual(expect.arrayContaining(await inbound()))
+    expect(reported).toEqual(expect.arrayContaining(await inbound()))
     const stop = receiver.got.find(({ body }) => body['type'] === 'suppression.created')!
     expect(stop.body['data']).toMatchObject({ to: PERSON, source: 'stop' })
     expect(() => verify(stop, secret, Number(stop.headers['webhook-timestamp']) * 1_000)).not.toThrow()
   })
 
-  test('of which nobody listens leaves no event', async () => {
+  test('creates no event if no webhook endpoint subscribes to it', async () => {
     await write('STOP')
     const { rows } = await app.db.query<{ n: number }>({
       name: 't_events',
@@ -189,7 +189,7 @@ describe('what somebody writes', () => {
     expect(rows[0]!.n).toBe(0)
   })
 
-  test('with a forged signature is stored nowhere', async () => {
+  test('with a forged signature returns 401 and is not stored', async () => {
     const answer = await app.call(`/webhooks/twilio/${own}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': 'AAAA' },
@@ -199,23 +199,23 @@ describe('what somebody writes', () => {
     expect([await inbound(), await suppressions()]).toEqual([[], []])
   })
 
-  test('with NUL and half characters is stored without them', async () => {
+  test('with NUL characters is stored without them', async () => {
     await write('a\0b', { From: `${PERSON}\0` })
     expect((await inbound())[0]).toMatchObject({ text: 'ab', from: PERSON })
   })
 })
 
-describe('whose it is', () => {
-  test('of the account that has the number as its sender, on a connection for all', async () => {
-    await approve(account, '15005550111')
+describe('an inbound message over a shared connection', () => {
+  test('belongs to the account that has the number as its sender', async () => {
+    await createSender(account, '15005550111')
     await write('Hello', { To: '+15005550111' }, shared)
     expect(await inbound()).toMatchObject([{ text: 'Hello', connectionId: shared }])
   })
 
-  test('of nobody where two have it, or none: the operator has it', async () => {
+  test('belongs to the operator if several accounts or none have the number as sender', async () => {
     const other = await app.createAccount()
-    await approve(account, '15005550222')
-    await approve(other, '15005550222')
+    await createSender(account, '15005550222')
+    await createSender(other, '15005550222')
     await write('Two', { To: '+15005550222' }, shared)
     await write('None', { To: '+15005550333' }, shared)
     expect([await inbound(), await inbound('', other)]).toEqual([[], []])
@@ -226,7 +226,7 @@ describe('whose it is', () => {
 })
 
 describe('STOP', () => {
-  test('ends marketing by SMS at once, and nothing else; START begins it again', async () => {
+  test('suppresses marketing by SMS at once, and nothing else; START lifts the suppression', async () => {
     expect((await marketing()).status).toBe(200)
     await write(' Stop! ')
     expect((await suppressions()).map(({ to, channel, source }) => [to, channel, source]).sort()).toEqual([
@@ -235,7 +235,7 @@ describe('STOP', () => {
     ])
     expect((await inbound())[0]).toMatchObject({ text: ' Stop! ', keyword: 'stop' })
     expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
-    // Only SMS was said, but nothing looks for a way round it.
+    // A send without a channel is rejected too: no other channel is tried.
     expect(codeOf(await marketing())).toEqual(SUPPRESSED)
     expect((await marketing(account, { channel: 'official_chatapp' })).status).toBe(200)
     expect((await marketing(account, { messageType: 'utility' })).status).toBe(200)
@@ -244,7 +244,7 @@ describe('STOP', () => {
     expect((await marketing(account, { channel: 'int_sms' })).status).toBe(200)
   })
 
-  test('said twice is said once, and START leaves what the account itself asked for', async () => {
+  test('sent twice adds nothing, and START keeps a suppression that the account created', async () => {
     const body = { to: PERSON, channel: 'int_sms' }
     await app.call('/api/v2/suppressions', { method: 'POST', key: account.liveKey, body })
     await write('STOP')
@@ -256,19 +256,19 @@ describe('STOP', () => {
     ])
   })
 
-  test('within a text is a text', async () => {
+  test('within a longer text is not a keyword', async () => {
     await write('Please stop sending me this')
     expect(await suppressions()).toEqual([])
     expect((await inbound())[0]).toMatchObject({ keyword: null })
   })
 
-  test('to one account is nothing to another', async () => {
+  test('to one account does not suppress sends of another account', async () => {
     const other = await app.createAccount()
     await write('STOP')
     expect((await marketing(other, { channel: 'int_sms' })).status).toBe(200)
   })
 
-  test('to a shared number holds for whoever sends by it, but not for an own sender or another connection', async () => {
+  test('to a shared number applies to accounts that use it, not to own senders or other connections', async () => {
     const [one, two] = [await app.createAccount(), await app.createAccount()]
     const person = { From: '+447700900555', To: '+15005550999' }
     const send = (of: TestAccount, more: object = {}) =>
@@ -278,11 +278,11 @@ describe('STOP', () => {
           { live: true },
         ),
       )
-    await approve(two, 'Two')
+    await createSender(two, 'Two')
     await write('STOP', person, shared)
     expect(codeOf(await send(one))).toEqual(SUPPRESSED)
     expect((await send(two, { sender: { name: 'Two' } })).status).toBe(200)
-    // Its own connection comes first, and has said nothing.
+    // Its own connection is tried first, and has no suppression.
     expect((await send(account)).status).toBe(200)
     expect(await suppressions(one)).toEqual([])
 
@@ -297,7 +297,7 @@ describe('STOP', () => {
     expect((await app.admin('DELETE', `/suppressions/${rows[0]!.id}`)).status).toBe(404)
   })
 
-  test('to a shared number holds for an account that asks for its name as an own sender', async () => {
+  test('to a shared number still applies to an account that requests its name as an own sender', async () => {
     const one = await app.createAccount()
     const person = { From: '+447700900556', To: '+15005550999' }
     const made = await app.admin('POST', '/sms-senders', { name: 'Shared' })
@@ -311,16 +311,16 @@ describe('STOP', () => {
       )
     await write('STOP', person, shared)
     expect(codeOf(await send())).toEqual(SUPPRESSED)
-    const own = await ask(one, 'Shared')
+    const own = await requestSender(one, 'Shared')
     expect(codeOf(await send())).toEqual(SUPPRESSED)
     expect((await app.admin('POST', `/sms-senders/${own}/reject`, { reason: 'taken' })).status).toBe(200)
     expect(codeOf(await send())).toEqual(SUPPRESSED)
   })
 
-  test('to a shared number keeps a failover away from it', async () => {
+  test('to a shared number prevents a failover to its connection', async () => {
     const refused = { status: 400, headers: { 'Content-Type': 'application/json' }, body: '{"code":21606}' }
-    const picky = await startHttpPeer(() => refused)
-    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: picky.url } })
+    const rejectingPeer = await startHttpPeer(() => refused)
+    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: rejectingPeer.url } })
     const send = (to: string) =>
       app.during(
         account.send({ to, channel: 'int_sms', messageType: 'marketing', text: 'Sale' }, { live: true }),
@@ -329,29 +329,29 @@ describe('STOP', () => {
     await write('STOP', { From: '+447700900602', To: '+15005550999' }, shared)
     const before = peer.requests.length
     expect(codeOf(await send('+447700900602'))).toEqual([400, 'MESSAGE_REJECTED'])
-    expect([peer.requests.length, picky.requests.length]).toEqual([before, 2])
-    await picky.close()
+    expect([peer.requests.length, rejectingPeer.requests.length]).toEqual([before, 2])
+    await rejectingPeer.close()
   })
 
-  test('at the provider is found by its refusal', async () => {
+  test('known only to the provider is learned from its rejection of a send', async () => {
     const refused = {
       status: 400,
       headers: { 'Content-Type': 'application/json' },
       body: '{"code":21610,"message":"no"}',
     }
-    const deaf = await startHttpPeer(() => refused)
-    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: deaf.url } })
+    const optOutPeer = await startHttpPeer(() => refused)
+    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: optOutPeer.url } })
     const first = await marketing(account, { channel: 'int_sms' })
     expect(codeOf(first)).toEqual([400, 'RECIPIENT_REJECTED'])
     expect((await suppressions()).map(({ source }) => source)).toEqual(['provider', 'provider'])
     expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
-    expect(deaf.requests).toHaveLength(1)
-    await deaf.close()
+    expect(optOutPeer.requests).toHaveLength(1)
+    await optOutPeer.close()
   })
 })
 
-describe('an opt-out at the provider that shows later', () => {
-  /** The receipt of the nth message that Twilio takes. */
+describe('an opt-out that a receipt reports', () => {
+  /** Delivers an opt-out receipt for the nth message that Twilio accepts. */
   const refuse = (nth: number) => {
     const MessageSid = `SM${String(nth).padStart(32, '0')}`
     return callBack({ MessageSid, MessageStatus: 'undelivered', ErrorCode: '21610' })
@@ -359,7 +359,7 @@ describe('an opt-out at the provider that shows later', () => {
   const parked = async () =>
     (await app.db.query({ name: 't_parked', text: 'select 1 from parked_opt_outs' })).rowCount
 
-  test('fails the message, gives its money back, and suppresses', async () => {
+  test('fails the message, releases its money and suppresses the recipient', async () => {
     const sent = await marketing(account, { channel: 'int_sms' })
     expect(sent.body['status']).toBe('sent')
     expect((await refuse(peer.requests.length)).status).toBe(200)
@@ -372,7 +372,7 @@ describe('an opt-out at the provider that shows later', () => {
     expect(await account.wallet()).toMatchObject({ held: 0, captured: 0 })
   })
 
-  test('that comes before the answer to its submit is kept until it is known whose it is', async () => {
+  test('that arrives before the submit response is kept until its message is known', async () => {
     for (const _ of 'twice') expect((await refuse(peer.requests.length + 1)).status).toBe(200)
     expect(await suppressions()).toEqual([])
     const sent = await marketing()
@@ -389,7 +389,7 @@ describe('an opt-out at the provider that shows later', () => {
     expect(codeOf(await marketing())).toEqual(SUPPRESSED)
   })
 
-  test('of a message that nobody knows changes nothing, and is forgotten', async () => {
+  test('for an unknown message changes nothing and is deleted later', async () => {
     expect((await refuse(999_999)).status).toBe(200)
     expect(await parked()).toBe(1)
     expect(await suppressions()).toEqual([])
@@ -398,8 +398,8 @@ describe('an opt-out at the provider that shows later', () => {
   })
 })
 
-describe('the list', () => {
-  test('is paged and filtered, the newest first', async () => {
+describe('the list of inbound messages', () => {
+  test('is paged and filtered, newest first', async () => {
     for (const [text, From] of [
       ['1', PERSON],
       ['2', '+12025550177'],
@@ -436,13 +436,13 @@ describe('the list', () => {
     ['?createdBefore=2026-13-01T00:00:00Z', 'createdBefore'],
     ['?cursor=abc', 'cursor'],
     ['?from=', 'from'],
-  ])('%s', async (query, path) => {
+  ])('returns 400 for %s and names the parameter', async (query, path) => {
     const answer = await app.call(`/api/v2/inbound${query}`, { key: account.liveKey })
     expect(answer.status).toBe(400)
     expect(faultPaths(answer)).toEqual([path])
   })
 
-  test('needs messages:read', async () => {
+  test('requires messages:read, as does the event stream', async () => {
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'sender',
       mode: 'live',
@@ -457,10 +457,10 @@ describe('the list', () => {
   })
 })
 
-describe('the stream', () => {
+describe('the event stream of inbound messages', () => {
   const PATH = '/api/v2/inbound/events'
 
-  test('tells to read the list, then of what comes, as the list shows it, for what fits', async () => {
+  test('starts with a reset, sends matching messages as the list shows them, and can be resumed', async () => {
     const follow = (query: string) =>
       openStream(`${app.url}${PATH}${query}`, { 'x-api-key': account.liveKey })
     const [all, some] = [await follow(''), await follow('?from=+447700900123&channel=int_sms')]
@@ -468,10 +468,10 @@ describe('the stream', () => {
     for (const stream of [all, some]) expect((await stream.next())?.event).toBe('reset')
     await write('not yours', {}, await connect({ accountId: (await app.createAccount()).id }))
     await write('from here', { From: '+12025550177' })
-    const told = () => app.during(all.nextOf<InboundMessageView>('message'))
-    expect(await told()).toMatchObject({ text: 'from here' })
+    const reported = () => app.during(all.nextOf<InboundMessageView>('message'))
+    expect(await reported()).toMatchObject({ text: 'from here' })
     await write('from there')
-    expect(await told()).toEqual((await inbound())[0])
+    expect(await reported()).toEqual((await inbound())[0])
     expect(await app.during(some.nextOf('message'))).toMatchObject({ text: 'from there' })
     all.close()
     const again = await openStream(`${app.url}${PATH}`, {
@@ -488,13 +488,13 @@ describe('the stream', () => {
     ['?channel=sms', 'channel'],
     ['?createdAfter=yesterday', 'createdAfter'],
     ['?from=', 'from'],
-  ])('%s', async (query, path) => {
+  ])('returns 400 for %s and names the parameter', async (query, path) => {
     const answer = await app.call(PATH + query, { key: account.liveKey })
     expect([answer.status, faultPaths(answer)]).toEqual([400, [path]])
   })
 })
 
-describe('over SMPP', () => {
+describe('an inbound message over SMPP', () => {
   let smsc: Smsc
 
   const FIELDS = {
@@ -518,7 +518,7 @@ describe('over SMPP', () => {
     return () => smsc.close()
   })
 
-  test('a message is stored, and a STOP holds', async () => {
+  test('is stored, and a STOP creates suppressions', async () => {
     smsc.deliver({ ...FIELDS, short_message: 'STOP' })
     await app.during(smsc.acknowledged(1))
     expect(await inbound()).toMatchObject([
@@ -527,7 +527,7 @@ describe('over SMPP', () => {
     expect(await suppressions()).toHaveLength(2)
   })
 
-  test('the parts of a long one are one message, in whatever order they come', async () => {
+  test('in several parts is stored as one message, in whatever order the parts arrive', async () => {
     smsc.deliver(part(2, 'OP'))
     await app.during(smsc.acknowledged(1))
     expect(await inbound()).toEqual([])
@@ -535,14 +535,14 @@ describe('over SMPP', () => {
     await app.during(smsc.acknowledged(2))
     expect(smsc.acknowledgements).toEqual([0, 0])
     expect(await inbound()).toMatchObject([{ text: 'STOP', keyword: 'stop' }])
-    // The reference comes round again.
+    // Another message reuses the part reference.
     smsc.deliver(part(1, 'Hello, '))
     smsc.deliver(part(2, 'world'))
     await app.during(smsc.acknowledged(4))
     expect((await inbound()).map(({ text }) => text)).toEqual(['Hello, world', 'STOP'])
   })
 
-  test('whose other parts never come is kept as far as it is there', async () => {
+  test('is stored incomplete after a while if parts are missing', async () => {
     smsc.deliver(part(1, 'one ', 3))
     smsc.deliver(part(3, ' three', 3))
     await app.during(smsc.acknowledged(2))

@@ -21,7 +21,7 @@ let peer: HttpPeer
 let receiver: Receiver
 let account: TestAccount
 let own: string
-/** What a look at a file, and the file itself, are answered with. */
+/** The responses of the provider to the lookup of a file and to its download. */
 let file: { look: PeerAct; bytes: PeerAct }
 let nth = 0
 
@@ -66,7 +66,7 @@ async function connect(name: string, owner: TestAccount | null = account): Promi
   return (answer.body['data'] as { connection: { id: string } }).connection.id
 }
 
-/** As WhatsApp tells of it, signed. */
+/** Calls the webhook as WhatsApp does for a message, with a valid signature. */
 function write(content: object, more: object = {}, connectionId = own): Promise<Answer> {
   const message = { ...wrote(content), id: `wamid.${++nth}`, timestamp: seconds(), ...more }
   const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
@@ -87,8 +87,8 @@ const inbound = (query = '', of = account) => of.read<InboundMessageView[]>(`/ap
 const first = async () => (await inbound())[0]!
 const send = (body: object) => app.during(account.send(body, { live: true }))
 
-describe('a call of WhatsApp', () => {
-  test('that tells of an opt-out under an id that no store holds is taken', async () => {
+describe('a webhook call of WhatsApp', () => {
+  test('that reports an opt-out under an id with a NUL character returns 200', async () => {
     const statuses = [failed(131050, { id: 'wamid.\0' })]
     const value = { messaging_product: 'whatsapp', metadata: METADATA, statuses }
     const body = JSON.stringify(event({ field: 'messages', value }))
@@ -104,7 +104,7 @@ describe('a call of WhatsApp', () => {
 })
 
 describe('a message to an official sender', () => {
-  test('brings the conversation that it belongs to, which answers it', async () => {
+  test('has a conversationContext, and a reply with it goes over the same connection', async () => {
     expect((await write(text('Hello'))).status).toBe(200)
     const got = await first()
     expect(got).toMatchObject({
@@ -133,7 +133,7 @@ describe('a message to an official sender', () => {
     })
   })
 
-  test('is told with all of it, and what answers it names its sender and conversation too', async () => {
+  test('is sent to webhooks in full, and events of a reply name the sender and conversation too', async () => {
     await app.call('/api/v2/webhooks', {
       method: 'POST',
       key: account.liveKey,
@@ -159,7 +159,7 @@ describe('a message to an official sender', () => {
     })
   })
 
-  test('by a button says what stands on it, and what it says to programs', async () => {
+  test('by a button has its title and its payload', async () => {
     await write({
       type: 'button',
       button: { payload: 'CONFIRM-1', text: 'Confirm' },
@@ -173,7 +173,7 @@ describe('a message to an official sender', () => {
     })
   })
 
-  test('that is a place, or contact cards, is listed and told with them', async () => {
+  test('with a location or contact cards is listed and sent to webhooks with them', async () => {
     await app.call('/api/v2/webhooks', {
       method: 'POST',
       key: account.liveKey,
@@ -197,11 +197,11 @@ describe('a message to an official sender', () => {
       async () => receiver.got.length,
       length => length === 3,
     )
-    const told = receiver.got.map(({ body }) => body['data'] as InboundMessageView)
-    expect(new Map(told.map(each => [each.id, each]))).toEqual(new Map(got.map(each => [each.id, each])))
+    const reported = receiver.got.map(({ body }) => body['data'] as InboundMessageView)
+    expect(new Map(reported.map(each => [each.id, each]))).toEqual(new Map(got.map(each => [each.id, each])))
   })
 
-  test('is read alone, by its account alone', async () => {
+  test('can be read by its id, by its own account only', async () => {
     await write(text('Hello'))
     const got = await first()
     expect(await account.read(`/api/v2/inbound/${got.id}`)).toEqual(got)
@@ -216,7 +216,7 @@ describe('a message to an official sender', () => {
     expect((await app.call(`/api/v2/inbound/${got.id}`)).status).toBe(401)
   })
 
-  test('of the platform’s number is the operator’s', async () => {
+  test('to a number of the platform belongs to the operator', async () => {
     const shared = await connect('Platform', null)
     await write(text('Hello'), {}, shared)
     expect(await inbound()).toEqual([])
@@ -224,7 +224,7 @@ describe('a message to an official sender', () => {
     expect(kept.body['data']).toMatchObject([{ conversationContext: { accountId: 'platform' } }])
   })
 
-  test('STOP ends marketing over that channel', async () => {
+  test('with the text STOP suppresses marketing over that channel', async () => {
     await write(text('STOP'))
     expect(await first()).toMatchObject({ keyword: 'stop' })
     const marketing = { to: PERSON, channel: 'official_chatapp', messageType: 'marketing', text: 'Sale' }
@@ -233,8 +233,8 @@ describe('a message to an official sender', () => {
   })
 })
 
-describe('the list', () => {
-  test('is filtered by sender, person and conversation', async () => {
+describe('the list of inbound messages', () => {
+  test('is filtered by connection, conversation, recipient and sender', async () => {
     const second = await connect('Second')
     await write(text('1'))
     await write(text('2'), { from: '447700900123' })
@@ -258,16 +258,16 @@ describe('the list', () => {
     ['?to=', 'to'],
     ['?accountId=', 'accountId'],
     [`?conversationKey=${'x'.repeat(501)}`, 'conversationKey'],
-  ])('%s', async (query, path) => {
+  ])('returns 400 for %s and names the parameter', async (query, path) => {
     const answer = await app.call(`/api/v2/inbound${query}`, { key: account.liveKey })
     expect([answer.status, faultPaths(answer)]).toEqual([400, [path]])
   })
 })
 
-describe('a file', () => {
+describe('a file in an inbound message', () => {
   const get = (path: string | null, key = account.liveKey) => app.call(path!, { key })
 
-  test('is described, and passed on from its provider', async () => {
+  test('is described, and its download is passed on from the provider', async () => {
     await write(picture)
     const { id, media } = await first()
     const path = `/api/v2/inbound/${id}/media/0`
@@ -282,7 +282,7 @@ describe('a file', () => {
     })
   })
 
-  test('has the name that its sender gave it, without a path or what no name has, and no type that could be a header', async () => {
+  test('is downloaded with a cleaned file name and no content type that could inject a header', async () => {
     const filename = '../etc/"Ärger"\u202e\r\n.pdf'
     const document = { id: '4711', mime_type: 'text/html\r\nX-Evil: 1', filename }
     await write({ type: 'document', document })
@@ -294,7 +294,7 @@ describe('a file', () => {
     expect(answer.headers.get('x-evil')).toBeNull()
   })
 
-  test('that is not there, or another account’s, is 404', async () => {
+  test('that does not exist or belongs to another account returns 404', async () => {
     await write(picture)
     const { id } = await first()
     for (const index of ['1', '9', '10', '-1', 'x', '00']) {
@@ -304,7 +304,7 @@ describe('a file', () => {
     expect((await get(`/api/v2/inbound/${id}/media/0`, other.liveKey)).status).toBe(404)
   })
 
-  test('that the provider has no longer is 404; one that it does not hand out now, 503', async () => {
+  test('returns 404 if the provider no longer has it, and 503 if the provider fails', async () => {
     await write(picture)
     const { path } = (await first()).media[0]!
     file.bytes = { status: 404 }
@@ -320,7 +320,7 @@ describe('a file', () => {
     expect(closed.body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE' })
   })
 
-  test('that is cut on its way is no whole answer', async () => {
+  test('fails the download if the provider cuts it off, and can be read again', async () => {
     await write(picture)
     const { path } = (await first()).media[0]!
     file.bytes = { raw: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf' }
@@ -329,7 +329,7 @@ describe('a file', () => {
     expect((await get(path)).text).toBe('again')
   })
 
-  test('beyond eight that one account reads at once waits its turn', async () => {
+  test('is rate limited while the account downloads eight others', async () => {
     await write(picture)
     const { path } = (await first()).media[0]!
     file.bytes = 'silent'

@@ -11,7 +11,7 @@ import { mediaLeft, upload, uploadFile } from '../../support/media.ts'
 const PATH = '/api/v2/templates/media'
 const NOTHING = { rows: [], files: [] }
 
-describe('an upload that goes wrong', () => {
+describe('a failed upload', () => {
   let app: TestApp
   let account: TestAccount
   const sockets: Socket[] = []
@@ -25,7 +25,7 @@ describe('an upload that goes wrong', () => {
   })
   afterAll(() => app.stop())
 
-  /** A request whose bytes the test sends as it likes. */
+  /** Starts an upload request, whose body the test writes itself. */
   async function begin(headers: Record<string, string>): Promise<Socket> {
     const { port, hostname } = new URL(app.url)
     const socket = connect(Number(port), hostname)
@@ -41,7 +41,7 @@ describe('an upload that goes wrong', () => {
   const stored = (holds: (left: { rows: string[]; files: string[] }) => boolean) =>
     app.until(() => mediaLeft(app), holds)
 
-  it('leaves nothing when the connection is cut in the middle of the file', async () => {
+  it('leaves nothing stored when the connection is cut in the middle of the file', async () => {
     const { body, type } = form([{ name: 'file', bytes: pdf(5_000_000), type: 'application/pdf' }])
     const socket = await begin({ 'content-type': type, 'content-length': String(body.length) })
     socket.write(body.subarray(0, 3_000_000))
@@ -51,7 +51,7 @@ describe('an upload that goes wrong', () => {
     expect(await stored(({ rows, files }) => rows.length + files.length === 0)).toEqual(NOTHING)
   })
 
-  it('leaves nothing of a form without an end', async () => {
+  it('returns 400 and leaves nothing stored for an incomplete form', async () => {
     const { body, type } = form([{ name: 'file', bytes: jpeg(200_000), type: 'image/jpeg' }])
     for (const cut of [body.length - 4, body.length - 100, 1_000, 20]) {
       const answer = await app.call(PATH, {
@@ -68,7 +68,7 @@ describe('an upload that goes wrong', () => {
   it.each<[string, string]>([
     ['another boundary', 'multipart/form-data; boundary=another'],
     ['no boundary', 'multipart/form-data'],
-  ])('is a 400 with %s', async (_, type) => {
+  ])('returns 400 for a content type with %s', async (_, type) => {
     const { body } = form([{ name: 'file', bytes: png() }])
     const answer = await app.call(PATH, {
       method: 'POST',
@@ -84,7 +84,7 @@ describe('an upload that goes wrong', () => {
     ['JSON', 'application/json', '{"file":"x"}'],
     ['a picture without a form', 'image/png', png()],
     ['another kind of form', 'application/x-www-form-urlencoded', 'file=x'],
-  ])('is a 415 as %s', async (_, type, body) => {
+  ])('returns 415 when sent as %s', async (_, type, body) => {
     const answer = await app.call(PATH, {
       method: 'POST',
       key: account.testKey,
@@ -98,7 +98,7 @@ describe('an upload that goes wrong', () => {
     ])
   })
 
-  it('is a 415 without a body, and packed', async () => {
+  it('returns 415 without a body, and with a Content-Encoding', async () => {
     const empty = await app.call(PATH, { method: 'POST', key: account.testKey })
     expect(empty.status).toBe(415)
     const { body, type } = form([{ name: 'file', bytes: png() }])
@@ -107,7 +107,7 @@ describe('an upload that goes wrong', () => {
     expect([packed.status, faultPaths(packed)]).toEqual([415, ['Content-Encoding']])
   })
 
-  it('has a limit of parts, of text, and of names', async () => {
+  it('is rejected beyond the limits of parts, text size and field names', async () => {
     const many = Array.from({ length: 101 }, (_, at) => ({ name: `a${at}`, text: 'x' }))
     expect((await upload(app, account.testKey, many)).status).toBe(400)
     const long = [
@@ -125,7 +125,7 @@ describe('an upload that goes wrong', () => {
     ['of another alphabet', null, 'latin1'],
     ['that is not what it says', 'text/plain; charset=utf-8', 'latin1'],
     ['of half a letter', 'text/plain; charset=utf-16le', 'latin1'],
-  ] as const)('refuses a text %s', async (_, type, encoding) => {
+  ] as const)('is rejected for a text field that is not UTF-8: a text %s', async (_, type, encoding) => {
     const parts = [
       { name: 'name', text: 'greeting' },
       { name: 'category', text: 'sms' },
@@ -143,7 +143,7 @@ describe('an upload that goes wrong', () => {
     expect(answer.text).toContain('must be text in UTF-8')
   })
 
-  it('takes the file back when the form is wrong behind it', async () => {
+  it('deletes the file again when a later part of the form is invalid', async () => {
     const answer = await upload(app, account.testKey, [
       { name: 'file', bytes: png(), type: 'image/png' },
       { name: 'photo', bytes: png(), type: 'image/png' },
@@ -152,7 +152,7 @@ describe('an upload that goes wrong', () => {
     expect(await mediaLeft(app)).toEqual(NOTHING)
   })
 
-  it('answers at once, and leaves the connection whole, when the first bytes are wrong', async () => {
+  it('gets its response at the first invalid bytes, and the connection stays usable', async () => {
     const { body, type } = form([{ name: 'file', bytes: Buffer.alloc(3_000_000, 1), type: 'image/png' }])
     const socket = await begin({ 'content-type': type, 'content-length': String(body.length) })
     socket.write(body.subarray(0, 1_000_000))
@@ -165,7 +165,7 @@ describe('an upload that goes wrong', () => {
     expect(second.toString()).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  it('reads no byte for who may not upload', async () => {
+  it('returns 401 for an invalid key', async () => {
     const { body, type } = form([{ name: 'file', bytes: png() }])
     const answer = await app.call(PATH, {
       method: 'POST',
@@ -177,8 +177,8 @@ describe('an upload that goes wrong', () => {
   })
 })
 
-describe('a store that fails', () => {
-  it.each(['at once', 'in the middle'])('is a 503, and nothing is stored: %s', async when => {
+describe('a file store that fails', () => {
+  it.each(['at once', 'in the middle'])('returns 503 for an upload and stores nothing: %s', async when => {
     const removed: string[] = []
     const app = await startTestApp({
       files: {
@@ -205,7 +205,7 @@ describe('a store that fails', () => {
     }
   })
 
-  it('cannot show what it has lost', async () => {
+  it('returns 503 as JSON for a preview when the file cannot be read', async () => {
     const app = await startTestApp({
       files: {
         async write(_, bytes) {
@@ -227,7 +227,7 @@ describe('a store that fails', () => {
     }
   })
 
-  it('shows no byte behind the length of a file: it would pass for the next answer', async () => {
+  it('sends no bytes beyond the length of a file, which could pass for the next response', async () => {
     const more = Buffer.from('HTTP/1.1 200 OK\r\n\r\n')
     const app = await startTestApp({
       files: {

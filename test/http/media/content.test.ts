@@ -21,7 +21,7 @@ describe('the preview of an uploaded file', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(app.url + path, { headers })
 
-  it('shows the bytes without a key, and lets them do nothing', async () => {
+  it('returns the bytes without a key, under a policy that runs no scripts', async () => {
     const bytes = jpeg(100_000)
     const { previewUrl } = await uploadFile(app, account.testKey, bytes, { fileName: 'Grüße (1).jpg' })
     const answer = await get(previewUrl)
@@ -37,7 +37,7 @@ describe('the preview of an uploaded file', () => {
     })
   })
 
-  it('saves a document, and never shows it', async () => {
+  it('serves a document as an attachment, never inline', async () => {
     const { previewUrl } = await uploadFile(app, account.testKey, pdf(), { fileName: 'terms.pdf' })
     const answer = await get(previewUrl)
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="terms.pdf"/)
@@ -49,7 +49,7 @@ describe('the preview of an uploaded file', () => {
     ['bytes=-5', 'bytes 1000-1004/', 5],
     ['bytes=1000-', 'bytes 1000-1004/', 5],
     ['bytes=900-5000', 'bytes 900-1004/', 105],
-  ])('gives a part for %s', async (range, expected, length) => {
+  ])('returns the requested range for %s', async (range, expected, length) => {
     const bytes = text(1_005)
     const { previewUrl } = await uploadFile(app, account.testKey, bytes)
     const answer = await get(previewUrl, { range })
@@ -59,20 +59,23 @@ describe('the preview of an uploaded file', () => {
     expect(part.equals(bytes.subarray(start, start + length))).toBe(true)
   })
 
-  it.each(['bytes=1005-', 'bytes=-0'])('has no part for %s', async range => {
+  it.each(['bytes=1005-', 'bytes=-0'])('returns 416 for %s', async range => {
     const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
     const answer = await get(previewUrl, { range })
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */1005'])
     expect(await answer.json()).toMatchObject({ success: false, code: 'RANGE_NOT_SATISFIABLE' })
   })
 
-  it.each(['bytes=5-2', 'bytes=', 'lines=1-2', 'bytes=0-1,4-5'])('gives all of it for %s', async range => {
-    const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
-    const answer = await get(previewUrl, { range })
-    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1_005])
-  })
+  it.each(['bytes=5-2', 'bytes=', 'lines=1-2', 'bytes=0-1,4-5'])(
+    'returns the whole file for %s',
+    async range => {
+      const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
+      const answer = await get(previewUrl, { range })
+      expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1_005])
+    },
+  )
 
-  it('breaks off where the disk has lost the end of the file, and keeps nobody waiting for it', async () => {
+  it('breaks off without delay if the file on disk is truncated; earlier ranges still work', async () => {
     const { id, previewUrl } = await uploadFile(app, account.testKey, text(1_005))
     await truncate(join(app.dataDir, 'media', fileKey(id as AssetId)), 600)
     const atMost = { signal: AbortSignal.timeout(10_000) }
@@ -81,7 +84,7 @@ describe('the preview of an uploaded file', () => {
     expect((await (await get(previewUrl, { range: 'bytes=0-599' })).arrayBuffer()).byteLength).toBe(600)
   })
 
-  it('is not sent again to who has it', async () => {
+  it('returns 304 for a matching If-None-Match, and the whole file for a stale If-Range', async () => {
     const { previewUrl } = await uploadFile(app, account.testKey, png())
     const etag = (await get(previewUrl)).headers.get('etag')!
     for (const known of [etag, `W/${etag}`, `"another", ${etag}`, `W/"another",W/${etag}`, '*']) {
@@ -92,7 +95,7 @@ describe('the preview of an uploaded file', () => {
     expect(stale.status).toBe(200)
   })
 
-  it('opens with its own address alone, and not for ever', async () => {
+  it('requires the token of its own URL, which expires', async () => {
     const one = await uploadFile(app, account.testKey, png())
     const other = await uploadFile(app, account.testKey, png())
     const [, token] = one.previewUrl.split('token=')
@@ -112,14 +115,14 @@ describe('the preview of an uploaded file', () => {
     expect((await get(path(one.id, token!))).status).toBe(404)
   })
 
-  it('is the same address within the hour', async () => {
+  it('keeps its URL within an hour', async () => {
     const asset = await uploadFile(app, account.testKey, png())
     const again = await account.read<{ previewUrl: string }>(`/api/v2/templates/media/${asset.id}`)
     expect(again.previewUrl.split('token=')[1]).toMatch(/^[\w-]{48}$/)
     expect(again.previewUrl).toBe(asset.previewUrl)
   })
 
-  it('belongs to its account', async () => {
+  it('the file can be read and deleted by its own account only', async () => {
     const stranger = await app.createAccount()
     const asset = await uploadFile(app, account.testKey, png())
     const path = `/api/v2/templates/media/${asset.id}`
@@ -131,7 +134,7 @@ describe('the preview of an uploaded file', () => {
     expect((await app.call('/api/v2/templates/media/ast_nothing', { key: account.testKey })).status).toBe(404)
   })
 
-  it('is gone with the file', async () => {
+  it('returns 404 once the file is deleted', async () => {
     const asset = await uploadFile(app, account.testKey, png())
     const path = `/api/v2/templates/media/${asset.id}`
     const deleted = await app.call(path, { method: 'DELETE', key: account.testKey })

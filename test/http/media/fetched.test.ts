@@ -58,7 +58,7 @@ describe('headerMediaUrl of a template', () => {
     ['whose bytes are not what it says', () => `${origin}/wrong.jpg`],
     ['of a private network', () => 'https://10.0.0.1/a.jpg'],
     ['that nobody listens at', () => 'https://127.0.0.1:1/a.jpg'],
-  ])('is a 400 for one %s, and nothing is stored', async (_, url) => {
+  ])('returns 400 and stores nothing for a URL %s', async (_, url) => {
     const answer = await create(url())
     expect([answer.status, faultPaths(answer)], answer.text).toEqual([400, ['headerMediaUrl']])
     expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
@@ -69,13 +69,13 @@ describe('headerMediaUrl of a template', () => {
     [400, 'VALIDATION_ERROR', { name: 'Not a name' }],
     [400, 'VALIDATION_ERROR', { headerType: 'video' }],
     [400, 'VALIDATION_ERROR', { officialSenderId: 'nobody' }],
-  ])('leaves nothing behind where the template is refused: %i %s', async (status, code, more) => {
+  ])('leaves no file behind when the template is rejected: %i %s', async (status, code, more) => {
     const answer = await create(`${origin}/photo.jpg`, more)
     expect([answer.status, answer.body['code']], answer.text).toEqual([status, code])
     expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
   })
 
-  it('is fetched once, and kept', async () => {
+  it('is fetched, and the file is stored', async () => {
     const answer = await create(`${origin}/photo.jpg`)
     expect(answer.status, answer.text).toBe(201)
     const { template } = answer.body['data'] as { template: { headerAssetId: string } }
@@ -88,7 +88,7 @@ describe('headerMediaUrl of a template', () => {
   })
 })
 
-it('an address is let go of at once where the account has no room for its file', async () => {
+it('a download for a template is cut off at once when the account has no storage left', async () => {
   const far = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'image/jpeg' }).write(jpeg(10_000))
     response.once('close', () => far.emit('let go'))

@@ -53,7 +53,7 @@ describe('sends that carry uploaded files', () => {
           conversationContext: { moduleType: 'botapp_bot', accountId: 'bot', chatId: '4711' },
         },
       ],
-    ])('goes over %s, byte for byte', async (_, body) => {
+    ])('delivers the file unchanged over %s', async (_, body) => {
       const bytes = pdf(300_000)
       const asset = await uploadFile(app, account.testKey, bytes, { fileName: 'terms.pdf' })
       const answer = await account.send({ ...body, attachment: { type: 'document', assetId: asset.id } })
@@ -69,7 +69,7 @@ describe('sends that carry uploaded files', () => {
       ])
     })
 
-    it('may be sent under another name, and any file as a document', async () => {
+    it('can be sent under another file name, and as a document whatever its type', async () => {
       const asset = await uploadFile(app, account.testKey, png(), { fileName: 'a.png' })
       const attachment = { type: 'document', assetId: asset.id, fileName: 'b.png', mimetype: 'text/plain' }
       const answer = await account.send({ ...MAIL, attachment })
@@ -89,7 +89,7 @@ describe('sends that carry uploaded files', () => {
       ],
       ['one and its bytes', { assetId: 'OWN', base64: 'AAAA' }, 400, 'attachment.base64'],
       ['somebody else’s', { assetId: 'FOREIGN' }, 404, 'attachment.assetId'],
-    ])('refuses %s, and stores nothing', async (_, attachment, status, path) => {
+    ])('rejects %s, and stores nothing', async (_, attachment, status, path) => {
       const ids: Record<string, string> = {
         OWN: (await uploadFile(app, account.testKey, png())).id,
         FOREIGN: (await uploadFile(app, (await app.createAccount()).testKey, png())).id,
@@ -101,7 +101,7 @@ describe('sends that carry uploaded files', () => {
       expect(await account.footprint()).toEqual(before)
     })
 
-    it('is told by an estimate too', async () => {
+    it('of an unknown file is estimated as not deliverable', async () => {
       const attachment = { type: 'image', assetId: 'ast_01890a5dac96774bbcceb3020a' }
       const answer = await app.call('/api/v2/messages/estimate', {
         method: 'POST',
@@ -114,7 +114,7 @@ describe('sends that carry uploaded files', () => {
       })
     })
 
-    it('goes to each of a batch', async () => {
+    it('delivers the file to each recipient of a batch', async () => {
       const bytes = png()
       const asset = await uploadFile(app, account.testKey, bytes)
       const to = ['bob@example.com', 'cat@example.com']
@@ -125,7 +125,7 @@ describe('sends that carry uploaded files', () => {
       }
     })
 
-    it('lets the file be deleted once no message waits for it', async () => {
+    it('prevents the deletion of the file while a message waits for it', async () => {
       const asset = await uploadFile(app, account.testKey, png())
       const attachment = { type: 'image', assetId: asset.id }
       const scheduleAt = new Date(app.now() + HOUR_MS).toISOString()
@@ -137,7 +137,7 @@ describe('sends that carry uploaded files', () => {
       expect((await remove(asset.id)).status).toBe(200)
     })
 
-    it('keeps the file until the message is done, and lets it go then', async () => {
+    it('keeps the file until a scheduled message is sent, then lets it expire', async () => {
       const asset = await uploadFile(app, account.testKey, png())
       const attachment = { type: 'image', assetId: asset.id }
       const scheduleAt = new Date(app.now() + 30 * HOUR_MS).toISOString()
@@ -148,7 +148,7 @@ describe('sends that carry uploaded files', () => {
       await account.read(`/api/v2/templates/media/${asset.id}`)
       await app.leap(HOUR_MS)
       expect((await taken(messageIdOf(answer))).media![0]!.sha256).toBe(asset.sha256)
-      // A leap is one look of the sweep: the first finds that the message is done, the next that nobody needs the file.
+      // Each leap runs the sweep once: the first finds the message finished, the second finds the file unused.
       await app.leap(2 * HOUR_MS)
       await app.leap(25 * HOUR_MS)
       const gone = await app.until(
@@ -160,7 +160,7 @@ describe('sends that carry uploaded files', () => {
   })
 })
 
-describe('an uploaded file in a real mail', () => {
+describe('an uploaded file in an e-mail over SMTP', () => {
   let app: TestApp
   let smtp: SmtpPeer
 
@@ -169,7 +169,7 @@ describe('an uploaded file in a real mail', () => {
     await smtp.close()
   })
 
-  it('arrives as it was', async () => {
+  it('arrives unchanged', async () => {
     smtp = await startSmtpServer()
     app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
     const account = await app.createAccount()
@@ -195,7 +195,7 @@ describe('an uploaded file in a real mail', () => {
   })
 })
 
-describe('a template’s header by form', () => {
+describe('a template whose header file is sent by form', () => {
   let app: TestApp
   let account: TestAccount
   let templateId: string
@@ -268,7 +268,7 @@ describe('a template’s header by form', () => {
   })
   afterAll(() => app.stop())
 
-  it('is created with the file, which the template keeps', async () => {
+  it('is created with the file, which cannot be deleted while the template exists', async () => {
     const template = await account.read<Record<string, string>>(`/api/v2/templates/${templateId}`)
     expect(template).toMatchObject({ name: 'order_photo', headerType: 'image', body: OFFICIAL.body })
     const assetId = template['headerAssetId']!
@@ -314,7 +314,7 @@ describe('a template’s header by form', () => {
     expect(await mediaLeft(app)).toEqual(before)
   })
 
-  it('is sent with the file of this send', async () => {
+  it('is sent with the file of the send request', async () => {
     const bytes = jpeg(70_000)
     const answer = await send(sendParts(picture(bytes)))
     expect(answer.status, answer.text).toBe(200)
@@ -326,7 +326,7 @@ describe('a template’s header by form', () => {
     })
   })
 
-  it('is sent with its own file where the form brings none', async () => {
+  it('is sent with its own file if the form has none', async () => {
     const answer = await send(sendParts(null))
     expect(answer.status, answer.text).toBe(200)
     expect((await headerOf(answer)).media!.sha256).toBe(sha256(jpeg()))
@@ -363,14 +363,14 @@ describe('a template’s header by form', () => {
     ['a template that is no JSON', () => sendParts(picture(), { template: '{' }), 'template'],
     ['an unknown mediaType', () => sendParts(picture(), { mediaType: 'audio' }), 'mediaType'],
     ['no recipient', () => sendParts(picture()).filter(part => part.name !== 'to'), 'to'],
-  ])('refuses %s, and keeps nothing of the file', async (_, parts, path) => {
+  ])('is not sent with %s, and the file is not kept', async (_, parts, path) => {
     const before = await mediaLeft(app)
     const answer = await send(parts())
     expect([answer.status, faultPaths(answer)[0]]).toEqual([400, path])
     expect(await mediaLeft(app)).toEqual(before)
   })
 
-  it('is the same request by its file’s bytes, and another by other bytes', async () => {
+  it('is replayed for the same idempotency key and file, and conflicts for another file', async () => {
     const key = { 'idempotency-key': 'form-1' }
     const first = await send(sendParts(picture()), key)
     expect(first.status, first.text).toBe(200)
@@ -381,11 +381,11 @@ describe('a template’s header by form', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     const other = await send(sendParts(picture(jpeg(50_001))), key)
     expect([other.status, other.body['code']]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT'])
-    // What a repeat brought is not kept beside what the first brought.
+    // The file of a repeated request is not kept.
     expect(await mediaLeft(app)).toEqual(before)
   })
 
-  it('stores its refusal under its key', async () => {
+  it('replays a rejection under its idempotency key', async () => {
     const key = { 'idempotency-key': 'form-2' }
     const parts = sendParts({ ...picture(), bytes: Buffer.from('no picture') } as FormPart)
     const first = await send(parts, key)
@@ -394,7 +394,7 @@ describe('a template’s header by form', () => {
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
   })
 
-  it('goes to a batch, given as JSON', async () => {
+  it('is sent to a batch of recipients given as JSON', async () => {
     const answer = await send(sendParts(picture(), { to: '["+12025550170","+12025550171"]' }))
     expect([answer.status, answer.body['batch']]).toEqual([200, true])
   })

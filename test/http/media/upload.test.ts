@@ -17,7 +17,7 @@ describe('POST /api/v2/templates/media', () => {
   })
   afterAll(() => app.stop())
 
-  it('answers 201 with what the file is', async () => {
+  it('returns 201 with a description of the file', async () => {
     const bytes = png()
     const answer = await upload(app, account.testKey, [
       { name: 'file', bytes, fileName: 'red.png', type: 'image/png' },
@@ -64,7 +64,7 @@ describe('POST /api/v2/templates/media', () => {
     ],
     ['a table that begins like a song', Buffer.from('ID3,b\n1,2\n'), 'text/csv', 'text/csv', 'document'],
     ['text that begins like a program', Buffer.from('MZ is short.\n'), null, 'text/plain', 'document'],
-  ])('takes %s', async (_, bytes, type, mimetype, mediaType) => {
+  ])('accepts %s', async (_, bytes, type, mimetype, mediaType) => {
     const asset = await uploadFile(app, account.testKey, bytes, { type })
     expect(asset).toMatchObject({ mimetype, mediaType, size: bytes.length, sha256: sha256(bytes) })
   })
@@ -74,11 +74,11 @@ describe('POST /api/v2/templates/media', () => {
     ['a path of another kind', '../../etc/photo.png', 'photo.png'],
     ['nothing but dots', '..', 'image.png'],
     ['letters of the world', 'Фото – 写真.png', 'Фото – 写真.png'],
-  ])('makes a name of %s', async (_, fileName, expected) => {
+  ])('derives the file name from %s', async (_, fileName, expected) => {
     expect((await uploadFile(app, account.testKey, png(), { fileName })).fileName).toBe(expected)
   })
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     it.each<[string, Buffer, string | null]>([
       ['a picture that is declared another', png(), 'image/jpeg'],
       ['text that is declared a picture', Buffer.from('not a picture'), 'image/png'],
@@ -102,7 +102,7 @@ describe('POST /api/v2/templates/media', () => {
         'text/plain',
       ],
       ['nothing', Buffer.alloc(0), 'image/png'],
-    ])('%s, naming the field', async (_, bytes, type) => {
+    ])('%s with 400, naming the field', async (_, bytes, type) => {
       const before = await mediaLeft(app)
       const answer = await upload(app, account.testKey, [{ name: 'file', bytes, fileName: 'x', type }])
       expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
@@ -121,7 +121,7 @@ describe('POST /api/v2/templates/media', () => {
       expect(await mediaLeft(app)).toEqual(before)
     })
 
-    it('a body beyond the largest file with 413, before it has read it', async () => {
+    it('a body larger than any allowed file with 413', async () => {
       const answer = await upload(app, account.testKey, [
         { name: 'file', bytes: Buffer.alloc(110 * MB), fileName: 'x', type: 'application/pdf' },
       ])
@@ -158,7 +158,7 @@ describe('POST /api/v2/templates/media', () => {
         ],
         'a',
       ],
-    ])('%s', async (_, parts, path) => {
+    ])('an invalid form, naming the field: %s', async (_, parts, path) => {
       const before = await mediaLeft(app)
       const answer = await upload(app, account.testKey, parts)
       expect([answer.status, faultPaths(answer)]).toEqual([400, [path]])

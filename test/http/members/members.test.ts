@@ -52,7 +52,7 @@ async function memberOf(email: string): Promise<Member> {
 }
 
 describe('an invitation', () => {
-  test('is made, shown, accepted once, and lets in as what it says', async () => {
+  test('is created, previewed and accepted once, and grants its role', async () => {
     const email = newEmail()
     const { invitation, link, mail } = await invite({ email: ` ${email.toUpperCase()} `, role: 'member' })
     expect(invitation).toMatchObject({
@@ -62,7 +62,7 @@ describe('an invitation', () => {
       status: 'pending',
       acceptedAt: null,
     })
-    // Only the sandbox carries e-mail here, and others read that.
+    // The only e-mail connection here is the sandbox, whose inbox others can read, so nothing is mailed.
     expect(mail).toBe('no_connection')
     expect(await account.inbox()).toEqual([])
     expect(link).toMatch(new RegExp(`^${app.url}/invitation#[\\w-]{43}$`))
@@ -94,7 +94,7 @@ describe('an invitation', () => {
     expect(await memberOf(email.toUpperCase())).toMatchObject({ role: 'member', name: 'Somebody' })
   })
 
-  test('ends after seven days, when it is taken back, and when a later one takes its place', async () => {
+  test('is invalid after seven days, once revoked, and once a later one replaces it', async () => {
     const email = newEmail()
     const first = await invite({ email, role: 'member' })
     const second = await invite({ email, role: 'owner' })
@@ -107,7 +107,7 @@ describe('an invitation', () => {
     expect((await accept(openBrowser(app), third.link)).status).toBe(404)
   })
 
-  test('is the only one for its address, also where several are made at once', async () => {
+  test('is the only pending one for its e-mail address, also when several are created at once', async () => {
     const email = newEmail()
     const made = await Promise.all(Array.from({ length: 6 }, () => invite({ email, role: 'member' })))
     const listed = data<Invitation[]>(await as(owner)('GET', '/members/invitations'))
@@ -117,7 +117,7 @@ describe('an invitation', () => {
     expect((await accept(openBrowser(app), works[0]!.link)).status).toBe(200)
   })
 
-  test('of somebody who has a login takes that login’s password, and adds to it', async () => {
+  test('of a person with a login requires its password, and adds a membership to it', async () => {
     const email = newEmail()
     await join(app, (await app.createAccount()).id, 'owner', email)
     const { link } = await invite({ email, role: 'member' })
@@ -135,12 +135,12 @@ describe('an invitation', () => {
     [{ email: 'nobody', role: 'member' }, 'email'],
     [{ email: 'a@example.com', role: 'operator' }, 'role'],
     [{ email: 'a@example.com', role: 'member', permissions: ['everything'] }, 'permissions[0]'],
-  ])('of %j is refused', async (body, path) => {
+  ])('with the body %j is rejected', async (body, path) => {
     const refused = await as(owner)('POST', '/members/invitations', body)
     expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
   })
 
-  test('may be made with an owner’s key', async () => {
+  test('can be created with the API key of an owner', async () => {
     const made = await app.call('/api/v2/members/invitations', {
       method: 'POST',
       key: account.liveKey,
@@ -153,8 +153,8 @@ describe('an invitation', () => {
   })
 })
 
-describe('what somebody made', () => {
-  /** Another owner, who has invited somebody. */
+describe('what a member created', () => {
+  /** Adds another owner, who then invites somebody. */
   async function inviter(): Promise<{ id: string; visitor: Visitor; link: string }> {
     const visitor = await join(app, account.id, 'owner', newEmail())
     const { link } = await invite({ email: newEmail(), role: 'owner' }, visitor)
@@ -165,7 +165,7 @@ describe('what somebody made', () => {
       ({ status }) => status === 'pending',
     )
 
-  test('of invitations ends with their part, whichever way it was taken from them', async () => {
+  test('pending invitations end when their creator stops being an owner, however that happens', async () => {
     const ways: ((id: string) => Promise<Answer>)[] = [
       id => as(owner)('DELETE', `/members/${id}`),
       id => as(owner)('PATCH', `/members/${id}`, { role: 'member' }),
@@ -174,7 +174,7 @@ describe('what somebody made', () => {
       id => app.admin('DELETE', `/members/${id}`),
     ]
     const mine = await invite({ email: newEmail(), role: 'member' })
-    let dead = ''
+    let endedLink = ''
     for (const take of ways) {
       const { id, link } = await inviter()
       expect(await pending()).toHaveLength(2)
@@ -183,21 +183,21 @@ describe('what somebody made', () => {
         (await pending()).map(each => each.id),
         take.toString(),
       ).toEqual([mine.invitation.id])
-      dead = link
+      endedLink = link
     }
-    // One for all: whoever follows many dead links counts as guessing.
-    expect((await accept(openBrowser(app), dead)).status).toBe(404)
+    // Only one is followed: following many invalid links counts as guessing.
+    expect((await accept(openBrowser(app), endedLink)).status).toBe(404)
     expect((await accept(openBrowser(app), mine.link)).status).toBe(200)
   })
 
-  test('of invitations stays while they may still make it', async () => {
+  test('pending invitations stay valid while their creator remains an owner', async () => {
     const { id, link } = await inviter()
     for (const operator of [true, false]) await app.admin('PATCH', `/members/${id}`, { operator })
     await as(owner)('PATCH', `/members/${id}`, { role: 'owner' })
     expect((await accept(openBrowser(app), link)).status).toBe(200)
   })
 
-  test('as an operator, of links to come in or to set a password, ends with that', async () => {
+  test('invitations and reset links that an operator created end with the operator role', async () => {
     const operator = await join(app, account.id, 'owner', newEmail())
     const { id } = (await operator.session()).user
     await app.admin('PATCH', `/members/${id}`, { operator: true })
@@ -220,7 +220,7 @@ describe('what somebody made', () => {
     expect((await accept(openBrowser(app), own.link)).status).toBe(200)
   })
 
-  test('with a key ends when the key is revoked, by whichever way', async () => {
+  test('invitations created with a key end when the key is revoked, however that happens', async () => {
     for (const revoke of [
       (id: string) => as(owner)('DELETE', `/api-keys/${id}`),
       (id: string) => as(owner)('POST', `/api-keys/${id}/rotate`, { overlapSeconds: 0 }),
@@ -251,7 +251,7 @@ describe('what somebody made', () => {
     return data(made)
   }
 
-  test('of keys goes on, and whoever removes them is told of it', async () => {
+  test('API keys stay valid when their creator is removed, and the response and audit log list them', async () => {
     const { id, visitor } = await inviter()
     const first = await makeKey(visitor, 'owner')
     expect(first.key.createdBy).toEqual({ type: 'user', id, name: (await visitor.session()).user.name })
@@ -267,20 +267,24 @@ describe('what somebody made', () => {
     await makeKey(owner)
 
     const removed = await as(owner)('DELETE', `/members/${id}`)
-    const told = [
+    const remainingKeys = [
       { id: key.id, accountId: account.id, name: 'By a key', mode: 'test', role: 'member' },
       { id: first.key.id, accountId: account.id, name: 'A owner’s', mode: 'live', role: 'owner' },
     ]
-    expect(data(removed)).toEqual({ id, deleted: true, apiKeys: told })
+    expect(data(removed)).toEqual({ id, deleted: true, apiKeys: remainingKeys })
     const noted = await as(owner)('GET', '/audit?action=member.delete')
-    expect(data<AuditEntry[]>(noted)[0]).toMatchObject({ target: id, changes: { apiKeys: told } })
+    expect(data<AuditEntry[]>(noted)[0]).toMatchObject({ target: id, changes: { apiKeys: remainingKeys } })
     expect((await app.call('/api/v2/account', { key: first.apiKey })).status).toBe(200)
-    // The login as a whole goes later: of all accounts, and still.
-    expect(data(await app.admin('DELETE', `/members/${id}`))).toEqual({ id, deleted: true, apiKeys: told })
+    // Deleting the whole login afterwards lists the keys again.
+    expect(data(await app.admin('DELETE', `/members/${id}`))).toEqual({
+      id,
+      deleted: true,
+      apiKeys: remainingKeys,
+    })
   })
 })
 
-describe('a link to a new password', () => {
+describe('a password reset link', () => {
   const NEW = 'a wholly new password'
   async function resetOf(person: Visitor): Promise<string> {
     const { id } = (await person.session()).user
@@ -288,7 +292,7 @@ describe('a link to a new password', () => {
   }
   const follow = (link: string) => accept(openBrowser(app), link, { password: NEW })
 
-  test('ends when the password changes, by its person or by another such link', async () => {
+  test('is invalid once the password changes or a later link is created', async () => {
     const email = newEmail()
     const person = await join(app, account.id, 'member', email)
     const first = await resetOf(person)
@@ -300,30 +304,30 @@ describe('a link to a new password', () => {
     expect((await person.logIn(email, NEW)).status).toBe(200)
   })
 
-  test('sets nobody else’s: neither of whoever has the address by then, nor of one who is gone', async () => {
+  test('sets no password for a later holder of the e-mail address or for a deleted person', async () => {
     const email = newEmail()
     const person = await join(app, account.id, 'member', email)
     const link = await resetOf(person)
-    const readdress = (from: string, to: string) =>
+    const changeEmail = (from: string, to: string) =>
       app.db.query({
         name: 'readdress',
         text: 'update users set email = $2, email_key = $2 where email_key = $1',
         values: [from, to],
       })
-    await readdress(email, newEmail())
+    await changeEmail(email, newEmail())
     expect((await follow(link)).status).toBe(404)
-    const heir = await join(app, account.id, 'member', email)
+    const laterHolder = await join(app, account.id, 'member', email)
     expect((await follow(link)).status).toBe(404)
-    expect((await heir.logIn(email)).status).toBe(200)
+    expect((await laterHolder.logIn(email)).status).toBe(200)
 
-    const last = await resetOf(heir)
-    await app.admin('DELETE', `/members/${(await heir.session()).user.id}`)
+    const last = await resetOf(laterHolder)
+    await app.admin('DELETE', `/members/${(await laterHolder.session()).user.id}`)
     expect((await follow(last)).status).toBe(404)
   })
 })
 
-describe('a key of an owner', () => {
-  test('lets nobody in who may do more than it may', async () => {
+describe('the API key of an owner', () => {
+  test('cannot invite, change or remove people with more rights than it has', async () => {
     const email = newEmail()
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Narrow',
@@ -347,7 +351,7 @@ describe('a key of an owner', () => {
     const patch = (key: string) =>
       app.call(`/api/v2/members/${id}`, { method: 'PATCH', key, body: { role: 'owner' } })
     expect([(await patch(narrow)).status, (await patch(account.testKey)).status]).toEqual([403, 403])
-    // Nor does it touch whom it could not have let in.
+    // Nor can it change or remove a member that it could not have invited.
     await join(app, account.id, 'owner', newEmail())
     for (const key of [account.testKey, narrow]) {
       const gone = await app.call(`/api/v2/members/${id}`, { method: 'DELETE', key })
@@ -361,7 +365,7 @@ describe('a key of an owner', () => {
   })
 })
 
-describe('over a mail server', () => {
+describe('with a mail server', () => {
   let mails: MailDev
   let connection: string
   beforeAll(async () => {
@@ -380,7 +384,7 @@ describe('over a mail server', () => {
     await mails.stop()
   })
 
-  test('an invitation is mailed to whom it is for, and its link stands nowhere else', async () => {
+  test('an invitation is mailed to its recipient, and its link is neither stored nor logged in plain text', async () => {
     const email = newEmail()
     const { link, mail } = await invite({ email, role: 'owner' })
     expect(mail).toBe('sent')
@@ -388,7 +392,7 @@ describe('over a mail server', () => {
     expect(read.to.map(({ address }) => address)).toEqual([email])
     expect(read.subject).toBe('Invitation to Acme')
     expect(read.text).toContain(link)
-    // It is a message of the account's, with its words sealed.
+    // It is a message of the account, with its text hidden.
     const [message] = (await app.call('/api/v2/messages', { key: account.liveKey })).body['data'] as Message[]
     expect(message).toMatchObject({ to: email, messageType: 'otp', text: '••••••', status: 'sent' })
     const { rows } = await app.db.query<{ text: string }>({
@@ -401,7 +405,7 @@ describe('over a mail server', () => {
     expect((await accept(openBrowser(app), link)).status).toBe(200)
   })
 
-  test('one that nobody could mail is made all the same', async () => {
+  test('an invitation that cannot be mailed is created nevertheless', async () => {
     const poor = await app.createAccount({ balance: 0 })
     const made = await app.call('/api/v2/members/invitations', {
       method: 'POST',
@@ -413,13 +417,13 @@ describe('over a mail server', () => {
 })
 
 describe('a member', () => {
-  test('may do what the role says, and no more', async () => {
+  test('can do what their role and permissions allow, and no more', async () => {
     const member = await join(app, account.id, 'member', newEmail(), ['messages:read'])
     expect((await as(member)('GET', '/messages')).status).toBe(200)
     expect((await as(member)('GET', '/account')).status).toBe(200)
     const send = await as(member)('POST', '/messages/send', { to: '+12025550123', text: 'Hi' })
     expect([send.status, send.body['error']]).toEqual([403, expect.stringContaining('messages:create')])
-    for (const [method, path, body] of OWNERS_ALONE) {
+    for (const [method, path, body] of OWNER_OPERATIONS) {
       const refused = await as(member)(method, path, body)
       expect([refused.status, refused.body['code']], `${method} ${path}`).toEqual([403, 'FORBIDDEN'])
     }
@@ -432,7 +436,7 @@ describe('a member', () => {
     }
   })
 
-  test('is made an owner and back, which holds at once; the last owner stays one', async () => {
+  test('can be promoted and demoted with immediate effect, but the last owner cannot be demoted or removed', async () => {
     const email = newEmail()
     const member = await join(app, account.id, 'member', email)
     const { id } = await memberOf(email)
@@ -446,7 +450,7 @@ describe('a member', () => {
       permissions: expect.arrayContaining(['api_keys:write']),
     })
     expect((await as(member)('GET', '/members')).status).toBe(200)
-    // Two who lower each other at once: one stays.
+    // If two owners demote each other at once, only one succeeds.
     const both = await Promise.all([
       as(member)('PATCH', `/members/${me}`, { role: 'member' }),
       as(owner)('PATCH', `/members/${id}`, { role: 'member', permissions: [] }),
@@ -454,7 +458,7 @@ describe('a member', () => {
     expect(both.map(({ status }) => status).filter(status => status === 200)).toHaveLength(1)
   })
 
-  test('who is removed is out at once, and keeps the login', async () => {
+  test('who is removed loses access at once, and keeps the login', async () => {
     const email = newEmail()
     const member = await join(app, account.id, 'member', email)
     const { id } = await memberOf(email)
@@ -465,7 +469,7 @@ describe('a member', () => {
     expect((await as(owner)('PATCH', '/members/usr_x', {})).status).toBe(404)
   })
 
-  test('who was removed does not come back by a link of before', async () => {
+  test('who was removed cannot return through an earlier invitation', async () => {
     const email = newEmail()
     const person = await join(app, (await app.createAccount()).id, 'owner', email)
     const { link } = await invite({ email, role: 'owner' })
@@ -479,7 +483,7 @@ describe('a member', () => {
     expect((await accept(person, data<{ link: string }>(made).link)).status).toBe(404)
   })
 
-  test('of another account is nobody here', async () => {
+  test('of another account has no access here, and cannot be changed or removed here', async () => {
     const { id: foreign } = await app.createAccount()
     const email = newEmail()
     const stranger = await join(app, foreign, 'owner', email)
@@ -492,8 +496,8 @@ describe('a member', () => {
   })
 })
 
-/** Every operation for owners alone. */
-const OWNERS_ALONE: readonly (readonly [string, string, unknown?])[] = [
+/** Operations that a member with only `messages:read` may not call. */
+const OWNER_OPERATIONS: readonly (readonly [string, string, unknown?])[] = [
   ['GET', '/members'],
   ['PATCH', '/members/usr_x', {}],
   ['DELETE', '/members/usr_x'],
@@ -510,7 +514,7 @@ const OWNERS_ALONE: readonly (readonly [string, string, unknown?])[] = [
 ]
 
 describe('the operator', () => {
-  test('sees everybody, lets them in and out, and stays', async () => {
+  test('lists people and changes their access, but cannot remove the last owner or operator', async () => {
     const email = newEmail()
     const person = await join(app, account.id, 'member', email)
     const { id } = (await person.session()).user
@@ -546,7 +550,7 @@ describe('the operator', () => {
     expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(404)
     for (const gone of [id, 'nobody']) expect((await app.admin('GET', `/members/${gone}`)).status).toBe(404)
 
-    // The last owner stays one, by whichever way they were to be lowered.
+    // The last owner cannot be demoted through this endpoint either.
     const me = (await owner.session()).user.id
     const lowered = await app.admin('POST', '/members', { userId: me, accountId: account.id, role: 'member' })
     expect([lowered.status, (await as(owner)('GET', '/members')).status]).toEqual([409, 200])
@@ -558,7 +562,7 @@ describe('the operator', () => {
     expect((await app.admin('DELETE', `/members/${last.id}`)).status).toBe(409)
   })
 
-  test('invites another one, and owners of accounts', async () => {
+  test('can invite another operator; invalid invitations are rejected', async () => {
     const email = newEmail()
     const made = await app.admin('POST', '/members/invitations', { email, role: 'operator' })
     expect(data<{ invitation: AdminInvitation }>(made).invitation).toMatchObject({
