@@ -25,7 +25,7 @@ const POST = { method: 'POST', path: '/', headers: {}, body: 'x' } as const
 const OK: PeerAct = { status: 200, body: 'ok' }
 
 describe('the result of a request', () => {
-  test('is lost when it aborts after the request was written, however late after the connect deadline', async () => {
+  test('is lost when the signal aborts after the request was written, even after the connect deadline', async () => {
     const clock = createFakeClock()
     const peer = await startHttpPeer((_, nth) => (nth === 1 ? OK : 'silent'))
     const client = clientOf(peer, { clock })
@@ -40,7 +40,7 @@ describe('the result of a request', () => {
     expect(await settled(second, 'the second')).toEqual({ kind: 'lost', code: 'ABORTED' })
   })
 
-  test('is unsent when it aborts while the request waits for a connection', async () => {
+  test('is unsent when the signal aborts while the request waits for a connection', async () => {
     const peer = await startHttpPeer(() => 'silent')
     const client = clientOf(peer)
     const stop = new AbortController()

@@ -120,7 +120,7 @@ describe('vonage', () => {
     atMs: Date.UTC(2026, 0, 31, 12),
   }
 
-  test('a message by GET, as a form or as JSON is read with the token', () => {
+  test('a message by GET, as a form or as JSON is read when the call has the token', () => {
     const proof = { token: 'tok' }
     const ways = [
       call({ method: 'GET', query: `t=tok&${form(FIELDS)}` }),

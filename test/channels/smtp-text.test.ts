@@ -42,7 +42,7 @@ describe('the plain-text alternative of HTML', () => {
     ['a bracket in an attribute', '<img alt="a > b">x', 'x'],
     ['what never closes', 'a<p class="b', 'a'],
     ['spaces', '  a \n\t b  ', 'a b'],
-  ])('%s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
+  ])('converts %s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
 
   test('no malformed HTML makes the conversion throw', () => {
     const pieces = fc.constantFrom(

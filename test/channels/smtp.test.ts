@@ -429,7 +429,7 @@ describe('the mail', () => {
     expect(peer.received.map(one => 'SMTPUTF8' in one.mailArgs)).toEqual([false, true])
   })
 
-  test('to a non-ASCII address is rejected without SMTPUTF8, which is checked every ten minutes', async () => {
+  test('to a non-ASCII address is rejected without SMTPUTF8, which is checked once in ten minutes', async () => {
     const { link, peer, io } = await start({}, {}, { hideSMTPUTF8: true })
     const refused = {
       kind: 'rejected',
@@ -450,7 +450,7 @@ describe('the mail', () => {
     expect([peer.connections(), peer.received.length]).toEqual([3, 1])
   })
 
-  test('to a non-ASCII address uses what the server announced to the connection of the last mail', async () => {
+  test('to a non-ASCII address is rejected when the server announced no SMTPUTF8 after STARTTLS', async () => {
     const certificate = createCertificate(['127.0.0.1'])
     const { link, peer } = await start(
       {},
@@ -615,7 +615,7 @@ describe('unavailable files, for which no connection is opened', () => {
     expect(peer.connections()).toBe(0)
   })
 
-  test('three mails of unknown size at most are built at once; mails without files do not wait', async () => {
+  test('at most three mails of unknown size are built at once; small ones pass, waiting ones can be aborted', async () => {
     const { link, peer } = await start()
     const gate = Promise.withResolvers<void>()
     let opened = 0

@@ -201,7 +201,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     expect(app.log.join('')).not.toContain(hex(code))
   })
 
-  test('a message sent with a test key does not reach it', async () => {
+  test('a message sent with a test key does not reach the SMSC', async () => {
     const answer = await account.send({ to: to('01'), text: 'Hello' })
     expect(answer.body).toMatchObject({ status: 'sent', resolved: { provider: 'sandbox' } })
     expect(centre.got('submit_sm')).toEqual([])

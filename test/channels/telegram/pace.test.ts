@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createPace } from '../../../src/channels/telegram/pace.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-test('a throttle pauses its chat for the given time, and no other chat or bot', async () => {
+test('a throttle pauses only its own chat, for the given time', async () => {
   const clock = createFakeClock()
   const pace = createPace(clock)
   expect(pace.throttleOf('bot', '1')).toBeNull()
@@ -22,7 +22,7 @@ test('a second throttle of the same chat does not pause the bot', () => {
   expect(pace.throttleOf('bot', '2')).toBeNull()
 })
 
-test('a throttle of a second chat during a pause pauses the bot, and no other bot', async () => {
+test('a throttle of a second chat during a pause pauses the whole bot, but no other bot', async () => {
   const clock = createFakeClock()
   const pace = createPace(clock)
   pace.recordThrottle('bot', '1', 5_000)

@@ -58,7 +58,7 @@ describe('a file of an inbound message', () => {
     ['WhatsApp’s host without TLS', 'http://lookaside.fbsbx.com/file'],
     ['no address', 'file'],
     ['nothing', undefined],
-  ])('is unavailable with the URL "%s", which does not get the token', async (_, url) => {
+  ])('is unavailable, and no token is sent, when the URL is %s', async (_, url) => {
     const { link, peer } = await connect(() => described(url))
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable: true })
     expect(peer.requests).toHaveLength(1)

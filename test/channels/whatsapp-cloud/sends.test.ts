@@ -183,7 +183,7 @@ describe('a file without a public URL', () => {
     ['is down', graphError(503, 131_016), { kind: 'retry' }],
     ['resets', 'reset', { kind: 'retry' }],
     ['says nothing of use', json({}), { kind: 'retry' }],
-  ])('is not sent as a message when Graph, at the upload, %s', async (_, act, outcome) => {
+  ])('is not sent when, at the upload, Graph %s', async (_, act, outcome) => {
     const { link, peer } = await session(() => act)
     expect(await link.send(toAda({ files: [file()] }), never())).toMatchObject(outcome)
     expect(peer.requests.every(request => request.path === MEDIA)).toBe(true)
@@ -225,7 +225,7 @@ describe('a file without a public URL', () => {
 })
 
 describe('the rate limit of one recipient', () => {
-  test('throttles a message beyond a burst of 45 without a request, and no other recipient', async () => {
+  test('throttles the 46th message of a burst without a request, but not another recipient', async () => {
     const clock = createFakeClock()
     const { link, peer } = await session((_, nth) => taken(`wamid.${nth}`), { io: { clock } })
     const outcomes = []

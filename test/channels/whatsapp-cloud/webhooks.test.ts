@@ -83,13 +83,13 @@ describe('the signature', () => {
     ['cut short', { 'x-hub-signature-256': signatureOf(BODY).slice(0, -2) }],
     ['of the old kind alone', { 'x-hub-signature': 'sha1=0000' }],
     ['none', {}],
-  ])('is unauthorized when it is %s', (_, headers) => {
+  ])('is unauthorized: %s', (_, headers) => {
     expect(readCall(posted(BODY, headers as Record<string, string>), CONFIG)).toEqual({
       kind: 'unauthorized',
     })
   })
 
-  test('is valid on a body that is not a JSON object, which is malformed', () => {
+  test('of a body that is not a JSON object is valid, but the call is malformed', () => {
     for (const body of ['', 'null', '[]', '{"entry":']) {
       const call = posted(body, { 'x-hub-signature-256': signatureOf(body) })
       expect(readCall(call, CONFIG).kind).toBe('malformed')
@@ -337,7 +337,7 @@ describe('messages', () => {
       { type: 'hologram', hologram: 'x', context: 7 },
       { text: null, button: null },
     ],
-  ])('%s', (_, content, read) => {
+  ])('are read: %s', (_, content, read) => {
     expect(inboundOf(event(messagesChange({ contacts, messages: [wrote(content)] })))).toEqual([
       { ...MESSAGE, ...read },
     ])
@@ -411,7 +411,7 @@ describe('templates', () => {
       'Paused for 3 hours.',
     ],
     ['DISABLED', { disable_info: { disable_date: 1_751_234_563 } }, 'disabled', null],
-  ])('%s %o', (reported, more, status, reason) => {
+  ])('are reported after the event %s with %o', (reported, more, status, reason) => {
     expect(inboundOf(event(templateChange({ event: reported, ...more })))).toEqual([
       {
         kind: 'template',

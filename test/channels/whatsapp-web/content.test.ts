@@ -64,7 +64,7 @@ test.each([
   expect(Object.getOwnPropertyDescriptor(message.audioMessage, 'seconds')?.value).toBe(seconds)
 })
 
-/** Silence, 8,000 samples of a byte in each second. */
+/** A WAV file of silence, with 8,000 samples of one byte per second. */
 function wavOf(seconds: number): Buffer {
   const size = 8_000 * seconds
   const head = Buffer.alloc(44)

@@ -121,7 +121,7 @@ test.each([0, 1, 100_000])('a file that fails after %i bytes ends in retry', asy
 })
 
 test.each(['refuse', 'cut'] as const)(
-  'an upload that the media server ends with %s is a retry, and the next one succeeds',
+  'an upload that the media server answers with %s ends in retry, and the next one succeeds',
   async media => {
     server.set({ media })
     const before = messagesSent()
@@ -133,7 +133,7 @@ test.each(['refuse', 'cut'] as const)(
 )
 
 test.each(['refuse', 'cut'] as const)(
-  'when one media server ends with %s, the next one gets the whole file',
+  'when one media server answers with %s, another one gets the whole file',
   async media => {
     const one = await startChatappServer({ media }, certificate)
     server.set({ media: 'refuse' })

@@ -223,7 +223,7 @@ describe('dropped connections, against a scripted server', () => {
     await proxy.close()
   })
 
-  test('connections that drop right after they opened count as failures from the fourth in a row on', () => {
+  test('drops right after opening raise the failure count only from the fourth in a row on', () => {
     const drops = createDisconnectCounter(createFakeClock())
     const failures = [60_000, 100, 100, 100, 100, 100, 100, 60_000].map(openMs => drops.add(openMs).failures)
     expect(failures).toEqual([1, 1, 1, 1, 2, 3, 4, 1])
