@@ -17,43 +17,43 @@ import { systemClock, withinMs } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
 
 /**
- * The same faults for every provider. A provider's own test file describes how its far side
- * shows each behaviour and calls `describeProvider`; what must come of it is said here.
+ * The conformance suite that every provider must pass. A provider's own test file describes how its peer, the
+ * remote server, simulates each behaviour, and calls `describeProvider`. The expected outcomes are defined here.
  */
 
-/** How the far side behaves, and the outcomes that are honest then. */
+/** How the peer behaves, and the outcomes that are correct then. */
 export const EXPECTED = {
-  /** Takes everything at once. */
+  /** Accepts everything at once. */
   accept: ['accepted'],
-  /** Refuses the recipient or the message for good, in its protocol's own words. */
+  /** Rejects the recipient or the message permanently, as its protocol does. */
   reject: ['rejected'],
-  /** Says that we are too fast. */
+  /** Reports that a rate limit is exceeded. */
   throttle: ['throttled', 'retry'],
-  /** Says explicitly "not now". */
+  /** Reports a temporary failure explicitly. */
   'temporary-failure': ['retry', 'throttled'],
-  /** Takes the whole submit and never answers it. */
+  /** Reads the whole submit and never responds. */
   silent: ['unknown'],
-  /** Takes the whole submit, then resets the connection. */
+  /** Reads the whole submit, then resets the connection. */
   'reset-after-submit': ['unknown'],
-  /** Nothing listens. */
+  /** Nothing listens on the port. */
   'refuse-connection': ['retry'],
-  /** Answers the submit with bytes that mean nothing. */
+  /** Responds to the submit with bytes that are invalid in its protocol. */
   'garbage-answer': ['unknown'],
-  /** Takes the connection and never completes the session's beginning. */
+  /** Accepts the connection and never completes the handshake. */
   'slow-connect': ['retry'],
 } as const satisfies Record<string, readonly Outcome['kind'][]>
 
 export type Behaviour = keyof typeof EXPECTED
 
-/** The far side, as the suite needs it. Every promise is a signal; none may wait by the clock. */
+/** The peer, as the suite needs it. Every promise resolves on an event; none may wait for a fixed time. */
 export type Peer = {
-  /** Connections taken so far have reached `count`. */
+  /** Resolves once `count` connections were accepted in all. */
   connected(count: number): Promise<unknown>
-  /** Submits read whole so far have reached `count`, whatever the answer. */
+  /** Resolves once `count` submits were read completely in all, whatever the response. */
   submitted(count: number): Promise<unknown>
-  /** No connection of the link is open any more. */
+  /** Resolves when no connection of the link is open. */
   idle(): Promise<unknown>
-  /** Makes the far side send something that the link hands to `io.emit`; absent where it never does. */
+  /** Makes the peer send something that the link passes to `io.emit`; absent for a peer that never does. */
   inbound?(): Promise<unknown>
   close(): Promise<unknown>
 }
@@ -62,20 +62,20 @@ export type Fixture<C> = {
   provider: Provider<C>
   /** A valid configuration with every field set; its secrets contain the markers below. */
   config: NoInfer<C>
-  /** Marker texts of at least eight letters that may show up nowhere. */
+  /** Markers of at least eight characters that may appear in no log, report or outcome. */
   secrets: readonly string[]
-  /** Starts a far side and opens a link to it, with the markers as its secrets. */
+  /** Starts a peer and opens a link to it, with the markers as its secrets. */
   open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: Peer }>
-  /** What a message of this provider has beside the usual; the nth of its own, where they must differ. */
+  /** Fields that replace the defaults of a message; a function of n where the messages must differ. */
   message?: Partial<Outgoing> | ((nth: number) => Partial<Outgoing>)
-  /** Behaviours that cannot be, each with the reason; printed. */
+  /** Behaviours that cannot occur with this provider, each with the reason, which is printed. */
   notApplicable?: Partial<Record<Behaviour, string>>
 }
 
-/** What the suite allows between a signal and the link's settling. A guard, not a wait. */
+/** How long a promise may take to settle: a safeguard against hanging, which no test waits for. */
 const SETTLE_MS = 15_000
 
-/** The text of each message carries it: a body may show up in no log, report or outcome. */
+/** Part of every message text. A body may appear in no log, report or outcome. */
 const BODY_MARKER = 'body-marker-719355'
 
 const BURST = 200
@@ -100,19 +100,19 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       await settled(link.close(), 'close()')
       await settled(peer.idle(), 'the last connection')
       await peer.close()
-      nothingLeaked(io, fixture.secrets)
+      expectNoLeaks(io, fixture.secrets)
     }
   })
 
-  /** Every test that has an outcome goes through here: it is whole, and it gives nothing away. */
+  /** Checks that an outcome is well-formed and contains no marker. Every outcome of the suite is checked. */
   function checked(outcome: Outcome): Outcome {
     expect(shapeFault(outcome), inspect(outcome)).toBeNull()
     expect(leaks(outcome, fixture.secrets)).toEqual([])
     return outcome
   }
 
-  describe(`${name}: what it declares`, () => {
-    test('key, channels and policy', () => {
+  describe(`${name}: declared properties`, () => {
+    test('has a valid key, known channels and a complete policy', () => {
       expect(provider.key).toMatch(/^[a-z][a-z0-9-]*$/)
       expect(provider.channels.length).toBeGreaterThan(0)
       for (const channel of provider.channels) expect(CHANNELS).toContain(channel)
@@ -122,11 +122,11 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       }
     })
 
-    test('tries until a provider that is away for a minute is back', () => {
-      // The sandbox is never away.
+    test('has a retry policy that outlasts an outage of one minute', () => {
+      // The sandbox has no outages.
       if (provider.key === 'sandbox') return
       const { maxAttempts, backoffMs: firstMs } = provider.policy.retryPolicy
-      // The shortest pauses that may be drawn.
+      // Makes every pause as short as the jitter allows.
       const least = { ...createRandom(), fraction: () => 0 }
       const pauses = Array.from({ length: maxAttempts - 1 }, (_, at) =>
         backoffMs(firstMs, at + 1, least, Number.POSITIVE_INFINITY),
@@ -157,14 +157,14 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       })
     }
 
-    test('a signal that is aborted already: nothing is sent', async () => {
+    test('a send whose signal is already aborted ends in retry or unknown', async () => {
       const { link } = await open('accept')
       const outcome = checked(await settled(link.send(message(), AbortSignal.abort()), 'send()'))
       expect(['retry', 'unknown']).toContain(outcome.kind)
     })
 
     test.skipIf(fixture.notApplicable?.silent !== undefined)(
-      'close() settles what is under way',
+      'close() settles pending submits as unknown',
       async () => {
         const { link, peer } = await open('silent')
         const count = Math.min(link.concurrency, 4)
@@ -178,20 +178,20 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       },
     )
 
-    test('close() twice, and a send after it', async () => {
+    test('close() may be called twice, and a send after it ends in retry', async () => {
       const { link } = await open('accept')
       await settled(Promise.all([link.close(), link.close()]), 'close()')
       expect(checked(await settled(link.send(message(), never()), 'send()')).kind).toBe('retry')
     })
 
-    test('close() before a connection was made', async () => {
+    test('close() resolves when nothing was sent', async () => {
       const { link } = await open('accept')
       await settled(link.close(), 'close()')
     })
   })
 
-  describe(`${name}: many at once`, () => {
-    test(`${BURST} sends in its lane: each is taken, none twice`, async () => {
+  describe(`${name}: concurrency`, () => {
+    test(`${BURST} sends within the concurrency of the link are all accepted, with distinct provider ids`, async () => {
       const { link, peer } = await open('accept')
       expect(link.concurrency).toBeGreaterThanOrEqual(1)
       const outcomes: Outcome[] = []
@@ -205,20 +205,20 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       await settled(peer.submitted(BURST), 'the submits')
     })
 
-    test(`${BURST} sends without a lane: each settles`, async () => {
+    test(`${BURST} sends at once all settle, and at least one is accepted`, async () => {
       const { link } = await open('accept')
       const sends = Array.from({ length: BURST }, (_, nth) => link.send(message(nth), never()))
       const outcomes = await settled(Promise.all(sends), 'the sends')
-      // Beyond its concurrency a link may hold a send or hand it back, but never lose track of it.
+      // Beyond its concurrency a link may queue a send or return it for a retry, but every send must settle.
       for (const outcome of outcomes)
         expect(['accepted', 'retry', 'throttled']).toContain(checked(outcome).kind)
       expect(outcomes.some(one => one.kind === 'accepted')).toBe(true)
     })
   })
 
-  describe(`${name}: what it tells`, () => {
+  describe(`${name}: reports`, () => {
     test.skipIf(fixture.notApplicable?.['refuse-connection'] !== undefined)(
-      'a link that cannot be made is never reported as up',
+      'a link whose connection is refused is reported as down and never as up',
       async () => {
         const { link, io } = await open('refuse-connection')
         checked(await settled(link.send(message(), never()), 'send()'))
@@ -227,7 +227,7 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       },
     )
 
-    test('an operator’s test is a value, for better or worse', async () => {
+    test('test() resolves with ok and a detail, whether the provider is reachable or not', async () => {
       for (const behaviour of ['accept', 'refuse-connection'] as const) {
         if (fixture.notApplicable?.[behaviour] !== undefined) continue
         const { link } = await open(behaviour)
@@ -240,7 +240,7 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
     })
 
     test.skipIf(fixture.notApplicable?.['slow-connect'] !== undefined)(
-      'an operator’s test ends with its signal',
+      'test() resolves with ok false when its signal aborts',
       async () => {
         const { link, peer } = await open('slow-connect')
         if (link.test === undefined) return
@@ -252,13 +252,13 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
       },
     )
 
-    test('an emit that fails brings nobody down', async context => {
+    test('a send still ends in accepted or retry after emit() has failed', async context => {
       const { link, peer, io } = await open('accept', { emitFails: true })
       checked(await settled(link.send(message(1), never()), 'send()'))
       if (peer.inbound === undefined) return context.skip('its far side sends nothing by itself')
       await settled(Promise.all([io.emitted(1), peer.inbound()]), 'emit()')
       const { kind } = checked(await settled(link.send(message(2), never()), 'send()'))
-      // The link may have dropped its session over it, but it answers.
+      // The link may have closed its session because of the failure, but the send settles.
       expect(['accepted', 'retry']).toContain(kind)
     })
   })
@@ -271,7 +271,7 @@ function describeConfig<C>({ provider, config, secrets }: Fixture<C>): void {
   const accepts = (value: unknown) => Compile(provider.config).Check(value)
   const fields = Object.entries(schema.properties ?? {})
 
-  test('takes the valid configuration, and one without what is optional', () => {
+  test('accepts the full configuration, and one with the required fields only', () => {
     expect(accepts(config)).toBe(true)
     const required = schema.required ?? []
     const least = Object.fromEntries(
@@ -280,7 +280,7 @@ function describeConfig<C>({ provider, config, secrets }: Fixture<C>): void {
     expect(accepts(least)).toBe(true)
   })
 
-  test('refuses an unknown field, a missing one, and what is no object', () => {
+  test('rejects an unknown field, a missing required field and a value that is not an object', () => {
     expect(accepts({ ...config, surprise: 1 })).toBe(false)
     for (const key of schema.required ?? []) {
       const { [key]: _, ...rest } = config as Record<string, unknown>
@@ -289,7 +289,7 @@ function describeConfig<C>({ provider, config, secrets }: Fixture<C>): void {
     for (const value of [null, [], 'x', 1, undefined]) expect(accepts(value)).toBe(false)
   })
 
-  test.skipIf(fields.length === 0)('refuses every field of the wrong type', () => {
+  test.skipIf(fields.length === 0)('rejects a value of the wrong type in every field', () => {
     for (const [key, { type }] of fields) {
       const wrong: unknown[] = [null, type === 'object' ? 'x' : { a: 1 }, type === 'array' ? 'x' : [1]]
       if (type !== 'boolean') wrong.push(true)
@@ -300,7 +300,7 @@ function describeConfig<C>({ provider, config, secrets }: Fixture<C>): void {
     }
   })
 
-  test('names fields of its own as secrets, and the markers are inside them', () => {
+  test('declares only fields of its configuration as secrets, and these contain the markers', () => {
     for (const key of provider.secrets) expect(schema.properties).toHaveProperty(key)
     const sealed = JSON.stringify(provider.secrets.map(key => config[key]))
     for (const marker of secrets) {
@@ -310,7 +310,7 @@ function describeConfig<C>({ provider, config, secrets }: Fixture<C>): void {
   })
 }
 
-/** A message on its way out, as the dispatcher would hand it over. */
+/** An outgoing message, as the dispatcher passes it to a link. */
 export function outgoing(nth: number, more: Partial<Outgoing> = {}): Outgoing {
   const messageId = `msg_${String(nth).padStart(26, '0')}`
   return {
@@ -339,10 +339,10 @@ export type ObservedIo = Io & {
   emitted(count: number): Promise<void>
 }
 
-/** What every sender that an account brought along is known by; of the form of a bot's token. */
+/** The secret that the vault returns for every sender of an account. It has the form of a bot token. */
 export const VAULT_SECRET = '424242:vault-secret-marker-90be'
 
-/** What a provider is given, with everything that it says kept. */
+/** The `Io` of a link. It records what the link reports, logs and emits. */
 export function createIo(emitFails = false): ObservedIo {
   const waiting: { count: number; resolve(): void }[] = []
   const reports: LinkState[] = []
@@ -377,12 +377,12 @@ export function createIo(emitFails = false): ObservedIo {
   }
 }
 
-/** A signal that nobody aborts. */
+/** A signal that never aborts. */
 export function never(): AbortSignal {
   return new AbortController().signal
 }
 
-/** The value of a promise that must settle soon; fails, instead of hanging, where it does not. */
+/** Awaits a promise that must settle within `SETTLE_MS`. Fails instead of hanging. */
 export async function settled<T>(work: Promise<T>, what: string): Promise<T> {
   const inTime = await withinMs(
     systemClock,
@@ -396,7 +396,7 @@ export async function settled<T>(work: Promise<T>, what: string): Promise<T> {
   return work
 }
 
-/** What is wrong with an outcome's form, or null. */
+/** What is malformed in an outcome, or null. */
 function shapeFault(outcome: Outcome): string | null {
   const texts = Object.entries(outcome).filter(
     ([, value]) => typeof value === 'string' && value.length > 1_000,
@@ -416,21 +416,21 @@ function shapeFault(outcome: Outcome): string | null {
   }
 }
 
-function nothingLeaked(io: ObservedIo, secrets: readonly string[]): void {
+function expectNoLeaks(io: ObservedIo, secrets: readonly string[]): void {
   expect(leaks(io.logged, secrets)).toEqual([])
   expect(leaks(io.reports, secrets)).toEqual([])
 }
 
-/** The markers that show up in a value, plainly or in base64, however deep. */
+/** The markers that appear in a value at any depth, in plain text or encoded. */
 function leaks(value: unknown, secrets: readonly string[]): string[] {
   const shown = inspect(value, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: true })
   return [...secrets, VAULT_SECRET, BODY_MARKER].filter(marker =>
-    spellings(marker).some(one => shown.includes(one)),
+    encodingsOf(marker).some(one => shown.includes(one)),
   )
 }
 
-/** Base64 shifts with what stands in front; the middle of each shift is enough to find it. */
-function spellings(marker: string): string[] {
+/** The encodings of a marker. Base64 depends on the offset, so the middle part of each of the three offsets is here. */
+function encodingsOf(marker: string): string[] {
   const shifted = ['', 'x', 'xx'].map(before =>
     Buffer.from(before + marker)
       .toString('base64')

@@ -48,25 +48,25 @@ test.each([
     { name: null, phones: ['+44 20 7946 0002'], emails: [] },
   ],
   ['that is none', 'FN\nTEL;x="y:1\n:\nTELEX:1\nFN:', { name: null, phones: [], emails: [] }],
-])('a card %s', (_, text, read) => {
+])('reads a vCard %s', (_, text, read) => {
   expect(readVcard(text, null)).toEqual({ id: null, ...read })
 })
 
-test('a name that is known otherwise is kept', () => {
+test('a name from elsewhere takes precedence over the name in the vCard', () => {
   expect(readVcard(vcard('FN:Somebody'), 'Ada').name).toBe('Ada')
 })
 
-test('a card of any length is read at once', () => {
+test('a very long vCard is read', () => {
   const long = `TEL${';a="b"'.repeat(20_000)}\n${'\n '.repeat(200_000)}`
   expect(readVcard(long, null)).toEqual({ id: null, name: null, phones: [], emails: [] })
 })
 
 test.each([
   ['07700 900123', '447700900123', '+447700900123'],
-  // In some countries WhatsApp goes by another number than everybody else does.
+  // In some countries the WhatsApp id differs from the phone number.
   ['+55 11 91234-5678', '551112345678', '+55 11 91234-5678'],
   ['07700 900123', 'US.1349', '07700 900123'],
   ['07700 900123', null, '07700 900123'],
-])('%s, known as %s, is %s', (written, waId, number) => {
+])('the written number %s with the WhatsApp id %s becomes %s', (written, waId, number) => {
   expect(numberOf(written, waId)).toBe(number)
 })

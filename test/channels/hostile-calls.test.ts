@@ -7,9 +7,9 @@ import { readCall } from '../../src/channels/whatsapp-cloud/webhooks.ts'
 import { event, messagesChange, posted, signed } from './whatsapp-cloud/calls.ts'
 import { APP_SECRET, BUSINESS_ACCOUNT_ID, PHONE_NUMBER_ID, VERIFY_TOKEN } from './whatsapp-cloud.exchange.ts'
 
-/** Whoever calls may say anything: what cannot be read is no reason to fail, least of all before it is known who calls. */
+/** A webhook call may contain anything. An unreadable one must not make its reader throw, least of all before it is authenticated. */
 
-/** Names that mean something to a reader, and those by which a value becomes a text, or does not. */
+/** Names of fields that are read, and of members that affect the conversion of an object to a string. */
 const NAME = fc.constantFrom(
   ...[
     'id',
@@ -44,7 +44,7 @@ const LEAF = fc.constantFrom(
 const { said } = fc.letrec(tie => ({
   said: fc.oneof({ maxDepth: 5 }, LEAF, tie('list'), tie('object')),
   list: fc.array(tie('said'), { maxLength: 3 }),
-  // By way of JSON: `__proto__` is a member like any other there.
+  // From JSON, in which `__proto__` is an ordinary member.
   object: fc
     .array(fc.tuple(NAME, tie('said')), { maxLength: 6 })
     .map(members =>
@@ -62,7 +62,7 @@ const WHATSAPP = {
 }
 const token = (body: unknown) => ({ ...posted(JSON.stringify(body)), query: 't=token' })
 
-describe('no call makes its reader throw', () => {
+describe('a webhook call with arbitrary content does not make its reader throw', () => {
   test('of Vonage', () => {
     fc.assert(
       fc.property(object, body => {
@@ -104,18 +104,18 @@ describe('no call makes its reader throw', () => {
   })
 })
 
-describe('what no text can be made of', () => {
+describe('a value that cannot be converted to a string', () => {
   const proof = { secret: 'secret', method: 'md5hash' } as const
 
   test.each([
     ['an object that hides how', '{"messageId":{"toString":1,"valueOf":1}}'],
     ['a list without a bottom', `{"messageId":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ])('%s, is no field of a call', (_, body) => {
+  ])('%s, is not read as a field of a call', (_, body) => {
     expect(readReceipt(posted(body), proof).kind).toBe('unauthorized')
     expect(readReceipt({ ...posted(body), query: 't=token' }, { token: 'token' }).kind).toBe('malformed')
   })
 
-  test('a membership by a name that every object has is none', () => {
+  test('a Telegram membership is ignored when its status is the name of a member of every object', () => {
     const member = (status: unknown) => ({ chat: { id: 5, type: 'private' }, new_chat_member: { status } })
     expect(readUpdate({ update_id: 1, my_chat_member: member('constructor') })).toMatchObject({ what: null })
     expect(readUpdate({ update_id: 1, my_chat_member: member({ toString: 1 }) })).toMatchObject({

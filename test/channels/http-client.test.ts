@@ -24,8 +24,8 @@ function clientOf(peer: HttpPeer, { connections = 1, tlsCa, clock = createFakeCl
 const POST = { method: 'POST', path: '/', headers: {}, body: 'x' } as const
 const OK: PeerAct = { status: 200, body: 'ok' }
 
-describe('what is known of a request', () => {
-  test('a request that waited for a connection is out once it has one, whatever the connect deadline', async () => {
+describe('the result of a request', () => {
+  test('is lost when the signal aborts after the request was written, even after the connect deadline', async () => {
     const clock = createFakeClock()
     const peer = await startHttpPeer((_, nth) => (nth === 1 ? OK : 'silent'))
     const client = clientOf(peer, { clock })
@@ -40,7 +40,7 @@ describe('what is known of a request', () => {
     expect(await settled(second, 'the second')).toEqual({ kind: 'lost', code: 'ABORTED' })
   })
 
-  test('a request that still waits for a connection never left', async () => {
+  test('is unsent when the signal aborts while the request waits for a connection', async () => {
     const peer = await startHttpPeer(() => 'silent')
     const client = clientOf(peer)
     const stop = new AbortController()
@@ -55,7 +55,7 @@ describe('what is known of a request', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
-  test('what HTTP cannot carry never left', async () => {
+  test('is unsent when a header is invalid in HTTP', async () => {
     const peer = await startHttpPeer(() => OK)
     const client = clientOf(peer)
     const headers = { 'X-Key': 'a\nb' }
@@ -66,7 +66,7 @@ describe('what is known of a request', () => {
     expect(peer.requests).toHaveLength(0)
   })
 
-  test('a TLS that never gets done is given up after 5 s, and nothing left', async () => {
+  test('is unsent when the TLS handshake is not done within 5 s', async () => {
     const clock = createFakeClock()
     const peer = await startMutePeer()
     const exchange = clientOf(peer, { clock }).exchange(POST, never())
@@ -75,7 +75,7 @@ describe('what is known of a request', () => {
     expect(await settled(exchange, 'exchange()')).toEqual({ kind: 'unsent', code: 'CONNECT_TIMEOUT' })
   })
 
-  test('a standing connection has no connect deadline', async () => {
+  test('is not limited by the connect deadline once the connection is established', async () => {
     const clock = createFakeClock()
     const peer = await startHttpPeer(() => 'silent')
     const exchange = clientOf(peer, { clock }).exchange(POST, never())
@@ -103,7 +103,7 @@ describe('what is known of a request', () => {
       { status: 200, headers: { 'X-Long': 'x'.repeat(20_000) } },
       'HPE_HEADER_OVERFLOW',
     ],
-  ])('%s: lost', async (_, act, code) => {
+  ])('is lost after %s', async (_, act, code) => {
     const peer = await startHttpPeer(() => act)
     expect(await settled(clientOf(peer).exchange(POST, never()), 'exchange()')).toEqual({
       kind: 'lost',
@@ -113,7 +113,7 @@ describe('what is known of a request', () => {
 })
 
 describe('connections', () => {
-  test('are kept, and not more than allowed', async () => {
+  test('never exceed the configured number', async () => {
     const peer = await startHttpPeer(() => OK)
     const client = clientOf(peer, { connections: 3 })
     const all = Array.from({ length: 50 }, () => client.exchange(POST, never()))
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect(peer.connections()).toBeLessThanOrEqual(3)
   })
 
-  test('over TLS, with an authority that is trusted', async () => {
+  test('over TLS with a trusted CA are established and reused', async () => {
     const certificate = createCertificate(['127.0.0.1'])
     const peer = await startHttpPeer(() => OK, certificate)
     const trusting = clientOf(peer, { tlsCa: certificate.cert })
@@ -131,14 +131,14 @@ describe('connections', () => {
     expect(peer.connections()).toBe(1)
   })
 
-  test('over TLS, with one that nobody vouches for: nothing left', async () => {
+  test('over TLS with an untrusted certificate send nothing', async () => {
     const peer = await startHttpPeer(() => OK, createCertificate(['127.0.0.1']))
     const exchange = await settled(clientOf(peer).exchange(POST, never()), 'exchange()')
     expect(exchange).toEqual({ kind: 'unsent', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
     expect(peer.requests).toHaveLength(0)
   })
 
-  test('to a name that the certificate does not have: nothing left', async () => {
+  test('over TLS with a certificate for another name send nothing', async () => {
     const certificate = createCertificate(['192.0.2.1'])
     const peer = await startHttpPeer(() => OK, certificate)
     const client = clientOf(peer, { tlsCa: certificate.cert })

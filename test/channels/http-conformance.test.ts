@@ -49,7 +49,7 @@ describeProvider('http-sms', {
   provider: httpSmsFixture.provider,
   config: {
     ...exampleGateway(URL),
-    // Without what is optional there are no secrets to name.
+    // The suite also checks the required fields alone, so the request must not use a secret.
     request: { url: `${URL}/send`, query: { to: '{{to}}' } },
     tlsCa: '-----BEGIN CERTIFICATE-----',
     ...LANE,
@@ -64,16 +64,16 @@ describeProvider('whatsapp-cloud', {
   config: { ...whatsAppCloudFixture.configFor(URL), appId: '584544743160774', ...LANE },
   secrets: [ACCESS_TOKEN, APP_SECRET, VERIFY_TOKEN],
   open: (behaviour, io) => openFixture(whatsAppCloudFixture, behaviour, io),
-  // To as many recipients: one alone would soon have to wait.
+  // Each message has its own recipient, because a single one would soon be throttled.
   message: nth => ({ channel: 'official_chatapp', to: `+1650555${String(nth).padStart(4, '0')}` }),
 })
 
 describeProvider('telegram', {
   provider: telegramFixture.provider,
   config: { ...telegramFixture.configFor(URL), ...LANE },
-  // Its secrets are its bots', and in the vault.
+  // Its only secrets are the tokens of the bots, which are in the vault.
   secrets: [],
   open: (behaviour, io) => openFixture(telegramFixture, behaviour, io),
-  // To as many chats: one alone would have to rest with the first throttle.
+  // Each message has its own chat, because a single one would be paused by the first throttle.
   message: nth => ({ ...TO_A_CHAT, to: String(100_000 + nth) }),
 })

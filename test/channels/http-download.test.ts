@@ -6,7 +6,7 @@ import { FileUnavailable } from '../../src/channels/provider.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { listen } from '../support/loopback.ts'
 
-test('an answer that would speak another protocol brings no file, and is not waited for', async () => {
+test('a response that switches protocols makes the file unavailable', async () => {
   const switching = createServer(socket => {
     socket.on('error', () => {})
     socket.once('data', () =>
@@ -21,16 +21,16 @@ test('an answer that would speak another protocol brings no file, and is not wai
   await closed
 })
 
-test('a connection that does not come to stand in time is told as that', async () => {
+test('a connection that is not established in time fails with CONNECT_TIMEOUT', async () => {
   const silent = createServer(socket => socket.on('error', () => {}).resume())
   const url = new URL(`https://127.0.0.1:${await listen(silent)}/`)
   const clock = createFakeClock()
   const reached = once(silent, 'connection')
   const opening = openDownload({ url, headers: {}, clock }, new AbortController().signal)
-  const told = expect(opening).rejects.toThrow('the provider was not reached (CONNECT_TIMEOUT)')
+  const rejection = expect(opening).rejects.toThrow('the provider was not reached (CONNECT_TIMEOUT)')
   await reached
   await clock.advance(5_000)
-  await told
+  await rejection
   const closed = once(silent, 'close')
   silent.close()
   await closed

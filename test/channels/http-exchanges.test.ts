@@ -30,7 +30,7 @@ function describeExchanges<C>(
   fixture: HttpFixture<C>,
   exchanges: readonly Exchange<C>[],
 ): void {
-  describe(`${name}: what is asked, and what the answer means`, () => {
+  describe(`${name}: requests, and the outcomes of their responses`, () => {
     test.each(exchanges.map(exchange => [exchange.name, exchange] as const))('%s', async (_, exchange) => {
       const peer = await startHttpPeer(() => exchange.answer)
       const io = createIo()
@@ -41,13 +41,13 @@ function describeExchanges<C>(
       expect(outcome).toMatchObject(exchange.outcome)
       if (exchange.link) expect(io.reports.at(-1)?.state).toBe(exchange.link)
       if (exchange.request) compare(peer.requests, exchange.request)
-      // Whatever came of it, it was asked once.
+      // Whatever the outcome, there is one request at most.
       expect(peer.requests.length).toBeLessThanOrEqual(1)
     })
   })
 }
 
-/** `BASE` in a configuration of the table is where the peer turned out to listen. */
+/** Replaces `BASE` in a configuration of the table by the URL of the peer. */
 function configOf<C>(fixture: HttpFixture<C>, exchange: Exchange<C>, url: string): C {
   const config = { ...fixture.configFor(url), ...exchange.config }
   return JSON.parse(JSON.stringify(config).replaceAll('"BASE', `"${url}`)) as C

@@ -8,26 +8,26 @@ import {
 } from '../support/http-peer.ts'
 import type { Behaviour } from './conformance.ts'
 
-/** A provider over HTTP as its tests see it: how to reach it, and what the real one would say. */
+/** A provider over HTTP, as its tests need it: a configuration, and the responses of the real API. */
 export type HttpFixture<C> = {
   provider: Provider<C>
   /** Valid, with every field that a test may need. */
   configFor(baseUrl: string): C
-  /** The real one's answer to the nth message. */
+  /** The response of the real API to the nth message. */
   taken(nth: number): { status: number; body: string }
   refused: PeerAct
   throttled: PeerAct
   notNow: PeerAct
-  /** Its answer to the operator's test. */
+  /** The response to `test()` of the link. */
   tested: PeerAct
 }
 
-/** One line of a provider's exchange table. */
+/** One row of a provider's table of exchanges. */
 export type Exchange<C> = {
   name: string
   config?: Partial<C>
   message?: Partial<Outgoing>
-  /** What must have been asked; only what is named is compared. */
+  /** The expected request. Only the fields given here are compared. */
   request?: {
     method?: string
     path?: string
@@ -38,13 +38,13 @@ export type Exchange<C> = {
   }
   answer: PeerAct
   outcome: Partial<Outcome>
-  /** What the link reports then. */
+  /** The state that the link reports afterwards. */
   link?: 'up' | 'down'
 }
 
 export const SMS: Partial<Outgoing> = { channel: 'int_sms', to: '+447700900123', from: 'Acme' }
 
-/** Opens a link to a far side that shows one of the behaviours of the conformance suite. */
+/** Opens a link to a peer that simulates one of the behaviours of the conformance suite. */
 export async function openFixture<C>(
   fixture: HttpFixture<C>,
   behaviour: Behaviour,

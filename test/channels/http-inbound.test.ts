@@ -45,7 +45,7 @@ describe('twilio', () => {
     return call({ headers: { ...FORM, 'x-twilio-signature': signature }, body: form(fields) })
   }
 
-  test('a message is taken, and nothing is said back to whoever wrote it', () => {
+  test('a message is accepted with an empty reply, so that its sender gets no message back', () => {
     expect(readCallback(signed(FIELDS), '12345')).toEqual({
       kind: 'taken',
       inbound: [
@@ -55,7 +55,7 @@ describe('twilio', () => {
     })
   })
 
-  test('a message need not say that it is one: Twilio does not promise its SmsStatus', () => {
+  test('a message is read without SmsStatus, which Twilio does not guarantee', () => {
     const { SmsStatus: _, ...fields } = FIELDS
     expect(readCallback(signed(fields), '12345')).toMatchObject({
       inbound: [{ kind: 'message', eventId: 'SM1', text: FIELDS.Body }],
@@ -64,7 +64,7 @@ describe('twilio', () => {
     expect(readCallback(told, '12345')).toMatchObject({ inbound: [{ kind: 'receipt', providerId: 'SM1' }] })
   })
 
-  test('files of an MMS are described', () => {
+  test('the files of an MMS are described', () => {
     const mms = {
       ...FIELDS,
       NumMedia: '2',
@@ -89,13 +89,13 @@ describe('twilio', () => {
     }
   })
 
-  test('an empty one is one, and one of another channel is none', () => {
+  test('an empty message is read, and one of another channel is ignored', () => {
     expect(readCallback(signed({ ...FIELDS, Body: '' }), '12345')).toMatchObject({ inbound: [{ text: '' }] })
     const other = { ...FIELDS, From: 'whatsapp:+447700900123' }
     expect(readCallback(signed(other), '12345')).toMatchObject({ kind: 'taken', inbound: [] })
   })
 
-  test('without its signature it is nobody’s', () => {
+  test('a message without a valid signature is unauthorized', () => {
     expect(readCallback(signed(FIELDS, 'other'), '12345').kind).toBe('unauthorized')
     expect(readCallback(call({ headers: FORM, body: form(FIELDS) }), '12345').kind).toBe('unauthorized')
   })
@@ -120,7 +120,7 @@ describe('vonage', () => {
     atMs: Date.UTC(2026, 0, 31, 12),
   }
 
-  test('a message by GET, as a form and as JSON, by its token', () => {
+  test('a message by GET, as a form or as JSON is read when the call has the token', () => {
     const proof = { token: 'tok' }
     const ways = [
       call({ method: 'GET', query: `t=tok&${form(FIELDS)}` }),
@@ -133,7 +133,7 @@ describe('vonage', () => {
     )
   })
 
-  test('a message by its signature', () => {
+  test('a message is read with a valid signature, and unauthorized when it was changed', () => {
     const text = Object.keys(FIELDS)
       .sort()
       .map(name => `&${name}=${FIELDS[name as keyof typeof FIELDS].replace(/[&=]/g, '_')}`)
@@ -153,7 +153,7 @@ describe('vonage', () => {
     ],
     [{ concat: 'true', 'concat-ref': '7', 'concat-total': 'x', 'concat-part': '1' }, undefined],
     [{ concat: 'false' }, undefined],
-  ])('a part: %j', (fields, part) => {
+  ])('a message with the fields %j has the part that they describe', (fields, part) => {
     const answer = readReceipt(call({ method: 'GET', query: `t=tok&${form({ ...FIELDS, ...fields })}` }), {
       token: 'tok',
     })
@@ -162,14 +162,14 @@ describe('vonage', () => {
     expect(message?.kind === 'message' && message.part).toEqual(part)
   })
 
-  test('a binary one, which nobody can read, is acknowledged and dropped, so that it is not told for a day', () => {
+  test('a binary message is acknowledged and dropped, so that Vonage does not repeat it for a day', () => {
     const { text: _, keyword: __, ...rest } = FIELDS
     const binary = { ...rest, type: 'binary', data: '00DEADBEEF', udh: '060504158a158a' }
     const answer = readReceipt(call({ method: 'GET', query: `t=tok&${form(binary)}` }), { token: 'tok' })
     expect(answer).toEqual({ kind: 'taken', inbound: [] })
   })
 
-  test('one without a text is no message', () => {
+  test('a message without a text is malformed', () => {
     const { text: _, ...binary } = FIELDS
     expect(readReceipt(call({ method: 'GET', query: `t=tok&${form(binary)}` }), { token: 'tok' }).kind).toBe(
       'malformed',
@@ -191,7 +191,7 @@ describe('infobip', () => {
   const body = (...results: unknown[]) =>
     JSON.stringify({ results, messageCount: results.length, pendingMessageCount: 0 })
 
-  test('messages and reports may come in one call; what is neither is passed over', () => {
+  test('messages and reports of one call are read, and other entries are skipped', () => {
     const report = { messageId: 'm-1', status: { groupId: 3, id: 5 } }
     const answer = readReports(
       call({ query: 't=tok', body: body(RESULT, report, { ...RESULT, text: 7 }, null) }),
@@ -215,7 +215,7 @@ describe('infobip', () => {
   })
 })
 
-describe('a gateway known by a template', () => {
+describe('a gateway of the provider http-sms', () => {
   const FORM_OF: MessageForm = {
     format: 'query',
     id: 'i',
@@ -231,7 +231,7 @@ describe('a gateway known by a template', () => {
   const read = (request: InboundRequest, how: MessageForm = FORM_OF) =>
     readMessages(request, how, {}, 'tok', () => 'spare')
 
-  test('a message in a query, answered in the gateway’s words', () => {
+  test('a message in a query is read, and the configured reply is returned', () => {
     const request = call({ method: 'GET', query: QUERY })
     expect(isInboundCall(request)).toBe(true)
     expect(read(request)).toEqual({
@@ -250,7 +250,7 @@ describe('a gateway known by a template', () => {
     })
   })
 
-  test('messages in JSON; without an id each is another one, and what is none is passed over', () => {
+  test('messages in JSON are read with a generated id, and invalid entries are skipped', () => {
     const how: MessageForm = {
       format: 'json',
       items: 'mo',
@@ -266,11 +266,11 @@ describe('a gateway known by a template', () => {
     })
   })
 
-  test('without proof it is nobody’s', () => {
+  test('a message without the token is unauthorized', () => {
     expect(read(call({ method: 'GET', query: QUERY.replace('t=tok', 't=no') })).kind).toBe('unauthorized')
   })
 
-  test('receipts and messages come to one address', async () => {
+  test('receipts and messages are received at one URL', async () => {
     const gateway = exampleGateway('http://127.0.0.1:9')
     const both = await httpSmsProvider.open({ ...gateway, inbound: FORM_OF }, createIo())
     const query = QUERY.replace('t=tok', `t=${createIo().receiptToken}`)

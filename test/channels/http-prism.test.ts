@@ -9,7 +9,7 @@ import { type HttpFixture, SMS } from './http-fixture.ts'
 import { twilioFixture } from './twilio.exchange.ts'
 import { vonageFixture } from './vonage.exchange.ts'
 
-/** The mock server over the providers' own OpenAPI; not in the lock for its size; .ci/run brings it. */
+/** The mock server for the providers' own OpenAPI documents. It is not in the lock file because of its size; .ci/run installs it. */
 const PRISM =
   'npm install --ignore-scripts --prefix <dir> @stoplight/prism-cli@5.16.0, with <dir>/node_modules/.bin on the PATH'
 
@@ -18,8 +18,8 @@ type Prism = { url: string; stop(): Promise<void> }
 const hasPrism = await canRun('prism')
 if (!hasPrism) console.warn(`!!! Prism is not on the PATH, its tests are SKIPPED: ${PRISM}`)
 
-describe.skipIf(!hasPrism)('against Prism, which refuses what the OpenAPI does not allow', () => {
-  // Twilio's schemas have patterns and no examples: made-up values fit them, fixed words do not.
+describe.skipIf(!hasPrism)('against Prism, which refuses requests that violate the OpenAPI document', () => {
+  // Twilio's schemas have patterns and no examples: generated values match them, static ones do not.
   describeOpenApi('twilio', twilioFixture, twilioFixture.configFor, ['--dynamic', '--seed', 'posthorn'])
   describeOpenApi('vonage', vonageFixture, vonageFixture.configFor)
 })
@@ -37,21 +37,21 @@ function describeOpenApi<C>(
     }, 60_000)
     afterAll(() => prism.stop())
 
-    test('our request is allowed, and its answer is understood', async () => {
+    test('a send is accepted with the provider id of the response', async () => {
       for (const text of ['Hello', 'Привет 👋', 'x'.repeat(400)]) {
         const outcome = await sendTo(provider, configFor(prism.url), text)
         expect(outcome).toMatchObject({ kind: 'accepted', providerId: expect.stringMatching(/^\w+$/) })
       }
     })
 
-    test('a request that breaks the OpenAPI is refused: the mock does look', async () => {
+    test('a request that violates the document is rejected, so Prism does validate', async () => {
       const outcome = await sendTo(provider, brokenOf(configFor(prism.url)), 'Hello')
       expect(outcome).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
     })
   })
 }
 
-/** Credentials of a form that the OpenAPI does not know. */
+/** A configuration with credentials whose form violates the OpenAPI document. */
 function brokenOf<C>(config: C): C {
   return { ...config, accountSid: 'XX1', apiKey: 'much-too-long-for-a-key' }
 }
@@ -84,12 +84,12 @@ async function startPrism(document: URL, options: readonly string[]): Promise<Pr
   }
 }
 
-/** It names the port that it got in its last line of starting. */
+/** The URL, which the last line of Prism's start-up output names. */
 async function listeningOf(child: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: child.stdout! })) {
     const url = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line)?.[1]
     if (url !== undefined) {
-      // It goes on to log every request, and would stop at a full pipe.
+      // Prism logs every request, and would block on a full pipe.
       child.stdout!.resume()
       return url
     }

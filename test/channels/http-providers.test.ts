@@ -37,7 +37,7 @@ async function start<C>(
   }
 }
 
-describe('a template that can never be filled is refused when it is given', () => {
+describe('an http-sms configuration that cannot work is rejected', () => {
   const { request, ...rest } = exampleGateway('https://gateway.example.com')
   const accepts = Compile(httpSmsConfig)
 
@@ -61,7 +61,7 @@ describe('a template that can never be filled is refused when it is given', () =
     ['an expression that is none', { answer: { format: 'text', id: '(' } }, 'answer.id'],
     ['neither an id nor a status', { answer: { format: 'text', error: 'x' } }, 'answer.id'],
     ['a proof without its secret', { secrets: { token: 'x' } }, 'receipts.proof'],
-  ])('%s', (_, change, words) => {
+  ])('because of %s', (_, change, words) => {
     const config = { request, ...rest, ...change }
     expect(accepts.Check(config)).toBe(false)
     expect(
@@ -76,18 +76,18 @@ describe('a template that can never be filled is refused when it is given', () =
     ['a user in the address', 'https://user:pw@gateway.example.com/'],
     ['another scheme', 'file:///etc/passwd'],
     ['a fragment', 'https://gateway.example.com/#a'],
-  ])('%s', (_, url) => {
+  ])('because its URL has %s', (_, url) => {
     expect(accepts.Check({ ...rest, request: { ...request, url } })).toBe(false)
   })
 })
 
-test('the examples of the guide are taken', () => {
+test('the examples of the http-sms guide are valid configurations', () => {
   const guide = readFileSync(new URL('../../docs/providers-http-sms.md', import.meta.url), 'utf8')
   const examples = [...guide.matchAll(/^```json\n(.*?)^```/gms)].map(match => JSON.parse(match[1]!) as object)
   expect(examples).toHaveLength(4)
   const whole = examples.find(example => 'request' in example)
   for (const example of examples) {
-    // One shows a part of a configuration.
+    // One example shows only a part of a configuration.
     const config = 'request' in example ? example : { ...whole, ...example }
     expect(Value.Errors(httpSmsConfig, config)).toEqual([])
   }
@@ -99,7 +99,7 @@ describe.each<[string, HttpFixture<unknown>]>([
   ['infobip', infobipFixture as unknown as HttpFixture<unknown>],
   ['http-sms', httpSmsFixture as unknown as HttpFixture<unknown>],
 ])('%s', (name, fixture) => {
-  test('no SMS can be made of it: nothing is asked', async () => {
+  test('rejects a message with a file or without text, and makes no request', async () => {
     const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth))
     const file = {
       type: 'image',
@@ -112,7 +112,7 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(peer.requests).toHaveLength(0)
   })
 
-  test('a request that did not come whole, or too early, was not taken: it is sent again', async () => {
+  test('HTTP 408, 421 and 425 end in retry', async () => {
     const statuses = [408, 421, 425]
     const acts = statuses.map(status => ({ status, body: '<html>' }))
     const { send } = await start(fixture.provider, fixture.configFor, nth => acts[nth - 1]!)
@@ -122,7 +122,7 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(fixture.provider.explain!('HTTP 408')).toContain('whole')
   })
 
-  test('nobody can reach us: no receipts are requested, which is logged once', async () => {
+  test('without a receipt URL no receipts are requested, which is logged once', async () => {
     const io = { ...createIo(), receiptUrl: null }
     const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth), io)
     for (let nth = 0; nth < 3; nth++) expect((await send()).kind).toBe('accepted')
@@ -131,7 +131,7 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(JSON.stringify(io.logged)).toContain(`${name}: no delivery receipts`)
   })
 
-  test('health is told when it changes, and only then', async () => {
+  test('the state of the link is reported only when it changes', async () => {
     const io = createIo()
     const acts = [fixture.taken(1), fixture.taken(2), { status: 401 }, { status: 401 }, fixture.taken(5)]
     const { send } = await start(fixture.provider, fixture.configFor, nth => acts[nth - 1]!, io)
@@ -139,7 +139,7 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(io.reports.map(each => each.state)).toEqual(['connecting', 'up', 'down', 'up'])
   })
 
-  test('explains codes, and knows those that are none', () => {
+  test('explains codes, and returns null for unknown ones', () => {
     const explain = fixture.provider.explain!
     expect(explain('HTTP 401')).toBe('The provider refuses our credentials.')
     expect(explain('HTTP 503')).toContain('does not say whether')
@@ -148,7 +148,7 @@ describe.each<[string, HttpFixture<unknown>]>([
   })
 })
 
-test('each explains its own codes', () => {
+test('each provider explains its own codes', () => {
   expect(twilioFixture.provider.explain!('21610')).toContain('unsubscribed')
   expect(twilioFixture.provider.explain!('30003')).toContain('handset')
   expect(vonageFixture.provider.explain!('9')).toContain('credit')
@@ -157,7 +157,7 @@ test('each explains its own codes', () => {
   expect(infobipFixture.provider.explain!('EC_ABSENT_SUBSCRIBER')).toContain('handset')
 })
 
-describe('infobip: an attempt without an answer is looked up', () => {
+describe('infobip: the look-up of an attempt without a response', () => {
   const ATTEMPT = 'msg_00000000000000000000000001.1'
   const log = (...results: unknown[]): PeerAct => ({ status: 200, body: JSON.stringify({ results }) })
 
@@ -188,7 +188,7 @@ describe('infobip: an attempt without an answer is looked up', () => {
   })
 })
 
-test('credentials that are sent unencrypted to another machine are warned of', async () => {
+test('a warning is logged when credentials are sent unencrypted to another host', async () => {
   const io = createIo()
   const link = await twilioFixture.provider.open(twilioFixture.configFor('http://gateway.example.com'), io)
   await link.close()

@@ -50,7 +50,7 @@ describe('twilio', () => {
   const signed = (fields: Record<string, string>, url = URL_BASE) =>
     call({ url, headers: { ...FORM, 'x-twilio-signature': sign(url, fields) }, body: form(fields) })
 
-  test('the example of its own documentation is signed; of another token it is not', () => {
+  test('verifies the signature of the documentation’s example, and refuses it with another token', () => {
     const example = call({
       url: 'https://mycompany.com/myapp.php?foo=1&bar=2',
       query: 'foo=1&bar=2',
@@ -63,7 +63,7 @@ describe('twilio', () => {
         To: '+18005551212',
       }),
     })
-    // It is of a call, so it names no message: but that is found only behind the signature.
+    // The example is a voice call without a message id, which is found only after the signature is verified.
     expect(readCallback(example, '12345').kind).toBe('malformed')
     expect(readCallback(example, '12346').kind).toBe('unauthorized')
   })
@@ -78,12 +78,12 @@ describe('twilio', () => {
     ['failed', ['undelivered']],
     ['received', []],
     ['toString', []],
-  ])('%s', (said, statuses) => {
-    const answer = readCallback(signed({ ...STATUS, MessageStatus: said }), TOKEN)
+  ])('a callback with the status %s', (reported, statuses) => {
+    const answer = readCallback(signed({ ...STATUS, MessageStatus: reported }), TOKEN)
     expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)
   })
 
-  test('why it did not arrive', () => {
+  test('the error code is kept as the provider code', () => {
     const failed = readCallback(
       signed({ ...STATUS, MessageStatus: 'undelivered', ErrorCode: '30003' }),
       TOKEN,
@@ -93,14 +93,14 @@ describe('twilio', () => {
     ])
   })
 
-  test('an opt-out that shows later', () => {
+  test('the error 21610 is reported as an opt-out', () => {
     const failed = readCallback(signed({ ...STATUS, MessageStatus: 'failed', ErrorCode: '21610' }), TOKEN)
     expect(receipts(failed)).toMatchObject([
       { status: 'undelivered', reject: 'RECIPIENT_REJECTED', optedOut: true, providerCode: '21610' },
     ])
   })
 
-  test('our attempt is read from the address, which is signed with it', () => {
+  test('the attempt id is read from the callback URL, which the signature covers', () => {
     const url = `${URL_BASE}?attempt=msg_1.1`
     const asked = { ...signed(STATUS, url), query: 'attempt=msg_1.1' }
     expect(receipts(readCallback(asked, TOKEN))).toMatchObject([{ providerId: 'SM1', attemptId: 'msg_1.1' }])
@@ -108,7 +108,7 @@ describe('twilio', () => {
     expect(readCallback(moved, TOKEN).kind).toBe('unauthorized')
   })
 
-  test('a standard port counts like none', () => {
+  test('the standard port in the URL is equivalent to no port', () => {
     const withPort = URL_BASE.replace('.org', '.org:443')
     const headers = { ...FORM, 'x-twilio-signature': sign(withPort, STATUS) }
     expect(readCallback(call({ headers, body: form(STATUS) }), TOKEN).kind).toBe('taken')
@@ -118,12 +118,12 @@ describe('twilio', () => {
     )
   })
 
-  test('a body that is no form is not what the signature is of', () => {
+  test('a form body with another content type is unauthorized', () => {
     const headers = { ...JSON_TYPE, 'x-twilio-signature': sign(URL_BASE, {}) }
     expect(readCallback(call({ headers, body: form(STATUS) }), TOKEN).kind).toBe('unauthorized')
   })
 
-  test('by GET the query is signed with the address', () => {
+  test('the signature of a GET request covers the query', () => {
     const url = `${URL_BASE}?${form(STATUS)}`
     const headers = { 'x-twilio-signature': sign(url, {}) }
     const asked = call({ method: 'GET', url, query: form(STATUS), headers })
@@ -147,7 +147,7 @@ describe('twilio', () => {
       'a body of another type beside the signed form',
       request => ({ ...request, headers: { ...request.headers, ...JSON_TYPE } }),
     ],
-  ])('%s: not Twilio’s', (_, change) => {
+  ])('unauthorized: %s', (_, change) => {
     expect(readCallback(change(signed(STATUS)), TOKEN).kind).toBe('unauthorized')
   })
 })
@@ -172,20 +172,23 @@ describe('vonage', () => {
       'sha512',
       '812a18f76680fa0fe1b8bd9ee1625466ceb1bd96242e4d050d2cfd9a7b40166c63ed26ec9702168781b6edcf1633db8ff95af9341701004eec3fcf9550572ee8',
     ],
-  ])('the %s of its own library’s test, in either case', (method, sig) => {
-    const asked = call({ method: 'GET', query: form({ a: '1', b: '2', timestamp: '1461605396', sig }) })
-    // It names no message; but that is found only behind the signature.
-    expect(readReceipt(asked, { secret: 'secret', method }).kind).toBe('malformed')
-    expect(readReceipt(asked, { secret: 'Secret', method }).kind).toBe('unauthorized')
-  })
+  ])(
+    'verifies the %s signature of the test in Vonage’s own library, in upper or lower case',
+    (method, sig) => {
+      const asked = call({ method: 'GET', query: form({ a: '1', b: '2', timestamp: '1461605396', sig }) })
+      // The example has no message id, which is found only after the signature is verified.
+      expect(readReceipt(asked, { secret: 'secret', method }).kind).toBe('malformed')
+      expect(readReceipt(asked, { secret: 'Secret', method }).kind).toBe('unauthorized')
+    },
+  )
 
-  test('our attempt is what was handed over as the reference', () => {
+  test('the attempt id is read from client-ref', () => {
     const fields = { ...DLR, 'client-ref': 'msg_1.1' }
     const asked = call({ method: 'GET', query: form({ ...fields, t: 'receipt-token' }) })
     expect(receipts(readReceipt(asked, byToken))).toMatchObject([{ providerId: '0A1', attemptId: 'msg_1.1' }])
   })
 
-  test('a signed receipt whose values hold what separates them', () => {
+  test('verifies a signature over values that contain & and =', () => {
     const proof = { secret: 's', method: 'sha256' } as const
     const fields: Record<string, string> = { ...DLR, 'client-ref': 'a&b=c' }
     const names = Object.keys(fields).sort()
@@ -202,7 +205,7 @@ describe('vonage', () => {
   test.each([
     ['without', DLR],
     ['with', { ...DLR, t: 'receipt-token' }],
-  ])('a signature %s the token of our address, which stands among the fields by GET', (_, signed) => {
+  ])('verifies a GET request that was signed %s the token of the callback URL', (_, signed) => {
     const proof = { secret: 's', method: 'sha256' } as const
     const fields: Record<string, string> = signed
     const names = Object.keys(fields).sort()
@@ -220,7 +223,7 @@ describe('vonage', () => {
     ['by GET', call({ method: 'GET', query: form({ ...DLR, t: 'receipt-token' }) })],
     ['as a form', call({ query: 't=receipt-token', headers: FORM, body: form(DLR) })],
     ['as JSON', call({ query: 't=receipt-token', headers: JSON_TYPE, body: JSON.stringify(DLR) })],
-  ])('%s', (_, asked) => {
+  ])('reads a receipt %s with the token, and refuses it with another', (_, asked) => {
     expect(receipts(readReceipt(asked, byToken))).toEqual([
       {
         kind: 'receipt',
@@ -243,15 +246,15 @@ describe('vonage', () => {
     ['expired', 'undelivered'],
     ['failed', 'undelivered'],
     ['rejected', 'undelivered'],
-  ])('%s is %s', (said, status) => {
+  ])('the status %s is reported as %s', (reported, status) => {
     const asked = call({
       method: 'GET',
-      query: form({ ...DLR, status: said, 'err-code': '6', t: 'receipt-token' }),
+      query: form({ ...DLR, status: reported, 'err-code': '6', t: 'receipt-token' }),
     })
     expect(receipts(readReceipt(asked, byToken))).toMatchObject([{ status, providerCode: 'dlr-6' }])
   })
 
-  test('unknown is no news; nonsense is malformed', () => {
+  test('the status unknown yields no receipt, and an unreadable call is malformed', () => {
     const unknown = call({ method: 'GET', query: form({ ...DLR, status: 'unknown', t: 'receipt-token' }) })
     expect(receipts(readReceipt(unknown, byToken))).toEqual([])
     const list = call({ query: 't=receipt-token', headers: JSON_TYPE, body: '[1]' })
@@ -259,7 +262,7 @@ describe('vonage', () => {
     expect(readReceipt(call({ method: 'GET', query: 't=receipt-token' }), byToken).kind).toBe('malformed')
   })
 
-  test('an address that is too long for it is not handed out, and that is said', async () => {
+  test('a callback URL that is too long is not sent, and this is logged', async () => {
     const peer = await startHttpPeer(() => vonageFixture.taken(1))
     const io = { ...createIo(), receiptUrl: `https://${'a'.repeat(60)}.example.org/webhooks/x/cnn_1` }
     const link = await vonageFixture.provider.open(vonageFixture.configFor(peer.url), io)
@@ -283,7 +286,7 @@ describe('infobip', () => {
   const reports = (...results: unknown[]) =>
     call({ query: 't=receipt-token', headers: JSON_TYPE, body: JSON.stringify({ results }) })
 
-  test('many in one call; what cannot be read does not spoil the others', () => {
+  test('reads several reports of one call and skips the unreadable ones', () => {
     const asked = reports(
       report('m1', 3, 5),
       null,
@@ -315,12 +318,12 @@ describe('infobip', () => {
     ['expired without a word of the operator', 4, 29, []],
     ['rejected', 5, 13, ['undelivered']],
     ['a group that is not known', 9, 1, []],
-  ])('%s', (_, groupId, id, statuses) => {
+  ])('a report with the status: %s', (_, groupId, id, statuses) => {
     const answer = readReports(reports(report('m', groupId, id)), 'receipt-token')
     expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)
   })
 
-  test('without the token, or with nothing to read', () => {
+  test('a call without the token is unauthorized, and one without readable reports is malformed', () => {
     expect(readReports({ ...reports(), query: '' }, 'receipt-token').kind).toBe('unauthorized')
     expect(readReports({ ...reports(), query: 't=receipt-tokem' }, 'receipt-token').kind).toBe('unauthorized')
     expect(readReports({ ...reports(), query: 't=' }, '').kind).toBe('unauthorized')
@@ -335,7 +338,7 @@ describe('http-sms', () => {
   const { receipts: hmac, secrets = {} } = exampleGateway('https://gateway.example.com')
   const read = (asked: InboundRequest, form: Form) => readReceipts(asked, form, secrets, 'receipt-token')
 
-  test('proved by an HMAC of the raw bytes', () => {
+  test('verifies an HMAC of the raw body', () => {
     const body =
       '{ "reports": [{"id": 17, "state":"FAILED", "reason":{"code":"x9"}, "time":"2026-01-02T03:04:05Z"},\n{"id":"b","state":"WAITING"}] }'
     const signature = `sha256=${createHmac('sha256', secrets['hook']!).update(body).digest('hex')}`
@@ -354,7 +357,7 @@ describe('http-sms', () => {
     expect(read({ ...asked, headers: JSON_TYPE }, hmac!).kind).toBe('unauthorized')
   })
 
-  test('an HMAC of the body is no proof of a query, and is refused for one', () => {
+  test('the configuration rejects an HMAC as the proof of the format query', () => {
     const config = exampleGateway('https://gateway.example.com')
     const faults = (changed: object) =>
       [...Value.Errors(httpSmsConfig, { ...config, ...changed })].map(e => e.message)
@@ -366,7 +369,7 @@ describe('http-sms', () => {
     expect(faults({ inbound: { ...fields, proof: hmac!.proof } })).toEqual([`inbound.${words}`])
   })
 
-  test('ids that are longer than a double stay apart', () => {
+  test('numeric ids beyond the precision of a double stay exact', () => {
     const body =
       '{"reports": [{"id": 9223372036854775801, "state": "DELIVERED"}, {"id": -9223372036854775802, "state": "FAILED", "reason": {"code": 0.12345678901234567}}, {"id": "9223372036854775803 \\"9223372036854775804", "state": "FAILED"}, {"id": 9007199254740991, "state": "FAILED"}]}'
     const byToken: Form = { ...hmac!, proof: { by: 'token' } }
@@ -392,7 +395,7 @@ describe('http-sms', () => {
     reply: { status: 200, contentType: 'text/plain', body: 'ACK' },
   }
 
-  test('our attempt is where the connection says', () => {
+  test('the attempt id is read from the configured field', () => {
     const asked = call({ method: 'GET', query: 't=receipt-token&id=a&stat=1&ref=msg_1.1' })
     expect(receipts(read(asked, { ...line, attempt: 'ref' }))).toMatchObject([{ attemptId: 'msg_1.1' }])
     expect(receipts(read(asked, { ...line, attempt: 'other' }))).not.toMatchObject([
@@ -400,7 +403,7 @@ describe('http-sms', () => {
     ])
   })
 
-  test('proved by the token, in a query; answered in the gateway’s words', () => {
+  test('verifies the token of a query, and returns the configured reply', () => {
     const asked = call({ method: 'GET', query: 't=receipt-token&id=a&stat=1&ts=1767323045' })
     expect(read(asked, line)).toMatchObject({
       kind: 'taken',
@@ -412,7 +415,7 @@ describe('http-sms', () => {
     expect(receipts(read(strange, line))).toEqual([])
   })
 
-  test('proved by a password, in a form', () => {
+  test('verifies the password of a form by Basic authentication', () => {
     const basic: Form = { ...line, format: 'form', proof: { by: 'basic', user: 'gw', secret: 'hook' } }
     const authorization = `Basic ${Buffer.from(`gw:${secrets['hook']}`).toString('base64')}`
     const asked = call({ headers: { ...FORM, authorization }, body: form({ id: 'a', stat: '2' }) })

@@ -80,7 +80,7 @@ const failing = (code: string, outcome: Exchange<HttpSmsConfig>['outcome'], link
   link,
 })
 
-/** The same gateway as others speak: a query, and a line of text. */
+/** A gateway that responds with a line of text. */
 const lineGateway: Partial<HttpSmsConfig> = {
   answer: {
     format: 'text',
@@ -90,7 +90,7 @@ const lineGateway: Partial<HttpSmsConfig> = {
   },
 }
 
-/** As Kannel's sendsms answers. */
+/** A gateway that responds as Kannel's sendsms does. */
 const kannel: Partial<HttpSmsConfig> = {
   answer: { format: 'text', status: '^(\\d+):', takenStatuses: ['0', '3'] },
 }

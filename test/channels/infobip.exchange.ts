@@ -19,7 +19,7 @@ const answer = (groupId: number, id: number, messageId: string | null = ATTEMPT)
   }),
 })
 
-/** An error of version 3, as the API specification has it. */
+/** An error of version 3, as in the API specification. */
 const error = (status: number, errorCode: string, description: string) => ({
   status,
   headers: { 'Content-Type': 'application/json' },

@@ -15,7 +15,7 @@ const SPEC: LinkSpec = {
   retryPolicy: { maxAttempts: 3, backoffMs: 1_000 },
 }
 
-/** A carrier whose configuration can be read from the nth try on. */
+/** Links to a carrier whose configuration can be read only from the nth attempt on. */
 function open(readableFrom: number, link: () => Promise<Link> = async () => LINK) {
   const clock = createFakeClock()
   let reads = 0
@@ -39,7 +39,7 @@ const LINK: Link = {
   async close() {},
 }
 
-test('a connection whose configuration could not be read is opened later, without any change', async () => {
+test('a connection whose configuration could not be read is opened later by a retry', async () => {
   const { clock, links, reads } = open(3)
   await links.sync([SPEC])
   expect(links.get(ID)).toBeUndefined()
@@ -52,7 +52,7 @@ test('a connection whose configuration could not be read is opened later, withou
   expect(clock.pending()).toBe(0)
 })
 
-test('what does not work waits for a change, and nobody tries again once they are closed', async () => {
+test('a connection that fails to open is not retried, and close() ends all retries', async () => {
   const broken = open(1, async () => {
     throw new Error('from is not a mail address')
   })

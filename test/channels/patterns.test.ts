@@ -8,13 +8,13 @@ const PROVIDERS = [...createRegistry({ key: 'sandbox', config: {} } as never).va
 
 describe('the patterns of a configuration', () => {
   it.each(PROVIDERS.map(({ key, config }) => [key, config] as const))(
-    'say in words what they ask for: %s',
+    'all have an error message in words: %s',
     (_, config) => {
       expect(patternsIn(config).filter(schema => typeof schema[PATTERN_FAULT] !== 'string')).toEqual([])
     },
   )
 
-  it('are told of in these words', () => {
+  it('are explained with this message when a value does not match', () => {
     const { config } = PROVIDERS.find(({ key }) => key === 'twilio')!
     const value = { accountSid: 'ACxyz', authToken: 'with a space' }
     expect(explainFaults(Value.Errors(config, value), value, config)).toEqual([
@@ -27,7 +27,7 @@ describe('the patterns of a configuration', () => {
     ['smpp', 'twilio', 'vonage', 'infobip', 'http-sms'].map(
       key => [key, key === 'smpp' ? 'sourceAddress' : 'from'] as const,
     ),
-  )('take as the sender above an SMS what one can carry: %s', (key, field) => {
+  )('accept as a sender only what an SMS can carry: %s', (key, field) => {
     const { config } = PROVIDERS.find(provider => provider.key === key)!
     const faults = (sender: string) =>
       explainFaults(Value.Errors(config, { [field]: sender }), { [field]: sender }, config).filter(

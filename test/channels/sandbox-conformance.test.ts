@@ -8,12 +8,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Behaviour, describeProvider, never, outgoing, type Peer } from './conformance.ts'
 
 let database: TestDatabase
-/** A pool that is closed: no query of it reaches anybody. */
-let gone: Database
+/** A closed pool: every query of it fails. */
+let closedDatabase: Database
 beforeAll(async () => {
   database = await createTestDatabase()
-  gone = createDatabase({ connectionString: database.url })
-  await gone.close()
+  closedDatabase = createDatabase({ connectionString: database.url })
+  await closedDatabase.close()
 })
 afterAll(() => database.drop())
 
@@ -24,8 +24,8 @@ const RECIPIENTS: Partial<Record<Behaviour, string>> = {
   silent: 'ph-0005@example.com',
 }
 
-/** The far side is the inbox: a message that it has taken is submitted. */
-function counting(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: number): Promise<void> } {
+/** The inbox is the peer: a message that it has stored counts as submitted. */
+function countingInbox(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: number): Promise<void> } {
   const waiting: { count: number; resolve(): void }[] = []
   let takes = 0
   return {
@@ -46,8 +46,8 @@ function counting(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: numb
 }
 
 async function open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: Peer }> {
-  const db = behaviour === 'refuse-connection' ? gone : database.db
-  const { inbox, taken } = counting(createSandboxInbox({ db }))
+  const db = behaviour === 'refuse-connection' ? closedDatabase : database.db
+  const { inbox, taken } = countingInbox(createSandboxInbox({ db }))
   const opened = await createSandboxProvider({ inbox }).open({}, io)
   const to = RECIPIENTS[behaviour]
   const link: Link = to

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { endingOf, type Script, scriptOf } from '../../src/channels/sandbox/script.ts'
 import { CHANNELS, type Channel } from '../../src/contract/enums.ts'
 
-/** How each channel spells a recipient with this ending. */
+/** A recipient with this ending on each channel. */
 const SPELL: Record<Channel, (ending: string) => string> = {
   local_sms: ending => `+1555010${ending}`,
   int_sms: ending => `+4930123${ending}`,
@@ -38,7 +38,7 @@ describe.each(CHANNELS)('on %s', channel => {
     ['0007', 'receipt first, delivered 1000'],
     ['0008', usual],
     ['4567', usual],
-  ])('the ending %s means: %s', (ending, meaning) => {
+  ])('the ending %s simulates: %s', (ending, meaning) => {
     expect(summary(scriptOf(channel, SPELL[channel](ending)))).toBe(meaning)
   })
 })

@@ -51,7 +51,7 @@ async function submit(link: Link, name: string, language?: string): Promise<stri
 }
 
 describe('a template in the sandbox', () => {
-  test('is pending, and a second later approved: told, and read', async () => {
+  test('is pending, and approved after one second, in an event and when it is read', async () => {
     const link = await open()
     const id = await submit(link, 'order_update')
     await bench.pass(999)
@@ -80,14 +80,14 @@ describe('a template in the sandbox', () => {
     ])
   })
 
-  test('whose name contains timeout is never taken', async () => {
+  test('whose name contains timeout is unavailable and not stored', async () => {
     const link = await open()
     const outcome = await link.submitTemplate!(template('a_timeout_here'), never)
     expect(outcome).toMatchObject({ kind: 'unavailable' })
     expect(await link.readTemplate!('a_timeout_here', 'en', never)).toBeNull()
   })
 
-  test('survives the node that took it: another one tells of it', async () => {
+  test('is approved and reported by another node after the first one was closed', async () => {
     const first = await bench.open()
     await submit(first, 'order_update')
     await first.close()
@@ -98,7 +98,7 @@ describe('a template in the sandbox', () => {
     expect(bench.verdicts).toHaveLength(1)
   })
 
-  test('is told by one of two nodes, and again where it could not be stored', async () => {
+  test('is reported once by two nodes after the event could not be stored at first', async () => {
     let fails = true
     const failing = await open({
       emit: async () => {
@@ -116,7 +116,7 @@ describe('a template in the sandbox', () => {
     expect(bench.verdicts).toHaveLength(1)
   })
 
-  test('is by name and language, and gone once it was taken away', async () => {
+  test('is identified by name and language, and neither read nor reported after it was deleted', async () => {
     const link = await open()
     await submit(link, 'order_update', 'en')
     await submit(link, 'order_update', 'de')
@@ -128,7 +128,7 @@ describe('a template in the sandbox', () => {
     expect(bench.verdicts).toMatchObject([{ state: { language: 'de' } }])
   })
 
-  test('of one account outlives another’s of the same name', async () => {
+  test('submitted twice under one name stays approved after one deletion', async () => {
     const link = await open()
     await submit(link, 'order_update')
     await bench.pass(1_000)
@@ -140,7 +140,7 @@ describe('a template in the sandbox', () => {
     expect(await link.readTemplate!('order_update', 'en', never)).toMatchObject({ status: 'approved' })
   })
 
-  test('of one account is decided although another’s of the same name is taken away meanwhile', async () => {
+  test('submitted twice under one name is decided although one of the two is deleted meanwhile', async () => {
     const link = await open()
     await submit(link, 'order_update')
     await bench.pass(1_000)
@@ -150,23 +150,23 @@ describe('a template in the sandbox', () => {
     expect(bench.verdicts).toHaveLength(2)
   })
 
-  test('cannot be written down without a database: unavailable; reading says so', async () => {
-    const gone = createDatabase({
+  test('is unavailable without a database, and reading it rejects', async () => {
+    const closedDatabase = createDatabase({
       connectionString: 'postgres://127.0.0.1:1/none',
       poolSize: 1,
       onIdleError: () => {},
     })
-    const away = createSandboxBench(gone)
+    const away = createSandboxBench(closedDatabase)
     const link = await away.open()
     expect(await link.submitTemplate!(template('order_update'), never)).toMatchObject({ kind: 'unavailable' })
     await expect(link.readTemplate!('order_update', 'en', never)).rejects.toThrow()
     await link.close()
-    await gone.close()
+    await closedDatabase.close()
     expect(createSandboxInbox({ db: database.db })).toHaveProperty('storeTemplate')
   })
 })
 
-test('the sandbox says who it is', async () => {
+test('the sandbox returns its identity', async () => {
   const link = await open()
   expect(await link.identity!(never)).toEqual({
     phoneNumber: '+12025550100',
@@ -177,7 +177,7 @@ test('the sandbox says who it is', async () => {
   })
 })
 
-test('the inbox shows the template that a message used, with what it filled in', async () => {
+test('the inbox shows the template of a message with its values', async () => {
   const link = await open()
   const message = bench.outgoing({
     channel: 'official_chatapp',

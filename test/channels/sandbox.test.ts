@@ -40,7 +40,7 @@ function inboxOf(message: Outgoing): Promise<SandboxMessage[]> {
 }
 
 describe('an ordinary recipient', () => {
-  test('is in the inbox before the answer', async () => {
+  test('has the message in the inbox before the response', async () => {
     const link = await open()
     const message = bench.outgoing({ text: 'Your code is 123456' })
 
@@ -64,7 +64,7 @@ describe('an ordinary recipient', () => {
     ])
   })
 
-  test('is delivered after a second, told within a quarter more', async () => {
+  test('gets a delivered receipt for one second after the send, at most 250 ms late', async () => {
     const link = await open()
     await bench.pass(330)
     const sentAtMs = bench.clock.now()
@@ -79,7 +79,7 @@ describe('an ordinary recipient', () => {
     expect(bench.told[0]!.toldAtMs - bench.told[0]!.atMs!).toBeLessThanOrEqual(250)
   })
 
-  test('reads on a chat app after two seconds', async () => {
+  test('gets a read receipt after two seconds on a chat app', async () => {
     const link = await open()
     const sentAtMs = bench.clock.now()
     await link.send(bench.outgoing({ channel: 'official_chatapp' }), never)
@@ -90,7 +90,7 @@ describe('an ordinary recipient', () => {
     ])
   })
 
-  test('gets HTML mail as HTML', async () => {
+  test('has an HTML mail in the inbox as html, with a null text', async () => {
     const link = await open()
     const message = bench.outgoing({
       channel: 'email_user',
@@ -104,8 +104,8 @@ describe('an ordinary recipient', () => {
   })
 })
 
-describe('the endings', () => {
-  test('0001 is not registered on a chat app, and ordinary elsewhere', async () => {
+describe('recipient endings', () => {
+  test('0001 is not registered on chat apps, and accepted on other channels', async () => {
     const link = await open()
     const message = bench.outgoing({ to: '+15550100001', channel: 'user_chatapp_session' })
     expect(await link.send(message, never)).toMatchObject({
@@ -118,14 +118,14 @@ describe('the endings', () => {
     expect(await link.send(bench.outgoing({ to: '+15550100001' }), never)).toMatchObject({ kind: 'accepted' })
   })
 
-  test('0002 is refused for good', async () => {
+  test('0002 is rejected permanently', async () => {
     const link = await open()
     const message = bench.outgoing({ to: '+15550100002' })
     expect(await link.send(message, never)).toMatchObject({ kind: 'rejected', code: 'RECIPIENT_REJECTED' })
     expect(await inboxOf(message)).toEqual([])
   })
 
-  test('0003 fails twice, then is taken at the third try', async () => {
+  test('0003 fails twice and is accepted at the third attempt', async () => {
     const link = await open()
     const first = bench.outgoing({ to: '+15550100003' })
     const outcomes = []
@@ -138,14 +138,14 @@ describe('the endings', () => {
     expect(await inboxOf(first)).toMatchObject([{ attempts: 3 }])
   })
 
-  test('0004 is taken and then not delivered', async () => {
+  test('0004 is accepted and then undelivered', async () => {
     const link = await open()
     await link.send(bench.outgoing({ to: 'ph-0004@example.com', channel: 'email_user' }), never)
     await bench.pass(5_000)
     expect(bench.told).toMatchObject([{ status: 'undelivered', providerCode: '0004' }])
   })
 
-  test('0005 is taken, but the answer never comes', async () => {
+  test('0005 is stored, but is unknown after three seconds without a response, and gets no receipt', async () => {
     const link = await open()
     const message = bench.outgoing({ to: '+15550100005' })
     const answer = link.send(message, never)
@@ -164,11 +164,11 @@ describe('the endings', () => {
 
   test('0005 is unknown at once when its signal aborts', async () => {
     const link = await open()
-    const patience = new AbortController()
+    const controller = new AbortController()
     const message = bench.outgoing({ to: '+15550100005' })
-    const answer = link.send(message, patience.signal)
+    const answer = link.send(message, controller.signal)
     await bench.pass(50)
-    patience.abort()
+    controller.abort()
     expect(await answer).toMatchObject({ kind: 'unknown' })
     expect(await inboxOf(message)).toHaveLength(1)
   })
@@ -181,7 +181,7 @@ describe('the endings', () => {
     expect(await answer).toMatchObject({ kind: 'unknown' })
   })
 
-  test('0007 is delivered before the answer, and once more after it', async () => {
+  test('0007 gets a delivered receipt before the response, and once more after it', async () => {
     const steps: string[] = []
     const link = await open({
       async emit(items) {
@@ -196,16 +196,16 @@ describe('the endings', () => {
     expect(steps).toEqual([`delivered ${providerId}`, 'accepted', `delivered ${providerId}`])
   })
 
-  test('0007 is unknown where its receipt cannot be stored', async () => {
+  test('0007 is unknown when its receipt cannot be stored', async () => {
     const link = await open({ emit: () => Promise.reject(new Error('the store is away')) })
     expect(await link.send(bench.outgoing({ to: '+15550100007' }), never)).toMatchObject({ kind: 'unknown' })
   })
 })
 
-describe('0006, the lane that rests', () => {
+describe('0006, which pauses the lane', () => {
   const to = '+15550100006'
 
-  test('throttles for five seconds, then takes', async () => {
+  test('throttles for five seconds, then accepts', async () => {
     const link = await open()
     const message = bench.outgoing({ to })
     expect(await link.send(message, never)).toMatchObject({
@@ -220,7 +220,7 @@ describe('0006, the lane that rests', () => {
     expect(await inboxOf(message)).toMatchObject([{ attempts: 1 }])
   })
 
-  test('keeps its rest over a restart', async () => {
+  test('keeps its pause across a restart', async () => {
     const message = bench.outgoing({ to })
     const before = await open()
     await before.send(message, never)
@@ -230,7 +230,7 @@ describe('0006, the lane that rests', () => {
     expect(await after.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 3_000 })
   })
 
-  test('is one rest for all that came before its end, and a new one for what comes later', async () => {
+  test('shares its pause with messages created before its end, and starts a new one for later messages', async () => {
     const link = await open()
     const first = bench.outgoing({ to })
     await link.send(first, never)
@@ -245,7 +245,7 @@ describe('0006, the lane that rests', () => {
     })
   })
 
-  test("is an account's own", async () => {
+  test('has a separate pause for each account', async () => {
     const link = await open()
     await link.send(bench.outgoing({ to }), never)
     await bench.pass(4_000)
@@ -255,7 +255,7 @@ describe('0006, the lane that rests', () => {
 })
 
 describe('receipts', () => {
-  test('survive a restart, late ones included', async () => {
+  test('are emitted after a restart, including overdue ones', async () => {
     const before = await open()
     await before.send(bench.outgoing({ channel: 'official_chatapp' }), never)
     await before.close()
@@ -266,17 +266,17 @@ describe('receipts', () => {
     expect(bench.told.map(receipt => receipt.status)).toEqual(['delivered', 'read'])
   })
 
-  test('are told again by another node when one dies before they are stored', async () => {
-    const dying = await open({ emit: () => Promise.reject(new Error('the store is away')) })
-    await dying.send(bench.outgoing(), never)
+  test('are emitted by another node when the first one closes before they are stored', async () => {
+    const failing = await open({ emit: () => Promise.reject(new Error('the store is away')) })
+    await failing.send(bench.outgoing(), never)
     await bench.pass(1_100)
-    await dying.close()
+    await failing.close()
     await open()
     await bench.pass(7_000)
     expect(bench.told).toMatchObject([{ status: 'delivered' }])
   })
 
-  test('are each told once by two nodes that share them', async () => {
+  test('are each emitted once when two nodes share them', async () => {
     const [one, two] = [await open(), await open()]
     const messages = Array.from({ length: 1_200 }, () => bench.outgoing())
     await Promise.all(messages.map((message, at) => (at % 2 ? one : two).send(message, never)))
@@ -286,7 +286,7 @@ describe('receipts', () => {
     expect(new Set(ids)).toEqual(new Set(messages.map(message => `sbx_${message.messageId.slice(4)}_1`)))
   })
 
-  test('belong to the connection that took the message', async () => {
+  test('are emitted on the connection that accepted the message', async () => {
     const link = await open()
     await open({ connectionId: bench.ids.next('cnn'), emit: () => Promise.reject(new Error('not mine')) })
     await link.send(bench.outgoing(), never)
@@ -307,7 +307,7 @@ describe('files', () => {
     }
   }
 
-  test('are read whole and kept as size and hash', async () => {
+  test('are read completely and stored as size and hash', async () => {
     const link = await open()
     const publicUrl = 'https://example.com/horn.pdf'
     const files = [file(), file({ type: 'document', fileName: 'horn.pdf', publicUrl })]
@@ -329,14 +329,14 @@ describe('files', () => {
       { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: '404' },
     ],
     ['broke off', new Error('socket hang up'), { kind: 'retry' }],
-  ])('one that %s decides the outcome', async (_what, error, outcome) => {
+  ])('determine the outcome when one %s', async (_what, error, outcome) => {
     const link = await open()
     const message = bench.outgoing({ files: [file(), file({ open: () => Promise.reject(error) })] })
     expect(await link.send(message, never)).toMatchObject(outcome)
     expect(await inboxOf(message)).toEqual([])
   })
 
-  test('one without an end is refused', async () => {
+  test('are rejected when one has no end', async () => {
     const link = await open()
     const block = Buffer.alloc(4 * 1024 * 1024)
     function* endless() {
@@ -346,29 +346,29 @@ describe('files', () => {
     expect(await link.send(message, never)).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
   })
 
-  test('one that hangs is given up with the signal, and nothing was taken', async () => {
+  test('are given up when the signal aborts while one hangs; the outcome is retry and nothing is stored', async () => {
     const link = await open()
-    const patience = new AbortController()
+    const controller = new AbortController()
     const message = bench.outgoing({ files: [file({ open: () => new Promise(() => {}) })] })
-    const answer = link.send(message, patience.signal)
-    patience.abort()
+    const answer = link.send(message, controller.signal)
+    controller.abort()
     expect(await answer).toMatchObject({ kind: 'retry' })
     expect(await inboxOf(message)).toEqual([])
   })
 })
 
 describe('without its database', () => {
-  test('asks to be tried again', async () => {
-    const gone = createDatabase({ connectionString: database.url })
-    await gone.close()
-    const away = createSandboxBench(gone)
+  test('ends a send in retry', async () => {
+    const closedDatabase = createDatabase({ connectionString: database.url })
+    await closedDatabase.close()
+    const away = createSandboxBench(closedDatabase)
     const link = await away.open()
     expect(await link.send(away.outgoing(), never)).toMatchObject({ kind: 'retry', afterMs: 1_000 })
     expect(await link.send(away.outgoing({ to: '+15550100006' }), never)).toMatchObject({ kind: 'retry' })
     await link.close()
   })
 
-  test('says so once, and goes on telling when it is back', async () => {
+  test('logs one warning, and emits receipts when the database is back', async () => {
     const lines: string[] = []
     let away = false
     const { inbox } = bench

@@ -13,7 +13,7 @@ import {
 } from '../../src/channels/smpp/pdu.ts'
 import { createFramer, type Pdu, readPdu } from '../../src/channels/smpp/pdu-read.ts'
 
-/** The `smpp` package is the oracle: what one writes, the other reads, both ways. */
+/** The `smpp` package is the reference: each side must read what the other one writes. */
 
 const sequence = fc.integer({ min: 1, max: 0x7fffffff })
 const octet = fc.integer({ min: 0, max: 255 })
@@ -39,10 +39,10 @@ const shortMessage = fc.record({
   destTon: octet,
   destNpi: octet,
   dest: cstring(20),
-  // Without UDHI: the package takes a header off the body, which has its own test.
+  // Without UDHI, with which the package splits a header off the body; a separate test covers that.
   esmClass: fc.constantFrom(0, 4, 8, 0x20),
   registeredDelivery: octet,
-  // 4 is binary: the package then leaves the octets alone.
+  // 4 is binary: the package does not decode the octets.
   dataCoding: fc.constant(4),
   udh: fc.constant(null),
   body: fc.uint8Array({ maxLength: 254 }).map(bytes => Buffer.from(bytes)),
@@ -77,17 +77,17 @@ function written(write: (out: PduWriter) => void): Buffer {
   return out.take()!
 }
 
-/** Reads as the package does; it must find the whole of our bytes to be one PDU. */
-function theirs(bytes: Buffer): PDU {
+/** Reads bytes, which must be exactly one PDU, with the package. */
+function readByPackage(bytes: Buffer): PDU {
   expect(bytes.readUInt32BE(0)).toBe(bytes.length)
   return smpp.PDU.fromBuffer(bytes)
 }
 
-describe('what we write, the package reads', () => {
+describe('PDUs of our writer, read by the smpp package', () => {
   it.each(BINDS)('%s', (name, command) => {
     fc.assert(
       fc.property(bindRequest, sequence, (bind, number) => {
-        expect(theirs(written(out => writeBind(out, command, number, bind)))).toMatchObject({
+        expect(readByPackage(written(out => writeBind(out, command, number, bind)))).toMatchObject({
           command: name,
           command_status: 0,
           sequence_number: number,
@@ -107,7 +107,7 @@ describe('what we write, the package reads', () => {
     fc.assert(
       fc.property(cstring(15), sequence, (id, number) => {
         const bytes = written(out => writeIdResponse(out, responseTo(command), 0, number, id))
-        expect(theirs(bytes)).toMatchObject({
+        expect(readByPackage(bytes)).toMatchObject({
           command: `${name}_resp`,
           sequence_number: number,
           system_id: id,
@@ -119,7 +119,7 @@ describe('what we write, the package reads', () => {
   it.each(MESSAGES)('%s', (name, command) => {
     fc.assert(
       fc.property(shortMessage, sequence, (message, number) => {
-        const pdu = theirs(written(out => writeShortMessage(out, command, number, message)))
+        const pdu = readByPackage(written(out => writeShortMessage(out, command, number, message)))
         expect(pdu).toMatchObject({
           command: name,
           sequence_number: number,
@@ -139,11 +139,11 @@ describe('what we write, the package reads', () => {
     )
   })
 
-  it.each(MESSAGES)('%s_resp, taken and refused', (name, command) => {
+  it.each(MESSAGES)('%s_resp with and without an error status', (name, command) => {
     fc.assert(
       fc.property(cstring(64), status, sequence, (id, code, number) => {
         const bytes = written(out => writeIdResponse(out, responseTo(command), code, number, id))
-        expect(theirs(bytes)).toMatchObject({
+        expect(readByPackage(bytes)).toMatchObject({
           command: `${name}_resp`,
           command_status: code,
           sequence_number: number,
@@ -157,13 +157,17 @@ describe('what we write, the package reads', () => {
     fc.assert(
       fc.property(status, sequence, (code, number) => {
         const bytes = written(out => writeHeaderOnly(out, command, code, number))
-        expect(theirs(bytes)).toMatchObject({ command: name, command_status: code, sequence_number: number })
+        expect(readByPackage(bytes)).toMatchObject({
+          command: name,
+          command_status: code,
+          sequence_number: number,
+        })
       }),
     )
   })
 
-  it('a concatenation header, kept apart from the text', () => {
-    const pdu = theirs(
+  it('a message whose concatenation header is separate from the text', () => {
+    const pdu = readByPackage(
       written(out =>
         writeShortMessage(out, COMMAND.submitSm, 1, {
           ...fc.sample(shortMessage, 1)[0]!,
@@ -178,14 +182,14 @@ describe('what we write, the package reads', () => {
   })
 })
 
-describe('what the package writes, we read', () => {
-  const ours = (command: string, fields: Record<string, unknown>): Pdu =>
+describe('PDUs of the smpp package, read by our reader', () => {
+  const readFromPackage = (command: string, fields: Record<string, unknown>): Pdu =>
     readPdu(new smpp.PDU(command, fields).toBuffer())
 
   it.each(BINDS)('%s', (name, command) => {
     fc.assert(
       fc.property(bindRequest, sequence, (bind, number) => {
-        const pdu = ours(name, {
+        const pdu = readFromPackage(name, {
           sequence_number: number,
           system_id: bind.systemId,
           password: bind.password,
@@ -200,11 +204,15 @@ describe('what the package writes, we read', () => {
     )
   })
 
-  it.each(BINDS)('%s_resp, taken and refused', (name, command) => {
+  it.each(BINDS)('%s_resp with and without an error status', (name, command) => {
     fc.assert(
       fc.property(cstring(15), status, sequence, (id, code, number) => {
-        const pdu = ours(`${name}_resp`, { command_status: code, sequence_number: number, system_id: id })
-        // The package leaves the body out of a refusal.
+        const pdu = readFromPackage(`${name}_resp`, {
+          command_status: code,
+          sequence_number: number,
+          system_id: id,
+        })
+        // The package omits the body of a response with an error status.
         expect(pdu).toEqual({
           kind: 'bind_resp',
           command: responseTo(command),
@@ -219,7 +227,7 @@ describe('what the package writes, we read', () => {
   it.each(MESSAGES)('%s with optional parameters', (name, command) => {
     fc.assert(
       fc.property(shortMessage, tlvs, sequence, (message, optional, number) => {
-        const pdu = ours(name, {
+        const pdu = readFromPackage(name, {
           sequence_number: number,
           service_type: message.serviceType,
           source_addr_ton: message.sourceTon,
@@ -250,8 +258,8 @@ describe('what the package writes, we read', () => {
     )
   })
 
-  it('data_sm, its text in message_payload', () => {
-    const pdu = ours('data_sm', {
+  it('data_sm with its text in message_payload', () => {
+    const pdu = readFromPackage('data_sm', {
       source_addr: '1',
       destination_addr: '2',
       esm_class: 4,
@@ -265,10 +273,14 @@ describe('what the package writes, we read', () => {
     expect(pdu.kind === 'message' && pdu.tlvs.get(0x0424)).toEqual(Buffer.from('hi'))
   })
 
-  it.each(MESSAGES)('%s_resp, taken and refused', (name, command) => {
+  it.each(MESSAGES)('%s_resp with and without an error status', (name, command) => {
     fc.assert(
       fc.property(cstring(64), status, sequence, (id, code, number) => {
-        const pdu = ours(`${name}_resp`, { command_status: code, sequence_number: number, message_id: id })
+        const pdu = readFromPackage(`${name}_resp`, {
+          command_status: code,
+          sequence_number: number,
+          message_id: id,
+        })
         expect(pdu).toEqual({
           kind: 'message_resp',
           command: responseTo(command),
@@ -281,12 +293,17 @@ describe('what the package writes, we read', () => {
   })
 
   it.each(HEADERS)('%s', (name, command) => {
-    expect(ours(name, { sequence_number: 5 })).toEqual({ kind: 'header', command, status: 0, sequence: 5 })
+    expect(readFromPackage(name, { sequence_number: 5 })).toEqual({
+      kind: 'header',
+      command,
+      status: 0,
+      sequence: 5,
+    })
   })
 })
 
-describe('bytes that are no PDU', () => {
-  it('never throw, and a body that is cut short is malformed', () => {
+describe('invalid PDUs', () => {
+  it('with a truncated body are malformed', () => {
     fc.assert(
       fc.property(shortMessage, fc.integer({ min: 1, max: 300 }), (message, cut) => {
         const whole = written(out => writeShortMessage(out, COMMAND.deliverSm, 1, message))
@@ -296,7 +313,7 @@ describe('bytes that are no PDU', () => {
     )
   })
 
-  it('are read or refused, whatever they are', () => {
+  it('of arbitrary bytes never make the reader throw', () => {
     const command = fc.oneof(
       fc.constantFrom(...Object.values(COMMAND)),
       fc.integer({ min: 0, max: 0xffffffff }),
@@ -312,7 +329,7 @@ describe('bytes that are no PDU', () => {
     )
   })
 
-  it('a refusal may come without its body, or with a broken one', () => {
+  it('that are responses with an error status are read without a body, or with a broken one', () => {
     const refused = (body: string) => {
       const frame = Buffer.concat([Buffer.alloc(16), Buffer.from(body)])
       frame.writeUInt32BE(responseTo(COMMAND.submitSm), 4)
@@ -325,7 +342,7 @@ describe('bytes that are no PDU', () => {
 })
 
 describe('the framer', () => {
-  it('finds the same PDUs however the stream is cut', () => {
+  it('finds the same PDUs however the stream is split into chunks', () => {
     const stream = fc.array(shortMessage, { minLength: 1, maxLength: 8 })
     const cuts = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 40 })
     fc.assert(
@@ -338,7 +355,7 @@ describe('the framer', () => {
         const framer = createFramer()
         for (let at = 0, turn = 0; at < whole.length; turn++) {
           const chunk = whole.subarray(at, at + sizes[turn % sizes.length]!)
-          // A copy: a socket does not promise to keep its chunk either.
+          // A copy, because a socket may reuse the memory of its chunks.
           expect(framer.feed(Buffer.from(chunk), frame => found.push(Buffer.from(frame)) > 0)).toBe(true)
           at += chunk.length
         }
@@ -348,7 +365,7 @@ describe('the framer', () => {
     )
   })
 
-  it.each([0, 15, 65_537, 0x48545450])('refuses a length of %i', length => {
+  it.each([0, 15, 65_537, 0x48545450])('rejects a PDU length of %i', length => {
     const header = Buffer.alloc(16)
     header.writeUInt32BE(length, 0)
     for (const size of [1, 3, 16]) {
@@ -361,7 +378,7 @@ describe('the framer', () => {
     }
   })
 
-  it('takes the longest PDU, octet by octet', () => {
+  it('accepts the longest PDU octet by octet', () => {
     const longest = Buffer.alloc(65_536)
     longest.writeUInt32BE(longest.length, 0)
     const found: number[] = []
@@ -370,7 +387,7 @@ describe('the framer', () => {
     expect(found).toEqual([65_536])
   })
 
-  it('stops when its taker had enough', () => {
+  it('stops when its callback returns false', () => {
     const two = written(out => {
       writeHeaderOnly(out, COMMAND.enquireLink, 0, 1)
       writeHeaderOnly(out, COMMAND.enquireLink, 0, 2)
@@ -382,7 +399,7 @@ describe('the framer', () => {
 })
 
 describe('the writer', () => {
-  it('keeps PDUs whole across its chunks', () => {
+  it('writes many PDUs intact and in order', () => {
     const out = createPduWriter()
     const framer = createFramer()
     const sequences: number[] = []

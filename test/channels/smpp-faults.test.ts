@@ -17,7 +17,7 @@ import { type Answer, type Smsc, type SmscBehaviour, type SmscOptions, startSmsc
 
 const cleanups: (() => Promise<unknown>)[] = []
 
-async function centre(
+async function startCentre(
   behaviour: SmscBehaviour | Answer = 'accept',
   options: SmscOptions = {},
 ): Promise<Smsc> {
@@ -26,11 +26,11 @@ async function centre(
   return smsc
 }
 
-/** Time stands still unless a test moves it, so nothing here is late by accident. */
+/** The clock moves only when a test advances it, so no timeout fires by accident. */
 async function linkTo(port: number, options: TestLinkOptions = {}) {
   const clock = createFakeClock()
   const test = await openTestLink(port, { clock, ...options })
-  cleanups.push(() => closing(test, clock))
+  cleanups.push(() => closeLink(test, clock))
   return { test, link: test.link, clock }
 }
 
@@ -38,14 +38,14 @@ async function open(
   behaviour: SmscBehaviour | Answer = 'accept',
   options: TestLinkOptions & SmscOptions = {},
 ) {
-  const smsc = await centre(behaviour, options)
+  const smsc = await startCentre(behaviour, options)
   const linked = await linkTo(smsc.port, options)
   await linked.test.state('up')
   return { smsc, ...linked }
 }
 
-/** Closing waits for answers and the unbind; time moves on until it is done. */
-async function closing(test: TestLink, clock: FakeClock): Promise<void> {
+/** Advances the clock until the link is closed: close() waits for pending responses and for the unbind. */
+async function closeLink(test: TestLink, clock: FakeClock): Promise<void> {
   let closed = false
   test.link.close().then(() => {
     closed = true
@@ -57,8 +57,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-describe('a submit that was written is unknown', () => {
-  it('when no answer comes in time; the late answer tells what it came to, and the bind lives on', async () => {
+describe('a submit that was written, but has no valid response, is unknown', () => {
+  it('when the response times out; the late response is reported and the bind stays up', async () => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -82,7 +82,7 @@ describe('a submit that was written is unknown', () => {
   it.each([
     ['is not, once its first part is refused late', 0x0b, [{ kind: 'rejected', code: 'RECIPIENT_REJECTED' }]],
     ['stays so when that is taken late: the other parts never left', 0, []],
-  ])('when it has several parts; it %s', async (_, command_status, outcomes) => {
+  ])('when the first of its parts times out; it %s', async (_, command_status, outcomes) => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms({ text: 'a'.repeat(400) }), never())
     await smsc.submitted(1)
@@ -94,7 +94,7 @@ describe('a submit that was written is unknown', () => {
     expect(test.late).toMatchObject(outcomes.map(late => ({ outcome: late })))
   })
 
-  it('each after its own time, the others untouched', async () => {
+  it('after its own timeout, without an effect on other submits', async () => {
     const { smsc, link, clock } = await open('silent')
     const early = link.send(sms(), never())
     await smsc.submitted(1)
@@ -124,7 +124,7 @@ describe('a submit that was written is unknown', () => {
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
   })
 
-  it('when half an answer comes and then nothing', async () => {
+  it('when only half a response comes before the timeout', async () => {
     const { smsc, link, clock } = await open('half')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -135,13 +135,13 @@ describe('a submit that was written is unknown', () => {
   it.each([
     ['an answer to another question', { command: 'enquire_link_resp' }],
     ['a nack without a reason', { command: 'generic_nack', status: 0 }],
-  ])('on %s, and the session ends', async (_name, answer) => {
+  ])('on %s, and the session is closed', async (_name, answer) => {
     const { smsc, link } = await open(() => answer)
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
     await smsc.idle()
   })
 
-  it('together with all others of its bind', async () => {
+  it('together with all other submits of its bind when the connection is reset', async () => {
     const { smsc, link } = await open('silent')
     const sends = Array.from({ length: 50 }, () => link.send(sms(), never()))
     await smsc.submitted(50)
@@ -151,8 +151,8 @@ describe('a submit that was written is unknown', () => {
   })
 })
 
-describe('a submit that never left is tried again', () => {
-  it('when nobody listens: after three seconds', async () => {
+describe('a submit that was not written ends in retry', () => {
+  it('after three seconds when nothing listens on the port', async () => {
     const { link, clock, test } = await linkTo(await freePort())
     await test.state('down')
     const outcome = link.send(sms(), never())
@@ -161,15 +161,15 @@ describe('a submit that never left is tried again', () => {
   })
 
   it('when its signal aborts while no bind is up', async () => {
-    const { link } = await linkTo((await centre('slow-connect')).port)
+    const { link } = await linkTo((await startCentre('slow-connect')).port)
     const stop = new AbortController()
     const outcome = link.send(sms(), stop.signal)
     stop.abort()
     expect(await outcome).toMatchObject({ kind: 'retry' })
   })
 
-  it('at once when the bind was refused for who we are; the link is down and says why', async () => {
-    const smsc = await centre('refuse-bind')
+  it('at once when the bind is refused for a wrong password; the link reports the reason and binds later', async () => {
+    const smsc = await startCentre('refuse-bind')
     const { link, test, clock } = await linkTo(smsc.port)
     await test.state('down')
     expect(test.states.at(-1)!.detail).toContain('ESME_RINVPASWD (0x0000000E)')
@@ -179,7 +179,7 @@ describe('a submit that never left is tried again', () => {
       detail: expect.stringContaining('RINVPASWD'),
     })
     expect(test.warnings).toEqual(['smpp: no bind to the SMSC is up'])
-    // Not hammered: the next try is a good while later, and then works.
+    // The next attempt follows only after 30 s, so that the SMSC is not flooded with binds.
     await clock.advance(29_999)
     expect(smsc.commands).toEqual(['bind_transceiver'])
     smsc.behave('accept')
@@ -196,19 +196,19 @@ describe('a submit that never left is tried again', () => {
 })
 
 describe('the bind', () => {
-  it('comes back after the SMSC did; a waiting submit goes out', async () => {
+  it('is restored when the SMSC is back, and a waiting submit is sent', async () => {
     const { smsc, test, link, clock } = await open()
     await smsc.close()
     await test.state('down')
     const waiting = link.send(sms(), never())
-    const again = await centre('accept', { port: smsc.port })
+    const again = await startCentre('accept', { port: smsc.port })
     await clock.advance(200)
     await test.state('up')
     expect(await waiting).toMatchObject({ kind: 'accepted' })
     expect(again.submits).toHaveLength(1)
   })
 
-  it('is tried ever more slowly, up to ten seconds', async () => {
+  it('is retried with growing pauses of up to ten seconds, and one warning is logged', async () => {
     const { smsc, test, clock } = await open()
     await smsc.close()
     await test.state('down')
@@ -217,7 +217,7 @@ describe('the bind', () => {
     let closed = 0
     const server = createServer(socket => {
       connected++
-      // The link hangs up on this, and has set its next pause when we see that.
+      // The link closes the connection because of this. By then it has scheduled its next attempt.
       socket.on('error', () => {}).end('this is no SMSC')
       socket.resume().on('close', () => {
         closed++
@@ -232,11 +232,11 @@ describe('the bind', () => {
       await clock.advance(1)
       await signals.until(() => closed === tries + 1)
     }
-    // One outage, one line of the log, however often the bind is tried.
+    // An outage is logged once, however often the bind is retried.
     expect(test.warnings).toEqual(['smpp: no bind to the SMSC is up'])
   })
 
-  it('is dead when enquire_link stays without an answer for ten seconds, and is built anew', async () => {
+  it('is replaced when enquire_link has no response within ten seconds', async () => {
     const { smsc, test, clock } = await open('accept', { answerEnquiries: false })
     await clock.advance(30_000)
     await smsc.commanded('enquire_link')
@@ -251,19 +251,19 @@ describe('the bind', () => {
     await smsc.bound(2)
   })
 
-  it('lives on while enquire_link is answered', async () => {
+  it('stays up while enquire_link gets a response', async () => {
     const { smsc, test, clock } = await open()
     for (let minute = 1; minute <= 3; minute++) {
       await clock.advance(30_000)
       await turnsUntil(() => smsc.commands.length === 1 + minute)
-      // The answer arrived when the next enquiry is on the clock and the wait for this one is not.
+      // The response has arrived when the only timer left is that of the next enquire_link.
       await turnsUntil(() => clock.pending() === 1)
     }
     expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
     expect(smsc.commands).toEqual(['bind_transceiver', 'enquire_link', 'enquire_link', 'enquire_link'])
   })
 
-  it('ends when the SMSC unbinds, with an answer, and is built anew', async () => {
+  it('is closed with an unbind_resp when the SMSC unbinds, and is then restored', async () => {
     const { smsc, test, clock, link } = await open()
     smsc.send('unbind')
     await smsc.commanded('unbind_resp')
@@ -273,7 +273,7 @@ describe('the bind', () => {
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
   })
 
-  it('that the SMSC unbinds waits shortly for the answers that are on their way', async () => {
+  it('waits for responses under way before it responds to an unbind', async () => {
     const { smsc, link, test } = await open('silent')
     const outcomes = [link.send(sms(), never()), link.send(sms(), never())]
     await smsc.submitted(2)
@@ -286,7 +286,7 @@ describe('the bind', () => {
     await test.state('down')
   })
 
-  it('that the SMSC unbinds ends after a second without them', async () => {
+  it('is closed one second after an unbind when the responses do not come', async () => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -300,8 +300,8 @@ describe('the bind', () => {
     await test.state('down')
   })
 
-  it('is given up when no answer to it comes', async () => {
-    const smsc = await centre('slow-connect')
+  it('is given up when it gets no response', async () => {
+    const smsc = await startCentre('slow-connect')
     const { test, clock } = await linkTo(smsc.port)
     await smsc.commanded('bind_transceiver')
     await clock.advance(10_000)
@@ -314,7 +314,7 @@ describe('the bind', () => {
   it.each([
     ['a length of zero', Buffer.alloc(16)],
     ['text', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ])('ends on %s', async (_name, bytes) => {
+  ])('is closed when the SMSC sends %s', async (_name, bytes) => {
     const { smsc, test } = await open()
     smsc.write(bytes)
     await test.state('down')
@@ -325,9 +325,9 @@ describe('the bind', () => {
     ['an octet too many behind the text', 'id:1 stat:DELIVRD', '00', 0x00],
     ['an optional parameter that says to be longer', 'id:1 stat:DELIVRD', '0427000902', 0x00],
     ['a text that is cut short in its parameter', '', '0424002069643a31', 0xc0],
-  ])('lives on with a receipt that has %s', async (_name, text, behind, status) => {
+  ])('stays up after a receipt that has %s', async (_name, text, extra, status) => {
     const { smsc } = await open()
-    smsc.write(receiptPdu(text, Buffer.from(behind, 'hex')))
+    smsc.write(receiptPdu(text, Buffer.from(extra, 'hex')))
     await smsc.acknowledged(1)
     expect(smsc.acknowledgements).toEqual([status])
     smsc.send('enquire_link')
@@ -344,7 +344,7 @@ describe('the bind', () => {
       'deliver_sm_resp',
     ],
     ['data_sm', '00000103', '41424344', 'data_sm_resp'],
-  ])('refuses a %s that is cut short, and lives on', async (_name, command, body, response) => {
+  ])('stays up after a truncated PDU (%s), which it refuses', async (_name, command, body, response) => {
     const { smsc, test } = await open()
     const length = (16 + body.length / 2).toString(16).padStart(8, '0')
     smsc.write(Buffer.from(`${length}${command}0000000000000007${body}`, 'hex'))
@@ -355,7 +355,7 @@ describe('the bind', () => {
     expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
-  it('takes the id of an answer that does not end with a NUL', async () => {
+  it('accepts a submit_sm_resp whose message id does not end with a NUL', async () => {
     const { smsc, link } = await open('silent')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -374,35 +374,38 @@ describe('the bind', () => {
 })
 
 describe('the connection', () => {
-  const ours = createCertificate(['127.0.0.1'])
-  const strange = createCertificate(['smsc.example.org'])
+  const validCertificate = createCertificate(['127.0.0.1'])
+  const otherNameCertificate = createCertificate(['smsc.example.org'])
 
-  it('over TLS trusts the authority it was given', async () => {
-    const { link } = await open('accept', { tls: ours, config: { tls: true, tlsCa: ours.cert } })
+  it('over TLS trusts the configured CA', async () => {
+    const { link } = await open('accept', {
+      tls: validCertificate,
+      config: { tls: true, tlsCa: validCertificate.cert },
+    })
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
   })
 
-  it('over TLS takes the name in the certificate from the configuration', async () => {
+  it('over TLS checks the certificate against the configured server name', async () => {
     const { link } = await open('accept', {
-      tls: strange,
-      config: { tls: true, tlsCa: strange.cert, tlsServerName: 'smsc.example.org' },
+      tls: otherNameCertificate,
+      config: { tls: true, tlsCa: otherNameCertificate.cert, tlsServerName: 'smsc.example.org' },
     })
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
   })
 
   it.each([
-    ['that nobody vouches for', ours, {}],
-    ['of another name', strange, { tlsCa: strange.cert }],
-    ['while the authority is no PEM', ours, { tlsCa: '-----BEGIN CERTIFICATE-----' }],
-  ])('refuses a certificate %s, and nothing is said to it', async (_name, tls, config) => {
-    const smsc = await centre('accept', { tls })
+    ['that nobody vouches for', validCertificate, {}],
+    ['of another name', otherNameCertificate, { tlsCa: otherNameCertificate.cert }],
+    ['while the authority is no PEM', validCertificate, { tlsCa: '-----BEGIN CERTIFICATE-----' }],
+  ])('over TLS refuses a certificate %s and sends nothing', async (_name, tls, config) => {
+    const smsc = await startCentre('accept', { tls })
     const { test } = await linkTo(smsc.port, { config: { tls: true, ...config } })
     await test.state('down')
     expect(smsc.commands).toEqual([])
     expect(test.states.map(one => one.state)).not.toContain('up')
   })
 
-  it('is given up when TLS does not begin within five seconds', async () => {
+  it('is given up when the TLS handshake is not done within five seconds', async () => {
     const mute = createServer(socket => socket.on('error', () => {}).resume())
     await new Promise<void>(resolve => mute.listen(0, '127.0.0.1', resolve))
     cleanups.push(() => new Promise(resolve => mute.close(resolve)))
@@ -415,8 +418,8 @@ describe('the connection', () => {
     })
   })
 
-  it('is closed for good, also in the middle of a pause', async () => {
-    const smsc = await centre()
+  it('can be closed during the pause before the next attempt', async () => {
+    const smsc = await startCentre()
     const { test, link } = await linkTo(smsc.port)
     await test.state('up')
     await smsc.close()
@@ -429,7 +432,7 @@ describe('the connection', () => {
   })
 })
 
-describe('an SMSC that tells and does not listen', () => {
+describe('an SMSC that sends but does not read', () => {
   const MESSAGE = {
     serviceType: '',
     sourceTon: 1,
@@ -444,7 +447,7 @@ describe('an SMSC that tells and does not listen', () => {
     udh: null,
     body: Buffer.from('Hello'),
   }
-  const WHO = {
+  const BIND_REQUEST = {
     systemId: 'a',
     password: 'b',
     systemType: '',
@@ -455,15 +458,15 @@ describe('an SMSC that tells and does not listen', () => {
   }
   const BOUND = Buffer.from('0000001180000009000000000000000100', 'hex')
 
-  /** Takes nothing of what is written to it. */
-  function deafSocket() {
+  /** A socket whose writes never complete. */
+  function stalledSocket() {
     const socket = new Duplex({ read() {}, write() {} })
     return Object.assign(socket, { setNoDelay() {}, destroySoon: () => socket.destroy() })
   }
 
-  it('is given up when it does not answer enquire_link, however many answers wait for it', async () => {
+  it('is disconnected when it does not respond to enquire_link, however many responses are queued for it', async () => {
     const clock = createFakeClock()
-    const socket = deafSocket()
+    const socket = stalledSocket()
     const closed: string[] = []
     const session = openSession(socket as never, {
       clock,
@@ -475,7 +478,7 @@ describe('an SMSC that tells and does not listen', () => {
       onClosing() {},
       onClosed: reason => closed.push(reason),
     })
-    const bound = session.bind(COMMAND.bindTransceiver, WHO)
+    const bound = session.bind(COMMAND.bindTransceiver, BIND_REQUEST)
     socket.push(BOUND)
     expect(await bound).toEqual({ kind: 'bound' })
     const writer = createPduWriter()
@@ -489,8 +492,8 @@ describe('an SMSC that tells and does not listen', () => {
   })
 })
 
-/** A deliver_sm of a receipt, with octets behind it that no writer would put there. */
-function receiptPdu(text: string, behind: Buffer): Buffer {
+/** A deliver_sm with a receipt, followed by extra octets. */
+function receiptPdu(text: string, extra: Buffer): Buffer {
   const writer = createPduWriter()
   writeShortMessage(writer, COMMAND.deliverSm, 1, {
     serviceType: '',
@@ -506,7 +509,7 @@ function receiptPdu(text: string, behind: Buffer): Buffer {
     udh: null,
     body: Buffer.from(text),
   })
-  const pdu = Buffer.concat([writer.take()!, behind])
+  const pdu = Buffer.concat([writer.take()!, extra])
   pdu.writeUInt32BE(pdu.length, 0)
   return pdu
 }

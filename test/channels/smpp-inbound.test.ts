@@ -37,8 +37,8 @@ const udh = (...octets: number[]) => Buffer.from([octets.length, ...octets])
 const octet = (value: number) => Buffer.from([value])
 const short = (value: number) => Buffer.from([value >> 8, value & 0xff])
 
-describe('reading a message from a phone', () => {
-  it('in whole', () => {
+describe('reading an inbound message', () => {
+  it('returns all its fields', () => {
     expect(read(delivery('Hi'))).toEqual({
       kind: 'message',
       eventId: 'spare',
@@ -60,11 +60,11 @@ describe('reading a message from a phone', () => {
     [2, '01701234567', '01701234567'],
     [5, 'Acme Ltd', 'Acme Ltd'],
     [5, '', ''],
-  ])('an address of type %i, %s', (sourceTon, source, from) => {
+  ])('reads a sender of TON %i: %s', (sourceTon, source, from) => {
     expect(read(delivery('Hi', { sourceTon, source }))?.from).toBe(from)
   })
 
-  it('by its alphabet', () => {
+  it('decodes the text by its data_coding and the default alphabet', () => {
     expect(read(delivery(Buffer.from([0x00, 0x1b, 0x65]).toString('latin1')))?.text).toBe('@€')
     expect(read(delivery('caf\xe9', { dataCoding: 3 }))?.text).toBe('café')
     expect(read(delivery('\x04\x1f\x04', { dataCoding: 8 }))?.text).toBe('П')
@@ -85,7 +85,7 @@ describe('reading a message from a phone', () => {
     ['Hindi, single', [0x24, 1, 6], [0x41, 0x1b, 0x1c, 0x62], 'A\ufffdb'],
     ['Hindi, locking', [0x25, 1, 6], [0x01, 0x20, 0x31, 0x73, 0x1b, 0x65], '\ufffd 1s€'],
     ['a shift without its octet', [0x24, 0], [0x1b, 0x65], '€'],
-  ])('of a national language: %s', (_, elements, octets, text) => {
+  ])('decodes a national language: %s', (_, elements, octets, text) => {
     const body = Buffer.concat([udh(...elements), Buffer.from(octets)]).toString('latin1')
     expect(read(delivery(body, { esmClass: 0x40 }))?.text).toBe(text)
     expect(read(delivery(body, { esmClass: 0x40, dataCoding: 3 }))?.text).toBe(
@@ -93,7 +93,7 @@ describe('reading a message from a phone', () => {
     )
   })
 
-  it('from message_payload, and by the id that the SMSC gives', () => {
+  it('takes the text from message_payload and the event id from receipted_message_id', () => {
     const whole = delivery('', {}, [
       [TLV.messagePayload, Buffer.from('long')],
       [TLV.receiptedMessageId, Buffer.from('mo-1\0')],
@@ -110,7 +110,7 @@ describe('reading a message from a phone', () => {
     ['behind another element', udh(5, 4, 0, 0, 0, 0, 0, 3, 9, 2, 1), { reference: 9, total: 2, number: 1 }],
     ['none', udh(5, 4, 0, 0, 0, 0), undefined],
     ['of a wrong length', udh(0, 2, 77, 3), undefined],
-  ])('parts by their header: %s', (_, header, part) => {
+  ])('reads the part from the user data header: %s', (_, header, part) => {
     const message = delivery(Buffer.concat([header, Buffer.from('text')]).toString('latin1'), {
       esmClass: 0x40,
     })
@@ -118,7 +118,7 @@ describe('reading a message from a phone', () => {
     expect(read(message)?.part).toEqual(part)
   })
 
-  it('parts by optional parameters', () => {
+  it('reads the part from optional parameters', () => {
     const tlvs: [number, Buffer][] = [
       [TLV.sarReference, short(300)],
       [TLV.sarTotal, octet(2)],
@@ -128,13 +128,13 @@ describe('reading a message from a phone', () => {
     expect(read(delivery('text', {}, tlvs.slice(1)))?.part).toBeUndefined()
   })
 
-  it('a header that is longer than the message leaves no text', () => {
+  it('returns an empty text when the header is longer than the message', () => {
     expect(read(delivery('\x50ab', { esmClass: 0x40 }))?.text).toBe('')
     expect(read(delivery('', { esmClass: 0x40 }))?.text).toBe('')
   })
 })
 
-describe('a message from a phone', () => {
+describe('an inbound message over a connection', () => {
   const opened: { smsc: Smsc; test: TestLink }[] = []
 
   async function open(options: TestLinkOptions = {}) {
@@ -159,7 +159,7 @@ describe('a message from a phone', () => {
     short_message: 'Hello',
   }
 
-  it('is acknowledged when it is stored, and not before', async () => {
+  it('is acknowledged only after it is stored', async () => {
     const stored = Promise.withResolvers<void>()
     const { smsc, test } = await open({ emit: () => stored.promise })
     smsc.deliver(FIELDS)
@@ -173,14 +173,14 @@ describe('a message from a phone', () => {
     ])
   })
 
-  it('that cannot be stored is left to the SMSC to send again', async () => {
+  it('that cannot be stored is refused temporarily, so that the SMSC sends it again', async () => {
     const { smsc } = await open({ emit: () => Promise.reject(new Error('no database')) })
     smsc.deliver(FIELDS)
     await smsc.acknowledged(1)
     expect(smsc.acknowledgements).toEqual([0x08])
   })
 
-  it('that is no text is acknowledged, with a warning, and goes nowhere', async () => {
+  it('that is not text is acknowledged and dropped with a warning', async () => {
     const { smsc, test } = await open()
     smsc.deliver({ ...FIELDS, data_coding: 4, short_message: Buffer.from([1, 2]) })
     await smsc.acknowledged(1)

@@ -21,7 +21,7 @@ afterEach(async () => {
 describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
   const MESSAGES = 500
 
-  it('takes what we send and sends as much itself, over a transmitter and a receiver', async () => {
+  it('exchanges equally many messages in both directions over a transmitter and a receiver', async () => {
     const kannel = await startDriveSmpp(MESSAGES)
     stops.push(kannel.stop)
     const test = await linkTo(kannel.port, {
@@ -36,7 +36,7 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
     }
     await Promise.all(Array.from({ length: 50 }, lane))
     expect(outcomes).toEqual(Array(MESSAGES).fill('accepted'))
-    // It ends by itself once it has sent and got all of its messages, and we are gone.
+    // drive_smpp ends once it has sent and received all messages and the link is closed.
     await kannel.logged(`All messages sent to ESME.`)
     await test.link.close()
     const report = await kannel.report()
@@ -56,7 +56,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
 
   const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
 
-  it('reads our bind and our submit', async () => {
+  it('receives the fields of our bind and of our submit', async () => {
     const { perl, link } = await open()
     expect(await link.send(sms({ to: '+4917000000' }), never())).toMatchObject({
       kind: 'accepted',
@@ -84,7 +84,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
   })
 
   it.each(['auto', 'dec-to-hex'] as const)(
-    'sends receipts in optional parameters, and in the text with the id in decimal: %s',
+    'sends receipts in optional parameters and in the text with a decimal id, which are matched (%s)',
     async receiptIdFormat => {
       const { perl, test, link } = await open({ receiptIdFormat })
       for (const to of ['+4917000001', '+4917000002']) await link.send(sms({ to }), never())
@@ -97,7 +97,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     },
   )
 
-  it('sends a receipt before its answer', async () => {
+  it('sends a receipt before the response to the submit, and the receipt is emitted', async () => {
     const { perl, test, link } = await open()
     expect(await link.send(sms({ to: '+4917000005' }), never())).toMatchObject({ providerId: '00000A0F' })
     await perl.until('deliver_sm_resp', 1)
@@ -106,7 +106,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     ])
   })
 
-  it('passes on what a phone writes, in both alphabets and in parts', async () => {
+  it('sends inbound messages in GSM-7, in UCS-2 and in parts, which are emitted', async () => {
     const { perl, test, link } = await open()
     await link.send(sms({ to: '+4917000006' }), never())
     await perl.until('deliver_sm_resp', 4)
@@ -120,7 +120,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     expect(perl.got('deliver_sm_resp').map(line => line['status'])).toEqual([0, 0, 0, 0])
   })
 
-  it('throttles and refuses', async () => {
+  it('throttles a submit and refuses another, which gives the outcomes throttled and rejected', async () => {
     const { link } = await open()
     expect(await link.send(sms({ to: '+4917000003' }), never())).toMatchObject({
       kind: 'throttled',
@@ -132,7 +132,7 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     })
   })
 
-  it('joins the parts of long messages, in both alphabets', async () => {
+  it('joins the parts of long messages in GSM-7 and UCS-2, and sends a receipt for each part', async () => {
     const { perl, test, link } = await open()
     const latin = `${'long '.repeat(80)}{}`
     const cyrillic = 'длинное сообщение '.repeat(10)

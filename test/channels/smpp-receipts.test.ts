@@ -57,7 +57,7 @@ const TEXT =
   'id:0123456789 sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:DELIVRD err:000 text:Hello'
 
 describe('reading a receipt', () => {
-  it('by its text', () => {
+  it('finds id and state in the text', () => {
     expect(readReceipt(delivery(TEXT))).toEqual({
       id: '0123456789',
       exact: false,
@@ -68,7 +68,7 @@ describe('reading a receipt', () => {
     })
   })
 
-  it('of no message, where the id is empty: the next field is no id', () => {
+  it('returns null when the id is empty, and does not take the next field for the id', () => {
     for (const next of [
       'sub:001',
       'dlvrd:001',
@@ -82,7 +82,7 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('id: sub-1 sub:001 stat:DELIVRD'))).toMatchObject({ id: 'sub-1' })
   })
 
-  it('by optional parameters, which count more than the text', () => {
+  it('prefers the optional parameters to the text', () => {
     const read = readReceipt(delivery(TEXT, [id('abc\0'), state(5)]))
     expect(read).toMatchObject({ id: 'abc', exact: true, status: 'undelivered', detail: 'UNDELIV' })
     expect(readReceipt(delivery('', [id('without an end'), state(2)]))).toMatchObject({
@@ -101,7 +101,7 @@ describe('reading a receipt', () => {
     ['REJECTD', 'undelivered'],
     ['delivrd', 'delivered'],
     ['UNDELIVERABLE', 'undelivered'],
-  ])('state %s is %s', (word, status) => {
+  ])('maps the state %s to %s', (word, status) => {
     expect(readReceipt(delivery(`id:1 stat:${word} err:000`))).toMatchObject({ status })
   })
 
@@ -114,11 +114,11 @@ describe('reading a receipt', () => {
     [6, 'sent'],
     [7, 'sent'],
     [8, 'undelivered'],
-  ])('message_state %i is %s', (value, status) => {
+  ])('maps the message_state %i to %s', (value, status) => {
     expect(readReceipt(delivery('', [id('1'), state(value)]))).toMatchObject({ status })
   })
 
-  it('as long as the SMSC goes on trying, ends nothing', () => {
+  it('reads an intermediate notification as sent unless its state is delivered', () => {
     const soFar = { esmClass: 0x20 }
     const stored = delivery('id:1 stat:UNDELIV err:027', [], soFar)
     expect(isReceipt(stored)).toBe(true)
@@ -134,7 +134,7 @@ describe('reading a receipt', () => {
     })
   })
 
-  it('keeps the error, from the text or from network_error_code', () => {
+  it('keeps the error code of the text or of network_error_code', () => {
     expect(readReceipt(delivery('id:1 stat:UNDELIV err:045'))).toMatchObject({ providerCode: '045' })
     const network: [number, Buffer] = [TLV.networkErrorCode, Buffer.from([3, 1, 4])]
     expect(readReceipt(delivery('', [id('1'), state(5), network]))).toMatchObject({ providerCode: '3:260' })
@@ -146,11 +146,11 @@ describe('reading a receipt', () => {
     ['REJECTED', 'undelivered'],
     ['UNDELIVERABLE', 'undelivered'],
     ['FAILED', 'undelivered'],
-  ])('whose state is spelt out: %s', (word, status) => {
+  ])('accepts the spelled-out state %s', (word, status) => {
     expect(readReceipt(delivery(`id:1 stat:${word} err:000`))).toMatchObject({ id: '1', status })
   })
 
-  it('with commas or semicolons between its fields', () => {
+  it('accepts commas or semicolons between the fields', () => {
     for (const between of [', ', ';']) {
       const text = ['id:1', 'sub:001', 'stat:UNDELIV', 'err:045', 'text:'].join(between)
       expect(readReceipt(delivery(text))).toMatchObject({
@@ -161,7 +161,7 @@ describe('reading a receipt', () => {
     }
   })
 
-  it('beside a message_payload that is empty, and behind a header', () => {
+  it('accepts an empty message_payload, and a user data header before the text', () => {
     expect(readReceipt(delivery('id:1 stat:DELIVRD', [[TLV.messagePayload, Buffer.alloc(0)]]))).toMatchObject(
       {
         id: '1',
@@ -172,19 +172,19 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('id:3 stat:DELIVRD', [], { esmClass: 0x44 }))).toMatchObject({ id: '3' })
   })
 
-  it('in octets, although it is labelled as the message that it speaks of was', () => {
+  it('reads the text as octets although its data_coding says UCS-2', () => {
     expect(readReceipt(delivery(`${TEXT}\0`, [], { dataCoding: 8 }))).toMatchObject({
       id: '0123456789',
       status: 'delivered',
     })
   })
 
-  it('whose id is as long as that of an answer may be', () => {
+  it('accepts an id of 200 characters', () => {
     const long = 'a1'.repeat(100)
     expect(readReceipt(delivery(`id:${long} stat:DELIVRD`))).toMatchObject({ id: long })
   })
 
-  it('that ends with a NUL', () => {
+  it('ignores a NUL at the end of a field or of the text', () => {
     expect(readReceipt(delivery('id:1\0 stat:DELIVRD err:000\0'))).toMatchObject({
       id: '1',
       providerCode: null,
@@ -195,14 +195,14 @@ describe('reading a receipt', () => {
     })
   })
 
-  it('in UCS-2, and in message_payload', () => {
+  it('reads a text in UCS-2, and one in message_payload', () => {
     const ucs2 = Buffer.from('id:7 stat:DELIVRD', 'utf16le').swap16()
     expect(readReceipt(delivery('', [], { dataCoding: 8, body: ucs2 }))).toMatchObject({ id: '7' })
     const payload: [number, Buffer] = [TLV.messagePayload, Buffer.from('id:8 stat:DELIVRD')]
     expect(readReceipt(delivery('', [payload]))).toMatchObject({ id: '8' })
   })
 
-  it('takes nothing from the quoted message', () => {
+  it('ignores fields in the quoted message', () => {
     expect(readReceipt(delivery('id:1 stat:UNDELIV text:id:2 stat:DELIVRD err:099'))).toMatchObject({
       id: '1',
       status: 'undelivered',
@@ -211,11 +211,14 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('text:id:2 stat:DELIVRD'))).toBeNull()
   })
 
-  it.each(['', 'stat:DELIVRD', 'id:1', 'id:1 stat:SOMETHING', 'garbage'])('says nothing by %j', text => {
-    expect(readReceipt(delivery(text))).toBeNull()
-  })
+  it.each(['', 'stat:DELIVRD', 'id:1', 'id:1 stat:SOMETHING', 'garbage'])(
+    'returns null for the text %j',
+    text => {
+      expect(readReceipt(delivery(text))).toBeNull()
+    },
+  )
 
-  it('is told from a message of a phone', () => {
+  it('distinguishes receipts from inbound messages by esm_class or optional parameters', () => {
     expect(isReceipt(delivery(TEXT, [], { esmClass: 0 }))).toBe(false)
     expect(isReceipt(delivery('', [], { esmClass: 0x20 }))).toBe(true)
     expect(isReceipt(delivery('', [id('1'), state(2)], { esmClass: 0 }))).toBe(true)
@@ -239,7 +242,7 @@ describe('the id of a receipt', () => {
     ['hex-to-dec', '00ff', '255'],
     ['dec-to-hex', '255', 'ff'],
     ['dec-to-hex', 'no number', 'no number'],
-  ] as const)('by %s: %s becomes %s', (format, given, expected) => {
+  ] as const)('in the format %s: %s becomes %s', (format, given, expected) => {
     const ids = createReceiptIds(format)
     expect(ids.resolve(read(given))).toBe(expected)
     expect(ids.resolve(read(given, true))).toBe(given)
@@ -260,17 +263,17 @@ describe('the id of a receipt', () => {
     ['hex-to-dec', '0000002576', 'A10', '0000002576'],
     ['hex-to-dec', '0000002576', '0a11', '0000002577'],
   ] as const)(
-    'by %s is spelled as the submit was, here %s: %s becomes %s',
+    'in the format %s is spelled like the submitted id %s: %s becomes %s',
     (format, submitted, given, expected) => {
       expect(idsBy(format, submitted).resolve(read(given))).toBe(expected)
     },
   )
 
-  it('by a given format finds no message that has the id as it is', () => {
+  it('in the format dec-to-hex is converted even if a submitted id equals it unconverted', () => {
     expect(idsBy('dec-to-hex', '16', '1F').resolve(read('16'))).toBe('10')
   })
 
-  it('is written in the letters of earlier submits, where the last one has none', () => {
+  it('has the letter case of earlier submitted ids when the last one has no letters', () => {
     expect(idsBy('dec-to-hex', '00000A0F', '00000A10', '00000010').resolve(read('2815'))).toBe('00000AFF')
   })
 
@@ -281,42 +284,42 @@ describe('the id of a receipt', () => {
     ['from hexadecimal to the decimal of the submit', '10992', '2af0', '10992'],
     ['with other zeros and case', '00002AF0', '2af0', '00002AF0'],
     ['as it is, when nothing is known', '99', '1234567', '1234567'],
-  ])('is found %s', (_name, submitted, given, expected) => {
+  ])('is matched %s', (_name, submitted, given, expected) => {
     expect(auto(submitted).resolve(read(given))).toBe(expected)
   })
 
-  it('is found among small running numbers in hexadecimal', () => {
+  it('is matched from decimal to hexadecimal among small sequential ids', () => {
     const ids = auto(...Array.from({ length: 300 }, (_, index) => (index + 1).toString(16)))
     for (let number = 1; number <= 300; number++) {
       expect(ids.resolve(read(String(number)))).toBe(number.toString(16))
     }
   })
 
-  it('is found among small running numbers that are the same on both sides', () => {
+  it('is matched unconverted among small sequential ids that have the same base on both sides', () => {
     const decimal = auto(...Array.from({ length: 300 }, (_, index) => String(index + 1)))
     const hexadecimal = auto(...Array.from({ length: 300 }, (_, index) => (index + 1).toString(16)))
     for (let number = 300; number >= 1; number--) {
       expect(decimal.resolve(read(String(number)))).toBe(String(number))
-      // From 300 downwards the first one with a letter is 12f: enough to know.
+      // The first id read is 12b. Its letter shows that receipts are in hexadecimal too.
       const hex = number.toString(16)
       if (hex !== '12c') expect(hexadecimal.resolve(read(hex))).toBe(hex)
     }
   })
 
-  it('never finds another message by a conversion that nothing asked for', () => {
+  it('is not converted to the id of another message without evidence for the conversion', () => {
     // 100 was submitted before a restart and is not remembered; 256 is 100 read as hexadecimal.
     const ids = auto('255', '256', '1000')
     expect(ids.resolve(read('100'))).toBe('100')
     expect(ids.resolve(read('4096'))).toBe('4096')
   })
 
-  it('is converted as before when the submit is not remembered', () => {
+  it('is converted like earlier ids when its submit is not remembered', () => {
     const ids = auto('0000002AF0')
     ids.resolve(read('10992'))
     expect(ids.resolve(read('10993'))).toBe('0000002AF1')
   })
 
-  it('in receipted_message_id is in no other base, and says nothing of ids in texts', () => {
+  it('in receipted_message_id is not converted, and is no evidence for the base of ids in texts', () => {
     const ids = auto('10', 'A0F', '00007')
     expect(ids.resolve(read('10', true))).toBe('10')
     expect(ids.resolve(read('16', true))).toBe('16')
@@ -324,15 +327,15 @@ describe('the id of a receipt', () => {
     expect(ids.resolve(read('2575'))).toBe('A0F')
   })
 
-  it('remembers a bounded number, the latest ones', () => {
+  it('is matched to the latest of 100,000 submitted ids', () => {
     const ids = createReceiptIds('auto')
     for (let number = 1_000_000; number < 1_100_000; number++) ids.recordSubmitted(number.toString(16))
     expect(ids.resolve(read('1099999'))).toBe((1_099_999).toString(16))
   })
 })
 
-describe('over the wire', () => {
-  it('a receipt is acknowledged only after it is stored', async () => {
+describe('receipts over a connection', () => {
+  it('are acknowledged only after they are stored', async () => {
     let store: () => void = () => {}
     const { smsc, test } = await open('accept', {
       emit: () =>
@@ -342,7 +345,7 @@ describe('over the wire', () => {
     })
     smsc.deliver({ esm_class: 4, short_message: 'id:x stat:DELIVRD err:000' })
     await test.emitted(1)
-    // Whatever was written before this answer would have come before it.
+    // An acknowledgement written before this response would have arrived before it.
     smsc.send('enquire_link')
     await smsc.commanded('enquire_link_resp')
     expect(smsc.acknowledgements).toEqual([])
@@ -352,7 +355,7 @@ describe('over the wire', () => {
     expect(test.inbound).toMatchObject([{ kind: 'receipt', providerId: 'x', status: 'delivered' }])
   })
 
-  it('a receipt that cannot be stored is refused for now, and taken when it comes again', async () => {
+  it('that cannot be stored are refused temporarily, and accepted when they are sent again', async () => {
     const { smsc, test } = await open('accept', {
       emit: (_inbound, nth) =>
         nth === 1 ? Promise.reject(new Error('the store is gone')) : Promise.resolve(),
@@ -366,7 +369,7 @@ describe('over the wire', () => {
     expect(test.inbound).toHaveLength(2)
   })
 
-  it('a receipt before the answer of its submit is passed on first', async () => {
+  it('that arrive before the response to their submit are emitted first', async () => {
     const order: string[] = []
     let smsc: Smsc
     const opened = await open(
@@ -386,7 +389,7 @@ describe('over the wire', () => {
     expect(order).toEqual(['receipt early', 'answer early'])
   })
 
-  it('many at once keep their order, and all are acknowledged', async () => {
+  it('that arrive together keep their order and are all acknowledged', async () => {
     const { smsc, test } = await open()
     const many = 3000
     for (let number = 0; number < many; number++) {
@@ -398,7 +401,7 @@ describe('over the wire', () => {
     )
   })
 
-  it('reading stops while too many are unstored, and goes on after that', async () => {
+  it('are not read further while too many are unstored, and are read again afterwards', async () => {
     const pending: (() => void)[] = []
     const { smsc, test } = await open('accept', {
       emit: () => new Promise(resolve => pending.push(resolve)),
@@ -408,7 +411,7 @@ describe('over the wire', () => {
       smsc.deliver({ esm_class: 4, short_message: `id:n-${number} stat:DELIVRD err:000` })
     }
     await test.emitted(1001)
-    // Turns enough to read all of it several times over. What came with the same read is still taken.
+    // Enough turns to read everything several times. Receipts of a chunk that was already read are still processed.
     for (let turn = 0; turn < 500; turn++) await new Promise(resolve => setImmediate(resolve))
     expect(test.inbound.length).toBeLessThan(5000)
     let stored = 0
@@ -423,7 +426,7 @@ describe('over the wire', () => {
     expect(new Set(smsc.acknowledgements)).toEqual(new Set([0]))
   })
 
-  it('no submit is late while its answer waits behind them unread', async () => {
+  it('that are still unread do not make a submit time out whose response follows them', async () => {
     const clock = createFakeClock()
     const pending: (() => void)[] = []
     let storing = false
@@ -444,7 +447,7 @@ describe('over the wire', () => {
     await smsc.acknowledged(10_000)
   })
 
-  it('ids in hexadecimal are matched with decimal ones right behind the answer', async () => {
+  it('with a decimal id are matched to a hexadecimal id right after the response', async () => {
     let smsc: Smsc
     const opened = await open(() => {
       setImmediate(() => smsc.deliver({ esm_class: 4, short_message: 'id:16702650 stat:DELIVRD err:000' }))
@@ -456,14 +459,14 @@ describe('over the wire', () => {
     expect(opened.test.inbound).toMatchObject([{ providerId: 'FEDCBA' }])
   })
 
-  it('over data_sm count as well', async () => {
+  it('in data_sm are emitted too', async () => {
     const { smsc, test } = await open()
     smsc.send('data_sm', { esm_class: 4, receipted_message_id: 'x', message_state: 2 })
     await smsc.acknowledged(1)
     expect(test.inbound).toMatchObject([{ providerId: 'x', status: 'delivered' }])
   })
 
-  it('a message from a phone that looks like one is none', async () => {
+  it('are not read from an inbound message whose text looks like a receipt', async () => {
     const { smsc, test } = await open()
     smsc.deliver({
       source_addr: '491701234567',
@@ -475,7 +478,7 @@ describe('over the wire', () => {
     expect(test.inbound).toMatchObject([{ kind: 'message', text: 'id:1 stat:DELIVRD' }])
   })
 
-  it('a receipt that says nothing is acknowledged, with a warning', async () => {
+  it('without an id or a state are acknowledged with a warning', async () => {
     const { smsc, test } = await open()
     smsc.deliver({ esm_class: 4, short_message: 'nothing to see' })
     await smsc.acknowledged(1)

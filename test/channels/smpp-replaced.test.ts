@@ -12,7 +12,7 @@ import { never, outgoing } from './conformance.ts'
 
 const SMS = outgoing(1, { channel: 'int_sms', to: '+15550001111' })
 
-/** A connection whose settings change, at an SMSC that allows an account one bind. */
+/** The settings of a connection change, so its link is replaced, at an SMSC that allows one bind per account. */
 const ALREADY_BOUND = 0x05
 const BIND_FAILED = 0x0d
 
@@ -77,7 +77,7 @@ async function open(status: number, answers: boolean) {
 }
 
 test.each([ALREADY_BOUND, BIND_FAILED])(
-  'the new bind comes up when the old one has left: refused with %i',
+  'a new bind that is refused with status %i comes up once the old bind is closed',
   async status => {
     const { links, spec, link } = await open(status, true)
     await links.sync([spec(2)])
@@ -87,7 +87,7 @@ test.each([ALREADY_BOUND, BIND_FAILED])(
   },
 )
 
-test('the old one stays until its answer is there, and the new one follows at once', async () => {
+test('the old bind stays until its pending response arrives, and the new bind follows at once', async () => {
   const { links, spec, link, refused } = await open(BIND_FAILED, false)
   const old = link()
   old.calls.begin()

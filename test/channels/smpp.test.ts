@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 describe('a submit', () => {
-  it('is taken, and named as the SMSC names it', async () => {
+  it('is accepted with the message id that the SMSC returns', async () => {
     const { link, smsc } = await open(() => ({ id: 'abc-42' }))
     expect(await link.send(sms(), never())).toEqual({ kind: 'accepted', providerId: 'abc-42', parts: 1 })
     expect(smsc.submits[0]).toMatchObject({
@@ -44,7 +44,7 @@ describe('a submit', () => {
     ['4915112345678', 1, 1, '4915112345678'],
     ['70123', 3, 0, '70123'],
     [null, 0, 0, ''],
-  ])('from %s has type %i and plan %i', async (from, ton, npi, address) => {
+  ])('from the sender %s has TON %i and NPI %i', async (from, ton, npi, address) => {
     const { link, smsc } = await open()
     await link.send(sms({ from }), never())
     expect(smsc.submits[0]).toMatchObject({
@@ -54,7 +54,7 @@ describe('a submit', () => {
     })
   })
 
-  it('takes numbering, service type and the sender from the configuration', async () => {
+  it('uses TON, NPI, service type and sender of the configuration', async () => {
     const { link, smsc } = await open('accept', {
       config: {
         sourceAddress: '12345',
@@ -79,7 +79,7 @@ describe('a submit', () => {
   it.each([
     ['the whole alphabet @£$¥èéùìòÇΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¡ÄÖÑÜ§¿äöñüà {[€]} ~^|\\', 0],
     ['кириллица и 中文 и 😀', 8],
-  ])('%j arrives as it was', async (text, dataCoding) => {
+  ])('carries the text %j unchanged', async (text, dataCoding) => {
     const { link, smsc } = await open()
     await link.send(sms({ text }), never())
     expect(smsc.submits[0]).toMatchObject({ text, data_coding: dataCoding })
@@ -91,13 +91,13 @@ describe('a submit', () => {
     [{ from: 'a sender too long' }, 'SENDER_REJECTED'],
     [{ from: 'Büro' }, 'SENDER_REJECTED'],
     [{ text: 'a'.repeat(255 * 153 + 1) }, 'MESSAGE_REJECTED'],
-  ])('that SMPP cannot carry (%#) is refused before it leaves', async (more, code) => {
+  ])('that SMPP cannot carry (case %#) is rejected without being sent', async (more, code) => {
     const { link, smsc } = await open()
     expect(await link.send(sms(more), never())).toMatchObject({ kind: 'rejected', code })
     expect(smsc.submits).toHaveLength(0)
   })
 
-  it('without an id in its answer is taken all the same', async () => {
+  it('is accepted under a generated id when the response has no message id', async () => {
     const { link } = await open(() => ({ id: '' }))
     expect(await link.send(sms({ attemptId: 'msg_x.1' }), never())).toMatchObject({
       kind: 'accepted',
@@ -106,7 +106,7 @@ describe('a submit', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('a refused submit', () => {
   it.each([
     [0x0a, { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '0x0000000A' }],
     [0x0b, { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '0x0000000B' }],
@@ -117,12 +117,12 @@ describe('a refusal', () => {
     [0x64, { kind: 'retry', providerCode: '0x00000064' }],
     [0x58, { kind: 'throttled', afterMs: 250, providerCode: '0x00000058' }],
     [0x14, { kind: 'throttled', afterMs: 250, providerCode: '0x00000014' }],
-  ])('with status %i', async (status, outcome) => {
+  ])('with command status %i has the outcome that belongs to this status', async (status, outcome) => {
     const { link } = await open(() => ({ status }), { config: { throttleMs: 250 } })
     expect(await link.send(sms(), never())).toMatchObject(outcome)
   })
 
-  it('by generic_nack counts by its status', async () => {
+  it('by generic_nack has the outcome that belongs to its command status', async () => {
     const { link } = await open(() => ({ command: 'generic_nack', status: 0x58 }))
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'throttled', providerCode: '0x00000058' })
   })
@@ -131,7 +131,7 @@ describe('a refusal', () => {
 describe('a message of several parts', () => {
   const LONG = 'a'.repeat(400)
 
-  it('goes in order with one reference, and by the ids of all its parts', async () => {
+  it('is sent in order with one reference, and its provider id joins the ids of all parts', async () => {
     const { link, smsc } = await open()
     expect(await link.send(sms({ text: LONG }), never())).toEqual({
       kind: 'accepted',
@@ -150,7 +150,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits.every(submit => submit['esm_class'] === 0x40)).toBe(true)
   })
 
-  it('goes by one id where the SMSC gives all its parts the same', async () => {
+  it('has one provider id when the SMSC returns the same id for all parts', async () => {
     const { link } = await open(() => ({ id: 'one' }))
     expect(await link.send(sms({ text: LONG }), never())).toEqual({
       kind: 'accepted',
@@ -159,14 +159,14 @@ describe('a message of several parts', () => {
     })
   })
 
-  it('goes by the first and the last id where all of them are too long', async () => {
+  it('has a provider id of the first and last part when all ids together are too long', async () => {
     const { link } = await open((_submit, nth) => ({ id: `${nth}`.padStart(64, '0') }))
     const outcome = await link.send(sms({ text: 'a'.repeat(600) }), never())
     const [first, last] = ['1', '4'].map(nth => nth.padStart(64, '0'))
     expect(outcome).toMatchObject({ providerId: `${first},…,${last}`, pieces: { total: 4 } })
   })
 
-  it('has another reference than the one before', async () => {
+  it('has the next reference after that of the previous message', async () => {
     const { link, smsc } = await open()
     await link.send(sms({ text: LONG }), never())
     await link.send(sms({ text: LONG }), never())
@@ -177,26 +177,29 @@ describe('a message of several parts', () => {
     [0x0b, 'rejected'],
     [0x58, 'throttled'],
     [0x08, 'retry'],
-  ])('is not taken when the first part is refused with %i', async (status, kind) => {
-    const { link, smsc } = await open(() => ({ status }))
-    expect(await link.send(sms({ text: LONG }), never())).toMatchObject({ kind })
-    expect(smsc.submits).toHaveLength(1)
-  })
+  ])(
+    'is not accepted, and no other part is sent, when the first part is refused with status %i',
+    async (status, kind) => {
+      const { link, smsc } = await open(() => ({ status }))
+      expect(await link.send(sms({ text: LONG }), never())).toMatchObject({ kind })
+      expect(smsc.submits).toHaveLength(1)
+    },
+  )
 
-  it('tries a later part again when the SMSC cannot take it now', async () => {
+  it('retries a later part after a pause when the SMSC throttles it', async () => {
     const clock = createFakeClock()
     const { link, smsc } = await open((_submit, nth) => (nth === 2 ? { status: 0x58 } : {}), { clock })
     const timers = clock.pending()
     const outcome = link.send(sms({ text: LONG }), never())
     await smsc.submitted(2)
-    // One timer watches over the answers; the other is the pause before the next try.
+    // One timer is the response timeout, the other the pause before the next attempt.
     await turnsUntil(() => clock.pending() === timers + 2)
     await clock.advance(1000)
     expect(await outcome).toMatchObject({ kind: 'accepted', providerId: 'id-1,id-3,id-4', parts: 3 })
     expect(smsc.submits.map(submit => submit.udh![4])).toEqual([1, 2, 2, 3])
   })
 
-  it('becomes whole before another begins, however often the SMSC is asked too fast', async () => {
+  it('is completed before another message is sent, however often the SMSC throttles its parts', async () => {
     const clock = createFakeClock()
     const { link, smsc } = await open((_submit, nth) => (nth > 1 && nth < 12 ? { status: 0x58 } : {}), {
       clock,
@@ -214,7 +217,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits.map(submit => submit.udh?.[4])).toEqual([1, ...Array(11).fill(2), 3, undefined])
   })
 
-  it('is unknown when a later part is refused for good: part of it is out', async () => {
+  it('is unknown when a later part is rejected after earlier parts were accepted', async () => {
     const { link, smsc } = await open((_submit, nth) => (nth === 3 ? { status: 0x45 } : {}))
     expect(await link.send(sms({ text: LONG }), never())).toEqual({
       kind: 'unknown',
@@ -225,7 +228,7 @@ describe('a message of several parts', () => {
     expect(smsc.submits).toHaveLength(3)
   })
 
-  it('is unknown when its signal ends it between two parts', async () => {
+  it('is unknown when its signal aborts between two parts', async () => {
     const { link, smsc } = await open((_submit, nth) => (nth === 2 ? { status: 0x08 } : {}), {
       clock: createFakeClock(),
     })
@@ -238,13 +241,13 @@ describe('a message of several parts', () => {
 })
 
 describe('binds', () => {
-  it('says who we are, and that it is a transceiver', async () => {
+  it('use bind_transceiver by default, and the link reports connecting, then up', async () => {
     const { smsc, test } = await open('accept', { config: { systemType: 'VMA' } })
     expect(smsc.commands).toEqual(['bind_transceiver'])
     expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
-  it('of mode tx_rx send over the transmitter and hear over the receiver', async () => {
+  it('of mode tx_rx are pairs of transmitter and receiver, and pass on a receipt', async () => {
     const { smsc, test, link } = await open('accept', { config: { bindMode: 'tx_rx', binds: 2 } })
     await smsc.bound(4)
     expect(smsc.commands.toSorted()).toEqual([
@@ -259,7 +262,7 @@ describe('binds', () => {
     expect(test.inbound).toMatchObject([{ providerId: 'id-1', status: 'delivered' }])
   })
 
-  it('share the load, and no window holds more than it may', async () => {
+  it('share the submits evenly, each up to its window', async () => {
     const { smsc, link } = await open('silent', { config: { binds: 3, window: 2 } })
     await smsc.bound(3)
     expect(link.concurrency).toBe(6)
@@ -274,7 +277,7 @@ describe('binds', () => {
     expect(kinds).toEqual([...Array(6).fill('unknown'), ...Array(3).fill('retry')])
   })
 
-  it('hand a freed place to whoever waits', async () => {
+  it('send a waiting submit when a response frees a place in the window', async () => {
     const { smsc, link } = await open('silent', { config: { window: 1 } })
     const first = link.send(sms({ text: 'first' }), never())
     await smsc.submitted(1)
@@ -285,7 +288,7 @@ describe('binds', () => {
     expect(await second).toMatchObject({ kind: 'accepted', providerId: 'id-2' })
   })
 
-  it('answer enquire_link, nack what they do not know, and ignore notices', async () => {
+  it('respond to enquire_link, nack unsupported commands and ignore alert_notification', async () => {
     const { smsc } = await open()
     smsc.send('alert_notification', { source_addr: '1', esme_addr: '2' })
     smsc.send('query_sm', { message_id: '1', source_addr: '2' })

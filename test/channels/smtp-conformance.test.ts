@@ -36,14 +36,14 @@ function configFor(port: number): SmtpConfig {
 }
 
 async function open(behaviour: Behaviour, io: Io) {
-  const peer = behaviour === 'refuse-connection' ? await nobody() : await startPeer(SCRIPTS[behaviour])
+  const peer = behaviour === 'refuse-connection' ? await closedPort() : await startPeer(SCRIPTS[behaviour])
   return { link: await smtpProvider.open(configFor(peer.port), io), peer }
 }
 
 const startPeer = (script: SmtpScript) => startSmtpServer(script, { allowInsecureAuth: true })
 
-/** A port that was free a moment ago. */
-async function nobody(): Promise<Peer & { port: number }> {
+/** A peer on a port where nothing listens. */
+async function closedPort(): Promise<Peer & { port: number }> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -24,14 +24,14 @@ const HEAD = [
 
 const mail = (body: string | Buffer) => Buffer.concat([Buffer.from(`${HEAD}\r\n\r\n`), Buffer.from(body)])
 
-/** Lines and blanks in all the mixtures that canonicalisation is about. */
+/** Mixtures of line breaks and blanks, which canonicalisation changes. */
 const body = fc
   .array(fc.constantFrom(' ', '\t', '  ', '\r\n', '\r\n\r\n', 'a', 'word', '.', 'é', '=20', '\r\n.'), {
     maxLength: 40,
   })
   .map(pieces => pieces.join(''))
 
-test('a receiver accepts every signed mail, and the mail itself is unchanged', async () => {
+test('every signed mail verifies, and its content is unchanged', async () => {
   const sign = createDkimSigner(config)
   await fc.assert(
     fc.asyncProperty(body, async text => {
@@ -43,7 +43,7 @@ test('a receiver accepts every signed mail, and the mail itself is unchanged', a
   )
 })
 
-test('the body hash is the one that nodemailer computes', async () => {
+test('the body hash equals the one that nodemailer computes', async () => {
   const oracle = new DKIM(config)
   await fc.assert(
     fc.asyncProperty(body, async text => {
@@ -59,14 +59,14 @@ test('the body hash is the one that nodemailer computes', async () => {
   )
 })
 
-test('whatever is changed on the way breaks the signature', async () => {
+test('a change of the body or of a signed header breaks the signature', async () => {
   const signed = (await createDkimSigner(config)(mail('pay 10 to Bob\r\n'))).toString('latin1')
   const verdict = (text: string) => verifyDkim(Buffer.from(text, 'latin1'), publicKey)
   expect(verdict(signed).ok).toBe(true)
   expect(verdict(signed.replace('pay 10', 'pay 90')).why).toBe('the body was changed')
   expect(verdict(signed.replace('long subject', 'other subject')).why).toBe('the signature does not fit')
   expect(verdict(signed.replace('s=s1', 's=s2')).why).toBe('the signature does not fit')
-  // The second `from` in h= is what refuses a From that somebody puts beside ours.
+  // The second `from` in h= makes an added From header break the signature.
   const second = signed.replace('Subject:', 'From: evil@example.net\r\nSubject:')
   expect(verdict(second).why).toBe('the signature does not fit')
   expect(verdict(signed.replace('X-Not-Signed: 1', 'X-Not-Signed: 2')).ok).toBe(true)
@@ -75,13 +75,13 @@ test('whatever is changed on the way breaks the signature', async () => {
   )
 })
 
-test('no line of the signature is longer than a mail may have', async () => {
+test('no line of the signature has 150 characters or more', async () => {
   const signed = (await createDkimSigner(config)(mail('x'))).toString('latin1')
   for (const line of signed.slice(0, signed.indexOf('From:')).split('\r\n'))
     expect(line.length).toBeLessThan(150)
 })
 
-test('a bad key is refused when the link is opened, unquoted', () => {
+test('the signer rejects a key that is not a readable RSA key', () => {
   const bad = (key: string) => () => createDkimSigner({ ...config, privateKey: key })
   expect(bad('secret nonsense')).toThrow('dkim.privateKey is not a readable PEM private key')
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey

@@ -34,7 +34,7 @@ afterAll(async () => {
   await maildev.stop()
 })
 
-/** Sends, waits until MailDev says that it has it, and reads it back over HTTP. */
+/** Sends a mail, waits until MailDev has received it, and reads it back over HTTP. */
 async function deliver(more: Partial<Outgoing>): Promise<{ mail: ReadMail; source: Buffer }> {
   const count = maildev.count()
   const outcome = await settled(
@@ -47,8 +47,8 @@ async function deliver(more: Partial<Outgoing>): Promise<{ mail: ReadMail; sourc
   return { mail, source }
 }
 
-describe('what a reader gets', () => {
-  test('text in many scripts, with dots and long lines', async () => {
+describe('a mail as MailDev received it', () => {
+  test('has text in many scripts, with dots and long lines, unchanged', async () => {
     const text = `Grüße, 你好, שלום 👋\n.\n..dots\n${'long '.repeat(400)}end\n\n  trailing   `
     const { mail, source } = await deliver({ subject: `Ünïcödé 🎺 ${'x'.repeat(120)}`, text })
     expect(mail.subject).toBe(`Ünïcödé 🎺 ${'x'.repeat(120)}`)
@@ -58,14 +58,14 @@ describe('what a reader gets', () => {
     for (const line of source.toString('latin1').split('\r\n')) expect(line.length).toBeLessThanOrEqual(998)
   })
 
-  test('HTML, with a plain alternative', async () => {
+  test('has HTML with a plain-text alternative', async () => {
     const html = '<h1>Hällo</h1><p>Open <a href="https://a.example/x">this</a></p>'
     const { mail } = await deliver({ subject: 'HTML', text: html, html: true })
     expect(mail.html).toContain('<h1>Hällo</h1>')
     expect(mail.text.trim()).toBe('Hällo\n\nOpen this (https://a.example/x)')
   })
 
-  test('attachments, byte for byte', async () => {
+  test('has its attachments byte for byte', async () => {
     const picture = randomBytes(200_000)
     const files = [
       { type: 'image', mimetype: 'image/png', fileName: 'bild-ä.png', bytes: picture },
@@ -101,7 +101,7 @@ describe('what a reader gets', () => {
         ],
       },
     ],
-  ])('the signature of %s verifies against the public key', async (_name, more) => {
+  ])('has a signature that verifies against the public key: %s', async (_name, more) => {
     const { mail, source } = await deliver(more)
     const verdict = verifyDkim(source, publicKey)
     expect(verdict).toMatchObject({ ok: true, why: '' })

@@ -6,7 +6,7 @@ import { htmlToText } from '../../src/channels/smtp/html-to-text.ts'
 import { outcomeOfFault } from '../../src/channels/smtp/outcome.ts'
 import { outgoing } from './conformance.ts'
 
-describe('the plain alternative of HTML', () => {
+describe('the plain-text alternative of HTML', () => {
   test.each([
     ['words', 'Hello <b>you</b>', 'Hello you'],
     ['blocks', '<h1>Hi</h1><p>One<br>two</p><p>Three</p>', 'Hi\n\nOne\ntwo\n\nThree'],
@@ -42,9 +42,9 @@ describe('the plain alternative of HTML', () => {
     ['a bracket in an attribute', '<img alt="a > b">x', 'x'],
     ['what never closes', 'a<p class="b', 'a'],
     ['spaces', '  a \n\t b  ', 'a b'],
-  ])('%s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
+  ])('converts %s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
 
-  test('nothing makes it throw', () => {
+  test('no malformed HTML makes the conversion throw', () => {
     const pieces = fc.constantFrom(
       '<',
       '>',
@@ -71,13 +71,13 @@ describe('the plain alternative of HTML', () => {
   })
 
   test.each(['<', '<style>', '<a href="', '<!--', '&#', '<p ', '</style', '<a href=" ', 'a '])(
-    'a million letters of %j take no time to speak of',
+    'a million characters of repeated %j are converted within five seconds',
     piece => {
       const html = piece.repeat(1_000_000 / piece.length)
       const startedAt = process.cpuUsage()
       htmlToText(html)
       const used = process.cpuUsage(startedAt)
-      // Anything quadratic takes minutes here.
+      // A quadratic algorithm would take minutes.
       expect(used.user / 1_000).toBeLessThan(5_000)
     },
   )
@@ -90,7 +90,7 @@ describe('addresses', () => {
     ['user@bücher.example', 'user@xn--bcher-kva.example'],
     ['jürgen@example.com', 'jürgen@example.com'],
     ['a@[192.0.2.1]', 'a@[192.0.2.1]'],
-  ])('%s goes out as %s', (text, address) => expect(parseAddress(text)?.address).toBe(address))
+  ])('%s is normalised to %s', (text, address) => expect(parseAddress(text)?.address).toBe(address))
 
   test.each([
     '',
@@ -111,9 +111,9 @@ describe('addresses', () => {
     'a@b/c',
     'a@127.1',
     'a@b..c',
-  ])('%j is not one', text => expect(parseAddress(text)).toBeNull())
+  ])('%j is not a valid address', text => expect(parseAddress(text)).toBeNull())
 
-  test('a mailbox has a name, and only one address', () => {
+  test('a mailbox consists of a name and exactly one address', () => {
     expect(parseMailbox('Post Horn <a@b.example>')).toEqual({
       name: 'Post Horn',
       address: 'a@b.example',
@@ -135,7 +135,7 @@ describe('addresses', () => {
   })
 })
 
-describe('what a reply to DATA itself means', () => {
+describe('outcomes of error replies', () => {
   const fault = (response: string) =>
     outcomeOfFault(
       outgoing(1),
@@ -143,19 +143,19 @@ describe('what a reply to DATA itself means', () => {
       false,
     )
 
-  test('refused for good, for now, and out of order', () => {
+  test('to DATA are rejected for 554, and retry for 451 and 503', () => {
     expect(fault('554 5.7.1 no')).toMatchObject({
       kind: 'rejected',
       code: 'MESSAGE_REJECTED',
       providerCode: '554 5.7.1',
     })
-    // Without a wait of its own: the connection's policy says when.
+    // Without a delay: the retry policy of the connection decides.
     const later = { kind: 'retry', providerCode: '451 4.3.0' }
     expect(fault('451 4.3.0 later')).toEqual({ ...later, detail: 'The server answered: 451 4.3.0 later' })
     expect(fault('503 5.5.1 bad sequence')).toMatchObject({ kind: 'retry' })
   })
 
-  test('a wait grows with the attempts', () => {
+  test('have a delay after greylisting that grows with the attempts', () => {
     const response = '450 4.7.1 Greylisted, come back'
     const grey = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: 450, response }
     expect(outcomeOfFault(outgoing(1, { attempt: 3 }), grey, false)).toMatchObject({
@@ -172,4 +172,4 @@ test.each([
   ['535', 'The login was refused.'],
   ['299', null],
   ['', null],
-])('%s means: %s', (code, text) => expect(explainReply(code)).toBe(text))
+])('the reply code "%s" is explained as: %s', (code, text) => expect(explainReply(code)).toBe(text))

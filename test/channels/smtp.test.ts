@@ -49,7 +49,7 @@ function file(open: OutgoingFile['open'], more: Partial<OutgoingFile> = {}): Out
   return { type: 'document', mimetype: 'application/pdf', fileName: 'a.pdf', open, ...more }
 }
 
-describe('what the server says, at every step', () => {
+describe('the replies of the server at every step', () => {
   test.each<[string, SmtpScript, Partial<Outcome>]>([
     ['greeting: busy', { connect: { reply: '421 4.3.2 busy' } }, { kind: 'retry' }],
     ['greeting: go away', { connect: { reply: '554 5.7.1 go away' } }, { kind: 'retry' }],
@@ -188,14 +188,14 @@ describe('what the server says, at every step', () => {
     expect(JSON.stringify(outcome)).not.toContain('the-password-here')
   })
 
-  test('a connection that is cut in the middle of a mail: provably not taken', async () => {
+  test('a connection that is reset in the middle of a mail ends in retry', async () => {
     const { link, peer } = await start({ data: 'reset' })
     const big = file(async () => Readable.from([Buffer.alloc(8 * 1024 * 1024, 'x')]))
     expect(await send(link, { files: [big] })).toMatchObject({ kind: 'retry' })
     expect(peer.received).toEqual([])
   })
 
-  test('a name that does not exist', async () => {
+  test('a host name that does not exist ends in retry', async () => {
     const { link } = await start({}, { host: 'mail.invalid' })
     expect(await send(link)).toMatchObject({
       kind: 'retry',
@@ -203,7 +203,7 @@ describe('what the server says, at every step', () => {
     })
   })
 
-  test('a reply that quotes the code: only its own codes are kept', async () => {
+  test('the outcome of a one-time code keeps only the status codes of the reply, not its text', async () => {
     const script = { end: { reply: '554 5.7.1 looks like spam: Your code is 471100' } }
     const { link } = await start(script)
     const otp = await send(link, { messageType: 'otp', subject: 'Your code is 471100' })
@@ -222,7 +222,7 @@ describe('the caller’s signal', () => {
     ['at the sender', { mail: 'silent' }, 'retry'],
     ['at the recipient', { rcpt: 'silent' }, 'retry'],
     ['behind the mail', { end: 'silent' }, 'unknown'],
-  ])('%s', async (_name, script, kind) => {
+  ])('aborts a send %s', async (_name, script, kind) => {
     const reached = Promise.withResolvers<void>()
     const [point] = Object.keys(script) as (keyof SmtpScript)[]
     const step = () => {
@@ -238,7 +238,7 @@ describe('the caller’s signal', () => {
     await settled(peer.idle(), 'the connection')
   })
 
-  test('while a file is read: the file is let go, and no connection was made', async () => {
+  test('closes a file that is being read, and no connection is opened', async () => {
     const { link, peer } = await start()
     const reading = Promise.withResolvers<void>()
     const stream = new Readable({ read: () => reading.resolve() })
@@ -252,7 +252,7 @@ describe('the caller’s signal', () => {
     expect(peer.connections()).toBe(0)
   })
 
-  test('close() lets go of a file that is being read', async () => {
+  test('close() ends a send whose file is being read in retry', async () => {
     const { link } = await start()
     const reading = Promise.withResolvers<void>()
     const stream = new Readable({ read: () => reading.resolve() })
@@ -262,7 +262,7 @@ describe('the caller’s signal', () => {
     expect((await settled(outcome, 'send()')).kind).toBe('retry')
   })
 
-  test('a mail that waits for a connection is not sent', async () => {
+  test('ends a mail that waits for a connection in retry, and it is not sent', async () => {
     const { link, peer } = await start({ end: 'silent' }, { maxConnections: 1 })
     const stop = new AbortController()
     const first = link.send(outgoing(1), stop.signal)
@@ -276,7 +276,7 @@ describe('the caller’s signal', () => {
 })
 
 describe('connections', () => {
-  test('one connection carries many mails, also after a refused one', async () => {
+  test('are reused for several mails, also after a rejected one', async () => {
     const { link, peer } = await start({ rcpt: nth => (nth === 2 ? { reply: '550 5.1.1 no' } : null) })
     const kinds: string[] = []
     for (let nth = 1; nth <= 4; nth++) kinds.push((await send(link)).kind)
@@ -284,13 +284,13 @@ describe('connections', () => {
     expect(peer.connections()).toBe(1)
   })
 
-  test('a server that hangs up behind its refusal is not taken for one that is away', async () => {
+  test('are reported as up when the server disconnects after rejecting a mail', async () => {
     const { link, io } = await start({ rcpt: { raw: '550 5.1.1 who\r\n', cut: true } })
     expect((await send(link)).kind).toBe('rejected')
     expect(io.reports.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
-  test('a connection that the server ended while it was idle costs nothing', async () => {
+  test('that the server closes while they are idle are replaced, and no mail fails', async () => {
     const { link, peer } = await start()
     expect((await send(link)).kind).toBe('accepted')
     peer.hangUp()
@@ -300,7 +300,7 @@ describe('connections', () => {
     expect(peer.received.length).toBe(2)
   })
 
-  test('the name that the server is greeted with is the configured one, else the host’s', async () => {
+  test('greet the server with the configured name, or else with that of the host', async () => {
     const names: string[] = []
     const options = {
       onMailFrom: (_address: unknown, session: { hostNameAppearsAs: string }, done: () => void) => {
@@ -315,7 +315,7 @@ describe('connections', () => {
     expect(names).toEqual(['mail.example.org', hostname().includes('.') ? hostname() : '[127.0.0.1]'])
   })
 
-  test('never more connections than configured', async () => {
+  test('never exceed the configured number', async () => {
     const { link, peer } = await start({}, { maxConnections: 2 })
     expect(link.concurrency).toBe(2)
     const sends = Array.from({ length: 30 }, (_, nth) => link.send(outgoing(nth), never()))
@@ -324,7 +324,7 @@ describe('connections', () => {
     expect(peer.connections()).toBe(2)
   })
 
-  test('the link says when it goes up and down, once each', async () => {
+  test('are reported once each as down and as up', async () => {
     const { link, io } = await start({ connect: nth => (nth === 1 ? 'reset' : null) })
     for (let nth = 1; nth <= 3; nth++) await send(link)
     expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down', 'up'])
@@ -336,7 +336,7 @@ describe('TLS and login', () => {
   const trusted = createCertificate(['127.0.0.1'])
   const foreign = createCertificate(['mail.example.net'])
 
-  test('a certificate that nobody vouches for, or for another host: nothing is sent', async () => {
+  test('nothing is sent to a server with an untrusted certificate or one for another host', async () => {
     const unknown = await start({}, { secure: true, user: 'u', password: 'p' }, { secure: true, ...trusted })
     expect(await send(unknown.link)).toMatchObject({ kind: 'retry' })
     const wrong = await start({}, { secure: true, tlsCa: foreign.cert }, { secure: true, ...foreign })
@@ -359,7 +359,7 @@ describe('TLS and login', () => {
     expect(peer.received[0]).toMatchObject({ secure: true, user: 'u:pass' })
   })
 
-  test('requireTls against a server that offers none: the password stays at home', async () => {
+  test('requireTls sends no password to a server that does not offer TLS', async () => {
     let logins = 0
     const script: SmtpScript = {
       auth: () => {
@@ -373,14 +373,14 @@ describe('TLS and login', () => {
     expect({ logins, received: peer.received }).toEqual({ logins: 0, received: [] })
   })
 
-  test('a password without TLS is worth a warning; with it, none', async () => {
+  test('a password without requireTls logs a warning', async () => {
     const plain = await start({}, { user: 'u', password: 'p' })
     expect(plain.io.logged).toHaveLength(1)
     const tls = await start({}, { user: 'u', password: 'p', requireTls: true })
     expect(tls.io.logged).toEqual([])
   })
 
-  test('the operator’s test says what is wrong', async () => {
+  test('test() returns the fault without the password, or ok', async () => {
     const { link } = await start(
       { auth: { reply: '535 5.7.8 the password p4ssw0rd is wrong' } },
       { user: 'u', password: 'p4ssw0rd' },
@@ -392,7 +392,7 @@ describe('TLS and login', () => {
 })
 
 describe('the mail', () => {
-  test('its id, date, sender and envelope', async () => {
+  test('has an id, a date, a sender and an envelope', async () => {
     const { link, peer } = await start()
     const outcome = await send(link, { attemptId: 'msg_abc.2' })
     expect(outcome).toMatchObject({
@@ -409,7 +409,7 @@ describe('the mail', () => {
     expect(peer.received[0]).toMatchObject({ from: 'no-reply@example.org', to: ['someone@example.com'] })
   })
 
-  test('a sender of its own; a code is an automatic mail', async () => {
+  test('has the sender of the message, and is marked as auto-generated for a one-time code', async () => {
     const { link, peer } = await start()
     await send(link, { from: 'Shop <shop@bücher.example>', messageType: 'otp' })
     expect(peer.envelopes[0]).toMatch('MAIL FROM:<shop@xn--bcher-kva.example>')
@@ -418,7 +418,7 @@ describe('the mail', () => {
     expect(await send(link, { from: 'nobody' })).toMatchObject({ kind: 'rejected', code: 'SENDER_REJECTED' })
   })
 
-  test('international addresses', async () => {
+  test('has international domains in punycode, and uses SMTPUTF8 for a local part beyond ASCII', async () => {
     const { link, peer } = await start({}, {}, { hideSMTPUTF8: false })
     await send(link, { to: 'user@bücher.example' })
     await send(link, { to: 'jürgen@bücher.example' })
@@ -429,7 +429,7 @@ describe('the mail', () => {
     expect(peer.received.map(one => 'SMTPUTF8' in one.mailArgs)).toEqual([false, true])
   })
 
-  test('a server that takes no addresses beyond ASCII is given none, and asked once in ten minutes', async () => {
+  test('to a non-ASCII address is rejected without SMTPUTF8, which is checked once in ten minutes', async () => {
     const { link, peer, io } = await start({}, {}, { hideSMTPUTF8: true })
     const refused = {
       kind: 'rejected',
@@ -450,7 +450,7 @@ describe('the mail', () => {
     expect([peer.connections(), peer.received.length]).toEqual([3, 1])
   })
 
-  test('what a server announces by STARTTLS counts, and to the connection that carried the last mail', async () => {
+  test('to a non-ASCII address is rejected when the server announced no SMTPUTF8 after STARTTLS', async () => {
     const certificate = createCertificate(['127.0.0.1'])
     const { link, peer } = await start(
       {},
@@ -466,13 +466,16 @@ describe('the mail', () => {
     ['is busy', { connect: { reply: '421 4.3.2 busy' } }],
     ['hangs up', { connect: 'reset' }],
     ['wants nobody', { connect: { reply: '554 5.7.1 go away' } }],
-  ])('whether a server that %s takes an address is asked again later', async (_, script) => {
-    const { link, io } = await start(script, {}, { hideSMTPUTF8: true })
-    expect(await send(link, { to: 'jürgen@example.com' })).toMatchObject({ kind: 'retry' })
-    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down'])
-  })
+  ])(
+    'to a non-ASCII address ends in retry when the server %s during the check for SMTPUTF8',
+    async (_, script) => {
+      const { link, io } = await start(script, {}, { hideSMTPUTF8: true })
+      expect(await send(link, { to: 'jürgen@example.com' })).toMatchObject({ kind: 'retry' })
+      expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down'])
+    },
+  )
 
-  test('asking ends with the caller’s signal', async () => {
+  test('to a non-ASCII address ends in retry when its signal aborts during the check for SMTPUTF8', async () => {
     const reached = Promise.withResolvers<void>()
     const step = () => {
       reached.resolve()
@@ -488,7 +491,7 @@ describe('the mail', () => {
     expect(peer.connections()).toBe(1)
   })
 
-  test('no field begins a header or a recipient of its own', async () => {
+  test('has no header or recipient injected by line breaks in a field', async () => {
     const { link, peer } = await start()
     const evil = 'x\r\nBcc: victim@example.net\r\nX-Evil: 1\r\n\r\nbody'
     const outcome = await send(link, {
@@ -521,7 +524,7 @@ describe('the mail', () => {
     ['the beginning of that', 'What =? 😀'],
     ['a word without an end', `Key ${'x'.repeat(4_000)}`],
     ['letters of several bytes', `=?${'مرحبا😀'.repeat(40)}`],
-  ])('a subject reads as it was written: %s', async (_, subject) => {
+  ])('has a subject that decodes to the original: %s', async (_, subject) => {
     const { link, peer } = await start()
     expect(await send(link, { subject })).toMatchObject({ kind: 'accepted' })
     const lines = peer.received[0]!.bytes.toString('latin1').split('\r\n')
@@ -539,7 +542,7 @@ describe('the mail', () => {
   })
 
   test.each(['message/rfc822', 'Message/Partial', 'multipart/mixed; boundary=x'])(
-    'a file of type %s goes as bytes: none of its lines is one of the mail',
+    'contains a file of type %s in base64, as application/octet-stream',
     async mimetype => {
       const { link, peer } = await start()
       const inner = Buffer.from('Subject: inner\n\nbody\n.\nMAIL FROM:<a@b.example>\r')
@@ -552,7 +555,7 @@ describe('the mail', () => {
     },
   )
 
-  test('a mail that is larger than the server says it takes is not sent', async () => {
+  test('is rejected unsent when it is larger than the size that the server announces', async () => {
     const { link, peer } = await start({}, {}, { size: 2_000 })
     expect(await send(link, { text: 'x'.repeat(5_000) })).toMatchObject({
       kind: 'rejected',
@@ -563,7 +566,7 @@ describe('the mail', () => {
   })
 })
 
-test.each([false, true])('a text with a CR alone leaves as it was signed (HTML: %s)', async html => {
+test.each([false, true])('a text with a lone CR or LF has a valid signature (HTML: %s)', async html => {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2_048 })
   const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }) as string
@@ -575,7 +578,7 @@ test.each([false, true])('a text with a CR alone leaves as it was signed (HTML: 
   expect(verifyDkim(bytes, publicKey)).toMatchObject({ ok: true, why: '' })
 })
 
-describe('files that cannot be had: nobody is asked for anything', () => {
+describe('unavailable files, for which no connection is opened', () => {
   const broken = (error: Error) =>
     file(async () =>
       Readable.from(
@@ -600,7 +603,7 @@ describe('files that cannot be had: nobody is asked for anything', () => {
     ],
     ['broken for now', broken(new FileUnavailable('cut', true)), { kind: 'retry' }],
     ['broken somehow', broken(new Error('secret path /x')), { kind: 'retry' }],
-  ])('%s', async (_name, bad, expected) => {
+  ])('decide the outcome: %s', async (_name, bad, expected) => {
     const { link, peer } = await start()
     const stream = Readable.from(['ok'])
     const closed = new Promise(resolve => stream.once('close', resolve))
@@ -612,7 +615,7 @@ describe('files that cannot be had: nobody is asked for anything', () => {
     expect(peer.connections()).toBe(0)
   })
 
-  test('mails of unknown size are made a few at a time; small ones pass them by, and what waits can be stopped', async () => {
+  test('at most three mails of unknown size are built at once; small ones pass, waiting ones can be aborted', async () => {
     const { link, peer } = await start()
     const gate = Promise.withResolvers<void>()
     let opened = 0
@@ -637,7 +640,7 @@ describe('files that cannot be had: nobody is asked for anything', () => {
     expect([opened, peer.received.length]).toEqual([5, 6])
   })
 
-  test('a file without end is cut at the largest mail', async () => {
+  test('a file without an end is rejected at the maximum size of a mail', async () => {
     const { link, peer } = await start()
     const piece = Buffer.alloc(1024 * 1024)
     const endless = new Readable({

@@ -10,7 +10,7 @@ const json = (status: number, body: unknown) => ({
   body: JSON.stringify(body),
 })
 
-/** As the documentation of "Making requests" shows an answer. */
+/** A response as in "Making requests" of the documentation. */
 const taken = (messageId: number, chatId = 100_001) =>
   json(200, {
     ok: true,
@@ -48,7 +48,7 @@ const unclear = (name: string, answer: Line['answer'], providerCode?: string): L
   outcome: { kind: 'unknown', ...(providerCode !== undefined && { providerCode }) },
 })
 
-/** Answers that crabline does not give, in the words of the documentation and of the Bot API server's source. */
+/** Responses that crabline does not return, worded as in the documentation and in the source of the Bot API server. */
 const LINES: readonly Line[] = [
   {
     name: 'a text, below a path of the operator’s own',
@@ -97,7 +97,7 @@ const LINES: readonly Line[] = [
     name: 'a 404 of somebody in between: nobody took it',
     answer: { status: 404, body: 'nothing here' },
     outcome: { kind: 'retry', providerCode: 'HTTP 404' },
-    // A bot whose token is not right may have brought it upon itself: the others go on.
+    // The cause may be a wrong token of this one bot, so the link stays up for the others.
     link: 'up',
   },
   {

@@ -7,7 +7,7 @@ const API_KEY = `SK${'0123456789abcdef'.repeat(2)}`
 export const AUTH_TOKEN = 'auth-token-marker-3d7e'
 const MESSAGES = `/2010-04-01/Accounts/${ACCOUNT}/Messages.json`
 
-/** As Twilio's documentation shows them. */
+/** A response as in Twilio's documentation. */
 const created = (sid: string, more: object = {}) => ({
   status: 201,
   headers: { 'Content-Type': 'application/json' },

@@ -6,7 +6,7 @@ export const SIGNATURE_SECRET = 'signature-marker-5a0f'
 
 type Part = { status: string; id?: string; text?: string }
 
-/** HTTP 200 whatever came of it, as the SMS API answers. */
+/** A response of the SMS API, which is HTTP 200 whatever the outcome. */
 const answer = (...parts: Part[]) => ({
   status: 200,
   headers: { 'Content-Type': 'application/json' },

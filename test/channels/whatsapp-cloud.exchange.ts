@@ -16,7 +16,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
   body: JSON.stringify(body),
 })
 
-/** As the documentation of the messages edge shows it. */
+/** A response as in the documentation of the messages edge. */
 export const taken = (wamid: string) =>
   json(200, {
     messaging_product: 'whatsapp',
@@ -24,7 +24,7 @@ export const taken = (wamid: string) =>
     messages: [{ id: wamid, message_status: 'accepted' }],
   })
 
-/** As the guide to error codes shows it. */
+/** An error as in the guide to error codes. */
 export const graphError = (status: number, code: number, more: object = {}) =>
   json(status, {
     error: {
@@ -54,7 +54,7 @@ export const whatsAppCloudFixture: HttpFixture<WhatsAppCloudConfig> = {
   tested: json(200, { id: PHONE_NUMBER_ID }),
 }
 
-/** A file that was fetched from nowhere: its bytes, and how it goes to WhatsApp. */
+/** A file without a public URL, whose bytes are held in memory. */
 export const file = (more: Partial<OutgoingFile> = {}): OutgoingFile => ({
   type: 'image',
   mimetype: 'image/png',
@@ -108,7 +108,7 @@ const ours = (code: number, status = 400): Line => ({
   link: 'down',
 })
 
-/** For longer than the second of a number's own pace, or for as long as WhatsApp says. */
+/** Pauses the lane for longer than the one second of code 130429, unless WhatsApp states a time. */
 const resting = (code: number): Line => ({
   name: `${code}: the lane rests for a minute`,
   answer: graphError(400, code),

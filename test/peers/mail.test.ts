@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { type MailDev, type ReadMail, startMailDev } from '../support/maildev.ts'
 
-/** Sends over HTTP that leave as mail, read back from a mail server that nobody here wrote. */
+/** Sends mail through the HTTP API and reads it back from MailDev, an independent mail server. */
 
 const PICTURE = randomBytes(150_000)
 const TO = 'reader@example.com'
@@ -77,7 +77,7 @@ async function deliver(body: Record<string, unknown>): Promise<{ mail: ReadMail;
 }
 
 describe('a mail', () => {
-  test('of text has its subject, its words and its sender', async () => {
+  test('of text has its subject, text and sender', async () => {
     const text = 'Grüße, 你好 👋\n.\n..dots'
     const { mail, messageId } = await deliver({ content: { subject: 'Ünïcödé 🎺', text } })
     expect(mail.subject).toBe('Ünïcödé 🎺')
@@ -90,18 +90,18 @@ describe('a mail', () => {
     expect(message.providerMessageId).toContain(mail.messageId.replace(/[<>]/g, ''))
   })
 
-  test('of HTML has both', async () => {
+  test('of HTML has an HTML and a plain-text version', async () => {
     const { mail } = await deliver({ content: { subject: 'Hi', text: '<h1>Hällo</h1><p>you</p>' } })
     expect(mail.html).toContain('<h1>Hällo</h1>')
     expect(mail.text.trim()).toBe('Hällo\n\nyou')
   })
 
-  test('may go without a subject', async () => {
+  test('is sent without a subject', async () => {
     const { mail } = await deliver({ text: 'Hello' })
     expect([mail.subject ?? '', mail.text.trimEnd()]).toEqual(['', 'Hello'])
   })
 
-  test('carries a file that came with the request, byte for byte', async () => {
+  test('carries a file of the request byte for byte', async () => {
     const attachment = {
       type: 'document',
       base64: PICTURE.toString('base64'),
@@ -115,7 +115,7 @@ describe('a mail', () => {
     expect(await account.footprint()).toMatchObject({ outbox: 0 })
   })
 
-  test('carries a file from an address that the operator allows', async () => {
+  test('carries a file from a private host that the operator allows', async () => {
     const attachment = { type: 'image', publicUrl: `${filesUrl}/horn.png`, mimetype: 'image/png' }
     const { mail, messageId } = await deliver({ content: { subject: 'Picture', text: 'Look' }, attachment })
     expect(mail.attachments).toMatchObject([{ fileName: 'horn.png', contentType: 'image/png' }])
@@ -124,7 +124,7 @@ describe('a mail', () => {
     expect((await account.message(messageId)).attachment).toMatchObject({ publicUrl: `${filesUrl}/horn.png` })
   })
 
-  test('with a code is marked as sent by a machine, and its words stay nowhere', async () => {
+  test('with a one-time code is marked as auto-generated, and the code is not kept or logged', async () => {
     const { mail, messageId } = await deliver({ messageType: 'otp', content: { otpCode: '914626' } })
     expect(mail.subject).toBe('Your verification code')
     expect(mail.text).toContain('914626')
@@ -139,7 +139,7 @@ describe('a mail that cannot be sent', () => {
   test.each([
     ['is not there', '/missing'],
     ['leads elsewhere', '/away'],
-  ])('because its file %s is refused for good, and costs nothing', async (_, path) => {
+  ])('because its file %s is rejected and costs nothing', async (_, path) => {
     const before = [maildev.count(), await account.wallet()]
     const attachment = { type: 'image', publicUrl: filesUrl + path }
     const answer = await account.send({ to: TO, text: 'Look', attachment }, { live: true })
@@ -147,7 +147,7 @@ describe('a mail that cannot be sent', () => {
     expect([maildev.count(), await account.wallet()]).toEqual(before)
   })
 
-  test('because its address is private, another port included, is refused before', async () => {
+  test('because the URL of its file is private is rejected by validation, also for another port', async () => {
     for (const publicUrl of [
       'http://127.0.0.1:9/a.png',
       'https://127.0.0.1/a.png',
@@ -162,7 +162,7 @@ describe('a mail that cannot be sent', () => {
   })
 })
 
-test('a test key’s mail stays in the sandbox', async () => {
+test('a mail sent with a test key goes to the sandbox only', async () => {
   const count = maildev.count()
   const answer = await account.send({ to: TO, text: 'Hello' })
   expect(answer.body).toMatchObject({ status: 'sent', resolved: { provider: 'sandbox' } })

@@ -10,7 +10,7 @@ import {
   startPerlCentre,
 } from '../support/message-centres.ts'
 
-/** Sends over HTTP that leave as SMS, to message centres that nobody here wrote. */
+/** Sends SMS through the HTTP API to independent message centres. */
 
 let app: TestApp
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** Connects an account of its own to a centre, and waits until the centre has it. */
+/** Creates an account with its own connection to a centre, and waits until the connection is up. */
 async function connect(app: TestApp, port: number, config: Record<string, unknown>): Promise<TestAccount> {
   const account = await app.createAccount({ homeCountry: 'DE', balance: 1_000 })
   const created = await app.admin('POST', '/connections', {
@@ -54,7 +54,7 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
   const MESSAGES = 200
   const AT_ONCE = 40
 
-  test('gets every message once, and each is paid once', async () => {
+  test('gets every message once, and each is charged once', async () => {
     const kannel = await startDriveSmpp(MESSAGES)
     try {
       const config = { systemId: 'foo', password: 'bar', systemType: 'VMA', bindMode: 'tx_rx', window: 50 }
@@ -89,7 +89,7 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
   }
 })
 
-describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
+describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
   const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
   /** A German mobile number with these last digits. */
   const to = (ending: string) => `+4917012345${ending}`
@@ -110,7 +110,7 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
   test.each([
     ['in optional parameters', '01'],
     ['in the text, with the id in decimal', '02'],
-  ])('with a receipt %s is delivered, and paid', async (_, ending) => {
+  ])('a message with a receipt %s is delivered and charged', async (_, ending) => {
     const answer = await account.send({ to: to(ending), text: 'Grüße {€}' }, { live: true })
     expect(answer.body).toMatchObject({
       status: 'sent',
@@ -130,7 +130,7 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     const times = message.timeline.map(entry => entry.at)
     expect(times).toEqual(times.toSorted())
     expect(await account.wallet()).toMatchObject({ balance: 999.99, held: 0, captured: 0.01 })
-    // GSM 03.38, extension characters behind their escape.
+    // GSM 03.38, with an escape before each extension character.
     expect(centre.got('submit_sm')).toMatchObject([
       {
         to: to(ending).slice(1),
@@ -142,7 +142,7 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     ])
   })
 
-  test('with a receipt before its answer is undelivered, and paid', async () => {
+  test('a message with an undelivered receipt before the response is undelivered and charged', async () => {
     const answer = await account.send({ to: to('05'), text: 'Hello' }, { live: true })
     expect(answer.body['status']).toBe('sent')
     const message = await reaches(account, messageIdOf(answer), 'undelivered')
@@ -150,7 +150,7 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     expect(message.timeline.at(-1)).toMatchObject({ event: 'status', status: 'undelivered' })
   })
 
-  test('with parts in both alphabets is priced by part, joined by the centre, and delivered when all of them are', async () => {
+  test('long messages in GSM-7 and UCS-2 are priced per part, and delivered by the receipts of all parts', async () => {
     const latin = `${'long '.repeat(80)}{}`
     const cyrillic = 'длинное сообщение '.repeat(10)
     const ids: string[] = []
@@ -169,11 +169,11 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
       Buffer.from(cyrillic, 'utf16le').swap16().toString('hex'),
     ])
     expect(await account.wallet()).toMatchObject({ held: 0, captured: 0.06 })
-    // By a receipt for each of its parts.
+    // The SMSC sends a receipt for each of its parts.
     await reaches(account, ids[0]!, 'delivered')
   })
 
-  test('that is refused is a 400, costs nothing, and says what the centre meant', async () => {
+  test('a refused message returns 400, also when it is replayed, costs nothing and has an explanation', async () => {
     const options = { live: true, idempotencyKey: 'refused' }
     const answer = await account.send({ to: to('04'), text: 'Hello' }, options)
     expect([answer.status, answer.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
@@ -191,7 +191,7 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     })
   })
 
-  test('a code leaves in the clear, and stays nowhere', async () => {
+  test('a one-time code is sent in clear text, and neither returned nor logged', async () => {
     const code = '471108'
     const answer = await account.send({ to: to('01'), content: { otpCode: code } }, { live: true })
     const message = await reaches(account, messageIdOf(answer), 'delivered')
@@ -201,13 +201,13 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     expect(app.log.join('')).not.toContain(hex(code))
   })
 
-  test('a test key never reaches it', async () => {
+  test('a message sent with a test key does not reach the SMSC', async () => {
     const answer = await account.send({ to: to('01'), text: 'Hello' })
     expect(answer.body).toMatchObject({ status: 'sent', resolved: { provider: 'sandbox' } })
     expect(centre.got('submit_sm')).toEqual([])
   })
 
-  test('that throttles makes a message wait, which can be taken back', async () => {
+  test('a throttled message is queued with its money held, and can be cancelled', async () => {
     const impatient = await startTestApp({ clock: systemClock, env: { POSTHORN_SYNC_WAIT_MS: '0' } })
     const throttling = await startPerlCentre()
     try {

@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # An SMSC over Net::SMPP (Debian: libnet-smpp-perl), for one connection.
-# Prints one JSON object per line: the port first, then what it got.
-# It decides by the end of the recipient's number:
+# Prints one JSON object per line: the port first, then what it received.
+# The end of the recipient's number decides what it does:
 #   …01 receipt in optional parameters    …02 receipt in the text, the id in decimal
 #   …03 throttled                         …04 invalid recipient
 #   …05 receipt before the submit's answer, undelivered
 #   …06 three messages from the phone: in GSM-7, in UCS-2, and in two parts, the second one first
-# and joins the parts of a long message by the UDH.
+# It joins the parts of a long message by their UDH.
 use strict;
 use warnings;
 use JSON::PP;

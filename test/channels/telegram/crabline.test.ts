@@ -33,7 +33,7 @@ const file = (more: Partial<OutgoingFile> = {}): OutgoingFile => ({
 })
 
 describe('sends, against crabline', () => {
-  test('a text reads as it was written, whatever MarkdownV2 makes of its characters', async () => {
+  test('every special character of MarkdownV2 in a text is escaped', async () => {
     const text = 'Grüße! 1+1=2 (see [a](b)) _x_ *y* ~z~ `c` > q # h - | {k} . \\ 😀'
     const outcome = await link.send(message({ text }), never())
     expect(outcome).toMatchObject({
@@ -44,12 +44,12 @@ describe('sends, against crabline', () => {
     const { body, accepted } = telegram.callsOf('sendMessage').at(-1)!
     expect(accepted).toBe(true)
     expect(body).toMatchObject({ chat_id: '100001', parse_mode: 'MarkdownV2' })
-    // Without the escapes it is what was written, and no special character goes without one.
+    // Without the escapes it is the original text, and every special character has one.
     expect((body['text'] as string).replace(/\\(.)/g, '$1')).toBe(text)
     expect((body['text'] as string).replace(/\\./g, '')).not.toMatch(/[_*[\]()~`>#+\-=|{}.!\\]/)
   })
 
-  test('the longest text goes, however many escapes it needs', async () => {
+  test('a text of 4,096 characters is accepted, not counting its escapes, and a longer one is rejected', async () => {
     expect(await link.send(message({ text: '!'.repeat(4_096) }), never())).toMatchObject({ kind: 'accepted' })
     expect(await link.send(message({ text: '!'.repeat(4_097) }), never())).toMatchObject({
       kind: 'rejected',
@@ -63,7 +63,7 @@ describe('sends, against crabline', () => {
     ['video', 'sendVideo', 'video'],
     ['audio', 'sendAudio', 'audio'],
     ['document', 'sendDocument', 'document'],
-  ] as const)('%s by its address, with a caption', async (type, method, field) => {
+  ] as const)('%s is sent by its public URL with a caption', async (type, method, field) => {
     const publicUrl = 'https://cdn.example.org/file.bin'
     const outcome = await link.send(
       message({ text: 'Look: it is here.', files: [file({ type, publicUrl })] }),
@@ -76,7 +76,7 @@ describe('sends, against crabline', () => {
     })
   })
 
-  test('an uploaded file is poured out as it comes, under a name that breaks no header', async () => {
+  test('an uploaded file is sent under a name without special characters', async () => {
     const outcome = await link.send(message({ text: '', files: [file()] }), never())
     expect(outcome).toMatchObject({ kind: 'accepted' })
     const { body } = telegram.callsOf('sendDocument').at(-1)!
@@ -84,7 +84,7 @@ describe('sends, against crabline', () => {
     expect(body).not.toHaveProperty('caption')
   })
 
-  test('a file that ends early leaves nothing behind, and is tried again', async () => {
+  test('a file that fails while it is read ends in retry, and nothing is accepted', async () => {
     const before = telegram.calls.length
     async function* broken() {
       yield Buffer.alloc(100_000)
@@ -98,7 +98,7 @@ describe('sends, against crabline', () => {
     expect(telegram.calls.slice(before).filter(each => each.accepted)).toEqual([])
   })
 
-  test('a file over the limit is refused before anything leaves', async () => {
+  test('a file over the size limit is rejected without a request', async () => {
     const before = telegram.calls.length
     const outcome = await link.send(
       message({ files: [file({ type: 'image', sizeBytes: 10_485_761 })] }),
@@ -109,8 +109,8 @@ describe('sends, against crabline', () => {
   })
 })
 
-describe('the platform, against crabline', () => {
-  test('says whose token it is, and that it does not know another', async () => {
+describe('the Bot API, against crabline', () => {
+  test('identifies the bot of a token, and reports an unknown token', async () => {
     const { bots } = link
     expect(await bots!.identify(telegram.token, never())).toMatchObject({
       kind: 'answer',
@@ -123,7 +123,7 @@ describe('the platform, against crabline', () => {
     expect(await bots!.identify(`${telegram.token}x`, never())).toEqual({ kind: 'unauthorized' })
   })
 
-  test('tells updates until they are confirmed, and waits for the next', async () => {
+  test('returns updates until they are confirmed, and waits for the next one', async () => {
     const { bots } = link
     const id = await telegram.say(7_001, '/start spring sale', { fromName: 'Ada', fromUsername: 'ada_l' })
     const ask = { offset: null, waitMs: 0 }
@@ -151,7 +151,7 @@ describe('the platform, against crabline', () => {
     expect(await waiting).toMatchObject({ kind: 'answer', value: [{ id: next }] })
   })
 
-  test('a question that is stopped, and one that somebody else asks too', async () => {
+  test('one of two simultaneous polls ends in a conflict, and an aborted poll ends', async () => {
     const { bots } = link
     const stop = new AbortController()
     const stopped = bots!.updates(telegram.token, { offset: 1_000_000, waitMs: 50_000 }, stop.signal)

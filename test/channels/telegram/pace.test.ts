@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createPace } from '../../../src/channels/telegram/pace.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-test('a chat rests as long as it was told to, and nobody else', async () => {
+test('a throttle pauses only its own chat, for the given time', async () => {
   const clock = createFakeClock()
   const pace = createPace(clock)
   expect(pace.throttleOf('bot', '1')).toBeNull()
@@ -15,14 +15,14 @@ test('a chat rests as long as it was told to, and nobody else', async () => {
   expect(pace.throttleOf('bot', '1')).toBeNull()
 })
 
-test('the same chat, refused again, is no sign of anything else', () => {
+test('a second throttle of the same chat does not pause the bot', () => {
   const pace = createPace(createFakeClock())
   pace.recordThrottle('bot', '1', 5_000)
   expect(pace.recordThrottle('bot', '1', 9_000)).toEqual({ afterMs: 9_000, scope: 'message' })
   expect(pace.throttleOf('bot', '2')).toBeNull()
 })
 
-test('a second chat, while another one rests: the bot rests, and no other bot', async () => {
+test('a throttle of a second chat during a pause pauses the whole bot, but no other bot', async () => {
   const clock = createFakeClock()
   const pace = createPace(clock)
   pace.recordThrottle('bot', '1', 5_000)
@@ -34,13 +34,13 @@ test('a second chat, while another one rests: the bot rests, and no other bot', 
   expect(pace.throttleOf('bot', '1')).toEqual({ afterMs: 2_000, scope: 'message' })
 })
 
-test('no word makes anybody rest for more than an hour, or for less than nothing', () => {
+test('a pause is at most one hour, and never negative', () => {
   const pace = createPace(createFakeClock())
   expect(pace.recordThrottle('bot', '1', 90_000_000).afterMs).toBe(3_600_000)
   expect(pace.recordThrottle('bot', '2', -5).afterMs).toBeGreaterThan(0)
 })
 
-test('a shorter wait that is told behind a longer one ends that for nobody', async () => {
+test('a later, shorter throttle does not shorten a pause', async () => {
   const clock = createFakeClock()
   const pace = createPace(clock)
   pace.recordThrottle('bot', '1', 9_000)

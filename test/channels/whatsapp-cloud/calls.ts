@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../../src/contract/inbound.ts'
 import { APP_SECRET, BUSINESS_ACCOUNT_ID, PHONE_NUMBER_ID } from '../whatsapp-cloud.exchange.ts'
 
-/** Calls as WhatsApp makes them: the examples of its own documentation, signed with the app's secret. */
+/** Webhook calls of WhatsApp: the examples of its documentation, signed with the app secret. */
 
 export const METADATA = { display_phone_number: '15550783881', phone_number_id: PHONE_NUMBER_ID }
 
@@ -20,7 +20,7 @@ export function posted(body: string, headers: Record<string, string> = {}): Inbo
   }
 }
 
-/** Signed over its bytes. */
+/** A call with a signature over the bytes of its body. */
 export function signed(payload: unknown): InboundRequest {
   const body = JSON.stringify(payload)
   return posted(body, { 'x-hub-signature-256': signatureOf(body) })
@@ -92,13 +92,13 @@ export const templateChange = (value: object) => ({
   },
 })
 
-/** The category of a template is another one now; or, with `correct_category`, is to be another one. */
+/** The category of a template has changed or, with `correct_category`, is going to change. */
 export const categoryChange = (value: object) => ({
   field: 'template_category_update',
   value: {
     message_template_id: 1_689_556_908_129_832,
     message_template_name: 'order_confirmation',
-    // So WhatsApp's own example writes it.
+    // As in WhatsApp's own example.
     message_template_language: 'en-US',
     new_category: 'MARKETING',
     ...value,

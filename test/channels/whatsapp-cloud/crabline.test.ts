@@ -11,7 +11,7 @@ import { createIo, never, type ObservedIo } from '../conformance.ts'
 import { signed } from './calls.ts'
 import { toAda } from './link.ts'
 
-/** A server of WhatsApp's text messages that nobody here wrote: crabline, on a free port of the loopback. */
+/** Crabline, an independent server for WhatsApp's text messages, on a free port of the loopback. */
 type Manifest = {
   accessToken: string
   adminToken: string
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** What it prints once it listens: JSON over some lines. */
+/** The JSON, over several lines, that crabline prints once it listens. */
 async function firstJson(child: ChildProcess): Promise<Manifest> {
   let text = ''
   for await (const line of createInterface({ input: child.stdout! })) {
@@ -50,7 +50,7 @@ async function firstJson(child: ChildProcess): Promise<Manifest> {
     try {
       return JSON.parse(text) as Manifest
     } catch {
-      // Not whole yet.
+      // Not complete yet.
     }
   }
   throw new Error(`crabline ended before it listened: ${text}`)
@@ -78,7 +78,7 @@ async function recorded(): Promise<{ path: string; body: Record<string, unknown>
 }
 
 describe('against crabline', () => {
-  test('a text is taken, and stands in its recorder as it was sent', async () => {
+  test('a text is accepted, and recorded as it was sent', async () => {
     const { link, io } = await connect()
     const outcome = await link.send(toAda({ text: 'Grüße & 1+1=2' }), never())
     expect(outcome).toMatchObject({ kind: 'accepted', providerId: expect.stringMatching(/./) })
@@ -91,7 +91,7 @@ describe('against crabline', () => {
     ])
   })
 
-  test('what it does not take is refused by the words of Graph', async () => {
+  test('a text that is too long is rejected with the error code of Graph', async () => {
     const { link } = await connect()
     expect(await link.send(toAda({ text: 'x'.repeat(4_097) }), never())).toMatchObject({
       kind: 'rejected',
@@ -100,14 +100,14 @@ describe('against crabline', () => {
     })
   })
 
-  test('another token: ours to mend', async () => {
+  test('a wrong access token ends in retry, and the link is down', async () => {
     const { link, io } = await connect({ accessToken: 'EAAwrong' })
     expect(await link.send(toAda(), never())).toMatchObject({ kind: 'retry', providerCode: '190' })
     expect(io.reports.at(-1)?.state).toBe('down')
     expect(await link.test!(never())).toMatchObject({ ok: false })
   })
 
-  test('it says who the number is', async () => {
+  test('test() succeeds, and the identity of the number is read', async () => {
     const { link } = await connect()
     expect(await link.test!(never())).toMatchObject({ ok: true })
     expect(await link.identity!(never())).toMatchObject({
@@ -117,7 +117,7 @@ describe('against crabline', () => {
     })
   })
 
-  test('a message to the number, in the webhook that it makes of it', async () => {
+  test('a message to the number is read from the webhook call that crabline builds', async () => {
     const { link } = await connect()
     const response = await fetch(manifest.endpoints.adminInboundUrl, {
       method: 'POST',

@@ -11,7 +11,7 @@ import {
   whatsAppCloudFixture,
 } from '../whatsapp-cloud.exchange.ts'
 
-/** As the documentation of media downloads shows it; scripted, since no server of it can be had. */
+/** A response as in the documentation of media downloads. It is scripted, because there is no independent server for it. */
 const described = (url: unknown): PeerAct => ({
   status: 200,
   headers: { 'Content-Type': 'application/json' },
@@ -38,8 +38,8 @@ const refusal = (link: Link, reference?: string) =>
     error => error,
   )
 
-describe('a file that came with a message', () => {
-  test('is had from where Graph says, with the token', async () => {
+describe('a file of an inbound message', () => {
+  test('is downloaded with the token from the URL that Graph returns', async () => {
     const bytes = Buffer.from([0xff, 0xd8, 0, 1, 2, 3])
     const { link, peer } = await connect((path, url) =>
       path === '/file?x=1' ? { status: 200, body: bytes.toString('latin1') } : described(`${url}/file?x=1`),
@@ -58,13 +58,13 @@ describe('a file that came with a message', () => {
     ['WhatsApp’s host without TLS', 'http://lookaside.fbsbx.com/file'],
     ['no address', 'file'],
     ['nothing', undefined],
-  ])('%s never gets the token', async (_, url) => {
+  ])('is unavailable, and no token is sent, when the URL is %s', async (_, url) => {
     const { link, peer } = await connect(() => described(url))
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable: true })
     expect(peer.requests).toHaveLength(1)
   })
 
-  test('an id that is none is asked nobody', async () => {
+  test('is unavailable for an invalid id, without a request', async () => {
     const { link, peer } = await connect(() => described(''))
     for (const reference of ['', '../me', '4711?x', '٣']) {
       expect(await refusal(link, reference)).toMatchObject({ retryable: false })
@@ -77,7 +77,7 @@ describe('a file that came with a message', () => {
     ['Graph is not there now', graphError(503, 131016), true],
     ['the token is not valid', graphError(401, 190), true],
     ['no answer', 'reset', true],
-  ])('%s', async (_, answer, retryable) => {
+  ])('is unavailable because %s', async (_, answer, retryable) => {
     const { link } = await connect(() => answer)
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable })
   })
@@ -87,12 +87,12 @@ describe('a file that came with a message', () => {
     ['is elsewhere', { status: 302, headers: { Location: 'https://evil.example/' } }, true],
     ['is not handed out now', { status: 500 }, true],
     ['does not come', 'reset', true],
-  ])('%s', async (_, answer, retryable) => {
+  ])('is unavailable when it %s', async (_, answer, retryable) => {
     const { link } = await connect((path, url) => (path === '/file' ? answer : described(`${url}/file`)))
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable })
   })
 
-  test('that is cut fails whoever reads it', async () => {
+  test('that is truncated fails while it is read', async () => {
     const cut = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'
     const { link } = await connect((path, url) =>
       path === '/file' ? { raw: cut } : described(`${url}/file`),
@@ -100,7 +100,7 @@ describe('a file that came with a message', () => {
     await expect(buffer(await ask(link))).rejects.toThrow()
   })
 
-  test('is given up when nobody waits any more', async () => {
+  test('is given up when the signal aborts', async () => {
     const { link, peer } = await connect((path, url) =>
       path === '/file' ? 'silent' : described(`${url}/file`),
     )
@@ -111,7 +111,7 @@ describe('a file that came with a message', () => {
     expect(await asked).toBeInstanceOf(FileUnavailable)
   })
 
-  test('of a Graph that nobody is at', async () => {
+  test('is unavailable when the connection to Graph is refused', async () => {
     const { url } = await nobodyListens()
     const link = await whatsAppCloudProvider.open(whatsAppCloudFixture.configFor(url), createIo())
     open.push(link)

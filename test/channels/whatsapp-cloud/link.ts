@@ -6,7 +6,7 @@ import { whatsAppCloudFixture } from '../whatsapp-cloud.exchange.ts'
 
 export type Session = { link: Link; peer: HttpPeer; io: ObservedIo; close(): Promise<void> }
 
-/** A link to a far side that answers as `act` says. */
+/** Opens a link to a peer that handles each request as `act` returns. */
 export async function openSession(
   act: (request: PeerRequest, nth: number) => PeerAct,
   options: { config?: Partial<WhatsAppCloudConfig>; io?: Partial<ObservedIo> } = {},

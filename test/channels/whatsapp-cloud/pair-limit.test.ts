@@ -4,7 +4,7 @@ import { createFakeClock } from '../../support/fake-clock.ts'
 
 const BURST = 45
 
-test('45 at once, then one every six seconds', async () => {
+test('allows a burst of 45 messages, then one every six seconds', async () => {
   const clock = createFakeClock()
   const pairs = createPairLimit(clock)
   for (let nth = 0; nth < BURST; nth++) expect(pairs.acquire('+1')).toBe(0)
@@ -16,14 +16,14 @@ test('45 at once, then one every six seconds', async () => {
   expect(pairs.acquire('+1')).toBe(6_000)
 })
 
-test('each recipient has a pace of their own', () => {
+test('limits each recipient separately', () => {
   const pairs = createPairLimit(createFakeClock())
   for (let nth = 0; nth < BURST; nth++) pairs.acquire('+1')
   expect(pairs.acquire('+1')).toBeGreaterThan(0)
   expect(pairs.acquire('+2')).toBe(0)
 })
 
-test('a burst is paid back by waiting', async () => {
+test('allows a full burst again after a pause', async () => {
   const clock = createFakeClock()
   const pairs = createPairLimit(clock)
   for (let nth = 0; nth < 20; nth++) pairs.acquire('+1')
@@ -32,7 +32,7 @@ test('a burst is paid back by waiting', async () => {
   expect(pairs.acquire('+1')).toBe(6_000)
 })
 
-test('what was not sent takes no place', () => {
+test('a message that was not sent frees its place', () => {
   const pairs = createPairLimit(createFakeClock())
   for (let nth = 0; nth < BURST; nth++) pairs.acquire('+1')
   pairs.release('+1')
@@ -40,7 +40,7 @@ test('what was not sent takes no place', () => {
   expect(pairs.acquire('+1')).toBe(6_000)
 })
 
-test('a refusal makes the recipient wait, each one in a row for longer', async () => {
+test('each refusal in a row throttles the recipient for longer, until a message is accepted', async () => {
   const clock = createFakeClock()
   const pairs = createPairLimit(clock)
   const waits: number[] = []
@@ -56,7 +56,7 @@ test('a refusal makes the recipient wait, each one in a row for longer', async (
   expect(pairs.recordRefused('+1')).toBe(1_000)
 })
 
-test('what was under way together is refused together, which counts once', async () => {
+test('several refusals within one pause count once', async () => {
   const clock = createFakeClock()
   const pairs = createPairLimit(clock)
   expect(pairs.recordRefused('+1')).toBe(1_000)
@@ -66,7 +66,7 @@ test('what was under way together is refused together, which counts once', async
   expect(pairs.recordRefused('+1')).toBe(4_000)
 })
 
-test('keeps some recipients in view, not all of them', () => {
+test('forgets the oldest of more than 50,000 recipients', () => {
   const pairs = createPairLimit(createFakeClock())
   for (let nth = 0; nth < BURST; nth++) pairs.acquire('+1')
   for (let nth = 0; nth < 50_000; nth++) pairs.acquire(`+2${nth}`)

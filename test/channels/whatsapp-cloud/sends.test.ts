@@ -47,7 +47,7 @@ async function theirs(send: (client: WhatsAppClient) => Promise<unknown>): Promi
   return posted
 }
 
-describe('an independent client would post the same', () => {
+describe('the request equals that of an independent client', () => {
   const NUMBER = { phoneNumberId: PHONE_NUMBER_ID, to: '447700900123' }
 
   async function ours(message: Parameters<typeof toAda>[0]): Promise<Record<string, unknown>> {
@@ -106,11 +106,11 @@ describe('an independent client would post the same', () => {
   })
 })
 
-describe('a file without an address', () => {
+describe('a file without a public URL', () => {
   const uploading = (request: PeerRequest) =>
     request.path === MEDIA ? json({ id: '1166846181421424' }) : taken('wamid.A')
 
-  test('is uploaded as a form, then named by its id', async () => {
+  test('is uploaded as a form, then sent by its id', async () => {
     const { link, peer } = await session(uploading)
     const picture = file({ fileName: 'a "b"\r\n.png' })
     expect(await link.send(toAda({ text: 'Our ship', files: [picture] }), never())).toMatchObject({
@@ -133,7 +133,7 @@ describe('a file without an address', () => {
     })
   })
 
-  test('is no more than a file, also where whoever made it knows how another connection’s forms are drawn', async () => {
+  test('cannot inject a form field with the multipart boundary of another connection', async () => {
     const boundaryOf = ({ headers }: PeerRequest) => /boundary=(.*)$/.exec(headers['content-type']!)![1]!
     const known = await session(uploading, { config: { accessToken: 'their-own' } })
     await known.link.send(toAda({ files: [file()] }), never())
@@ -149,7 +149,7 @@ describe('a file without an address', () => {
     expect(await (form.get('file') as File).text()).toBe(forged)
   })
 
-  test('in the header of a template too', async () => {
+  test('is uploaded for the header of a template too', async () => {
     const { link, peer } = await session(uploading)
     const header = { type: 'video', file: file({ type: 'video', mimetype: 'video/mp4' }) } as const
     await link.send(toAda({ template: template({ header }) }), never())
@@ -159,7 +159,7 @@ describe('a file without an address', () => {
     })
   })
 
-  test('that cannot be had: refused for good, or tried again; no message is sent', async () => {
+  test('that is unavailable ends in rejected or retry, and no request is made', async () => {
     const { link, peer } = await session(uploading)
     expect(await link.send(toAda({ files: [brokenFile(false)] }), never())).toMatchObject({
       kind: 'rejected',
@@ -172,7 +172,7 @@ describe('a file without an address', () => {
   test.each([
     ['shorter', 30],
     ['longer', 10],
-  ])('that is %s than it said: cut, not sent as if whole', async (_, sizeBytes) => {
+  ])('that is %s than its stated size ends in retry, and is not uploaded', async (_, sizeBytes) => {
     const { link, peer } = await session(uploading)
     expect(await link.send(toAda({ files: [file({ sizeBytes })] }), never())).toMatchObject({ kind: 'retry' })
     expect(peer.requests).toEqual([])
@@ -183,13 +183,13 @@ describe('a file without an address', () => {
     ['is down', graphError(503, 131_016), { kind: 'retry' }],
     ['resets', 'reset', { kind: 'retry' }],
     ['says nothing of use', json({}), { kind: 'retry' }],
-  ])('while the upload %s: nothing was sent', async (_, act, outcome) => {
+  ])('is not sent when, at the upload, Graph %s', async (_, act, outcome) => {
     const { link, peer } = await session(() => act)
     expect(await link.send(toAda({ files: [file()] }), never())).toMatchObject(outcome)
     expect(peer.requests.every(request => request.path === MEDIA)).toBe(true)
   })
 
-  test('of 64 MB passes in pieces: never much more of it is in memory than is on its way', async () => {
+  test('of 64 MB is streamed, with a small part of it in memory', async () => {
     const CHUNK = Buffer.alloc(256 * 1024, 'x')
     const CHUNKS = 256
     let received = 0
@@ -219,13 +219,13 @@ describe('a file without an address', () => {
     expect(await link.send(toAda({ files: [big] }), never())).toMatchObject({ kind: 'accepted' })
     server.close()
     expect(received).toBeGreaterThan(CHUNK.length * CHUNKS)
-    // What the sockets of both sides hold, and nothing like the file.
+    // About what the buffers of both sockets hold, which is far less than the file.
     expect(mostAhead).toBeLessThan(24 * 1024 * 1024)
   })
 })
 
-describe('the pace with one recipient', () => {
-  test('beyond 45 at once a message waits, and asks nothing; another recipient does not', async () => {
+describe('the rate limit of one recipient', () => {
+  test('throttles the 46th message of a burst without a request, but not another recipient', async () => {
     const clock = createFakeClock()
     const { link, peer } = await session((_, nth) => taken(`wamid.${nth}`), { io: { clock } })
     const outcomes = []
@@ -238,7 +238,7 @@ describe('the pace with one recipient', () => {
     expect(await link.send(toAda({}, 46), never())).toMatchObject({ kind: 'accepted' })
   })
 
-  test('131056 makes the recipient wait, each time for longer', async () => {
+  test('throttles the recipient for longer after each error 131056', async () => {
     const clock = createFakeClock()
     const { link } = await session(() => graphError(400, 131_056), { io: { clock } })
     expect(await link.send(toAda(), never())).toMatchObject({ afterMs: 1_000 })
@@ -248,7 +248,7 @@ describe('the pace with one recipient', () => {
   })
 })
 
-test('a template that turns out paused is told of at once, and once', async () => {
+test('a refusal because the template is paused emits the state of the template once', async () => {
   const { link, io } = await session(() => graphError(400, 132_015))
   for (let nth = 1; nth <= 3; nth++) await link.send(toAda({ template: template() }, nth), never())
   expect(io.inbound).toEqual([
@@ -266,7 +266,7 @@ test('a template that turns out paused is told of at once, and once', async () =
   ])
 })
 
-test('a template that is found paused only after its message was taken is told of with the status', async () => {
+test('a failed status because the template is paused returns the state of the template', async () => {
   const { link, io } = await session(() => taken('wamid.A'))
   await link.send(toAda({ template: template() }), never())
   const tell = (code: number, attempt = 'msg_00000000000000000000000001.1') => {
@@ -284,7 +284,7 @@ test('a template that is found paused only after its message was taken is told o
   expect(io.inbound).toEqual([])
 })
 
-test('an attempt goes along, so that its status finds it though its answer never came', async () => {
+test('a status contains the attempt id of a send that got no response', async () => {
   const { link, peer } = await session(() => 'silent')
   const stop = new AbortController()
   const outcome = link.send(toAda(), stop.signal)
@@ -298,8 +298,8 @@ test('an attempt goes along, so that its status finds it though its answer never
   })
 })
 
-describe('the number', () => {
-  test('tells who it is', async () => {
+describe('the identity of the number', () => {
+  test('is read from Graph', async () => {
     const { link, peer } = await session(() =>
       json({
         id: PHONE_NUMBER_ID,
@@ -322,7 +322,7 @@ describe('the number', () => {
     )
   })
 
-  test('tells an older version of Graph its limit by another name, and the oldest none', async () => {
+  test('has the messaging limit under another name in an older version of Graph, and none in the oldest', async () => {
     const older = await session(request =>
       request.path.includes('manager')
         ? graphError(400, 100)
@@ -338,7 +338,7 @@ describe('the number', () => {
     expect(await oldest.link.identity!(never())).toMatchObject({ displayName: 'A', messagingLimit: null })
   })
 
-  test('cannot be read: an error without the token', async () => {
+  test('cannot be read with an expired access token', async () => {
     const { link } = await session(() => graphError(401, 190))
     await expect(link.identity!(never())).rejects.toThrow(
       'WhatsApp did not process the request: The access token has expired',

@@ -66,7 +66,7 @@ const otp = (more: Partial<NonNullable<OfficialTemplate['otp']>> = {}): Official
     },
   })
 
-/** What an independent client would post for the same template. */
+/** The body that an independent client posts for the same template. */
 async function theirs(definition: unknown): Promise<unknown> {
   let posted: unknown
   const client = new WhatsAppClient({
@@ -81,8 +81,8 @@ async function theirs(definition: unknown): Promise<unknown> {
   return posted
 }
 
-describe('a template is put before WhatsApp', () => {
-  test('as an independent client would', async () => {
+describe('submitting a template', () => {
+  test('posts the body that an independent client posts', async () => {
     const { link, peer } = await session(() => json({ id: '594425479261596', status: 'PENDING' }))
     expect(await link.submitTemplate!(official(), never())).toEqual({
       kind: 'submitted',
@@ -157,7 +157,7 @@ describe('a template is put before WhatsApp', () => {
         },
       ],
     ],
-  ])('one-time code, %s', async (_, template, buttons) => {
+  ])('posts the button of a one-time code template: %s', async (_, template, buttons) => {
     const { link, peer } = await session(() => json({ id: '1', status: 'APPROVED' }))
     expect(await link.submitTemplate!(template, never())).toMatchObject({ state: { status: 'approved' } })
     expect(JSON.parse(peer.requests[0]!.body)).toEqual({
@@ -172,7 +172,7 @@ describe('a template is put before WhatsApp', () => {
     })
   })
 
-  test('without expiry, without button text, with a coupon', async () => {
+  test('omits an absent expiry and button text, and posts a coupon button', async () => {
     const { link, peer } = await session(() => json({ id: '1', status: 'PENDING' }))
     await link.submitTemplate!(otp({ codeExpirationMinutes: null, buttonText: null }), never())
     await link.submitTemplate!(
@@ -200,7 +200,7 @@ describe('a template is put before WhatsApp', () => {
     })
   })
 
-  test('with a picture: its sample is uploaded first, in a session', async () => {
+  test('uploads the sample of a picture first, in an upload session', async () => {
     const { link, peer } = await session(request => {
       if (request.path.includes('/uploads?')) return json({ id: 'upload:MTphd?sig=ARZqkGCA_uQ' })
       return request.path.includes('/upload:')
@@ -242,7 +242,7 @@ describe('a template is put before WhatsApp', () => {
   ]
   const ofComponent = (type: string, more: object) =>
     COMPONENTS.map(each => (each.type === type ? { ...each, ...more } : each))
-  /** WhatsApp, which has a template of that name already. */
+  /** A session with a WhatsApp that already has a template of that name. */
   const having = (more: object) =>
     session(request =>
       request.method === 'POST'
@@ -252,7 +252,7 @@ describe('a template is put before WhatsApp', () => {
           }),
     )
 
-  test('that exists already in the same words counts as submitted, and stands where it stands', async () => {
+  test('counts an existing template with the same content as submitted, and returns its status', async () => {
     const { link, peer } = await having({ components: COMPONENTS, rejected_reason: 'NONE' })
     expect(await link.submitTemplate!(official(), never())).toMatchObject({
       kind: 'submitted',
@@ -270,15 +270,12 @@ describe('a template is put before WhatsApp', () => {
       ofComponent('BUTTONS', { buttons: [{ type: 'URL', text: 'Track', url: 'https://other.example/' }] }),
     ],
     ['anything that is not shown', undefined],
-  ])(
-    'that exists already with another %s is refused: nobody’s message says what it does not say',
-    async (_, components) => {
-      const { link } = await having({ components })
-      expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'refused', path: 'name' })
-    },
-  )
+  ])('is refused when the name belongs to a template with another %s', async (_, components) => {
+    const { link } = await having({ components })
+    expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'refused', path: 'name' })
+  })
 
-  test('for codes that exists already is ours where it is for codes', async () => {
+  test('counts an existing one-time code template as submitted only if it has the category for codes', async () => {
     const named = { name: 'login_code' }
     const codes = await having({ ...named, category: 'AUTHENTICATION' })
     expect(await codes.link.submitTemplate!(otp(), never())).toMatchObject({ kind: 'submitted' })
@@ -297,12 +294,12 @@ describe('a template is put before WhatsApp', () => {
     ['an access token that has expired', graphError(401, 190)],
     ['a business account that the token may not use', graphError(400, 100, { error_subcode: 33 })],
     ['no answer', 'reset'],
-  ])('%s: unavailable, and safe to repeat', async (_, act) => {
+  ])('is unavailable after %s', async (_, act) => {
     const { link } = await session(() => act)
     expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'unavailable' })
   })
 
-  test('refused in WhatsApp’s own words', async () => {
+  test('is refused with the explanation of WhatsApp', async () => {
     const words = 'Variables can’t be at the start or end of the template.'
     const { link } = await session(() =>
       graphError(400, 100, { error_subcode: 2_388_299, error_user_msg: words }),
@@ -314,7 +311,7 @@ describe('a template is put before WhatsApp', () => {
     })
   })
 
-  test('a picture that WhatsApp refuses, and one that is gone, name their field; one that is busy may come back', async () => {
+  test('names the field of a picture that is refused or gone, and is unavailable for a busy one', async () => {
     const refusing = await session(() => graphError(400, 100, { error_user_msg: 'Unsupported type' }))
     const header = (
       file: OfficialTemplate['header'] extends infer H ? Extract<H, { file: unknown }>['file'] : never,
@@ -334,7 +331,7 @@ describe('a template is put before WhatsApp', () => {
   })
 })
 
-describe('where a template stands', () => {
+describe('reading the status of a template', () => {
   const item = (name: string, language: string, status: string, more: object = {}) => ({
     id: `${name}-${language}`,
     name,
@@ -343,7 +340,7 @@ describe('where a template stands', () => {
     ...more,
   })
 
-  test('is looked for by its whole name and its language, over pages', async () => {
+  test('looks for the exact name and language on all pages', async () => {
     const { link, peer } = await session(request =>
       request.path.includes('after=')
         ? json({
@@ -381,12 +378,12 @@ describe('where a template stands', () => {
     ['DISABLED', 'disabled'],
     ['PENDING_DELETION', 'disabled'],
     ['A_WORD_OF_TOMORROW', 'pending'],
-  ])('%s is %s', async (said, status) => {
-    const { link } = await session(() => json({ data: [item('a', 'en', said)] }))
+  ])('maps the status %s to %s', async (reported, status) => {
+    const { link } = await session(() => json({ data: [item('a', 'en', reported)] }))
     expect(await link.readTemplate!('a', 'en', never())).toMatchObject({ status, reason: null })
   })
 
-  test('is not known where WhatsApp cannot say', async () => {
+  test('rejects when WhatsApp returns an error', async () => {
     const { link } = await session(() => graphError(500, 2))
     await expect(link.readTemplate!('a', 'en', never())).rejects.toThrow(
       'WhatsApp did not process the request',
@@ -394,13 +391,13 @@ describe('where a template stands', () => {
   })
 })
 
-describe('a template is found by its id', () => {
+describe('finding a template by its id', () => {
   const named = (item: object) => (request: PeerRequest) =>
     request.path.startsWith(EDGE)
       ? json({ data: [{ id: '77', name: 'spring_2026', language: 'de', status: 'APPROVED' }] })
       : json(item)
 
-  test('whatever it is called, with how it stands', async () => {
+  test('returns its name, language and status', async () => {
     const { link, peer } = await session(named({ id: '77', name: 'spring_2026', language: 'de' }))
     expect(await link.findTemplate!('77', never())).toEqual({
       providerTemplateId: '77',
@@ -416,18 +413,18 @@ describe('a template is found by its id', () => {
     ['that nothing has', '78', () => graphError(400, 100, { error_subcode: 33 })],
     ['of something else', '78', () => json({ id: '78' })],
     ['of a template of another business', '78', named({ id: '78', name: 'spring_2026', language: 'de' })],
-  ])('and an id %s finds none', async (_, id, act) => {
+  ])('returns null for an id %s', async (_, id, act) => {
     const { link } = await session(act)
     expect(await link.findTemplate!(id, never())).toBeNull()
   })
 
-  test('which need not be a number where something stands in for Graph', async () => {
+  test('accepts an id that is not a number, for servers that replace Graph', async () => {
     const item = { id: 'tpl_7-a', name: 'spring_2026', language: 'de', status: 'APPROVED' }
     const { link } = await session(({ path }) => json(path.startsWith(EDGE) ? { data: [item] } : item))
     expect(await link.findTemplate!('tpl_7-a', never())).toMatchObject({ status: 'approved' })
   })
 
-  test('and what is no id is not even asked for', async () => {
+  test('returns null for an invalid id without a request', async () => {
     const { link, peer } = await session(() => json({}))
     for (const id of ['me/accounts', '../1', '', '7?x=1']) {
       expect(await link.findTemplate!(id, never())).toBeNull()
@@ -435,16 +432,16 @@ describe('a template is found by its id', () => {
     expect(peer.requests).toEqual([])
   })
 
-  test('is not known where WhatsApp cannot say', async () => {
+  test('rejects when WhatsApp returns an error', async () => {
     const { link } = await session(() => graphError(401, 190))
     await expect(link.findTemplate!('77', never())).rejects.toThrow('expired')
   })
 })
 
-describe('a template is taken away', () => {
+describe('deleting a template', () => {
   const LISTED = json({ data: [{ id: '77', name: 'a', language: 'en', status: 'APPROVED' }] })
 
-  test('in one language alone: by its id', async () => {
+  test('deletes one language only, by its id', async () => {
     const { link, peer } = await session(request =>
       request.method === 'GET' ? LISTED : json({ success: true }),
     )
@@ -452,7 +449,7 @@ describe('a template is taken away', () => {
     expect(peer.requests.at(-1)).toMatchObject({ method: 'DELETE', path: `${EDGE}?hsm_id=77&name=a` })
   })
 
-  test('and is gone already, before or meanwhile', async () => {
+  test('succeeds when the template does not exist, or was deleted meanwhile', async () => {
     const none = await session(() => json({ data: [] }))
     await none.link.deleteTemplate!('a', 'en', never())
     expect(none.peer.requests.map(request => request.method)).toEqual(['GET'])
@@ -462,7 +459,7 @@ describe('a template is taken away', () => {
     await late.link.deleteTemplate!('a', 'en', never())
   })
 
-  test('rejects where nobody can say', async () => {
+  test('rejects when WhatsApp returns an error', async () => {
     const { link } = await session(request => (request.method === 'GET' ? LISTED : graphError(401, 190)))
     await expect(link.deleteTemplate!('a', 'en', never())).rejects.toThrow('expired')
   })

@@ -36,7 +36,7 @@ function inboundOf(payload: unknown): readonly Inbound[] {
 describe('the handshake', () => {
   const ASKED = { 'hub.mode': 'subscribe', 'hub.challenge': '1158201444', 'hub.verify_token': VERIFY_TOKEN }
 
-  test('answers with the challenge', () => {
+  test('returns the challenge', () => {
     expect(readCall(handshake(ASKED), CONFIG)).toEqual({
       kind: 'taken',
       inbound: [],
@@ -50,7 +50,7 @@ describe('the handshake', () => {
     ['another mode', { ...ASKED, 'hub.mode': 'unsubscribe' }],
     ['a challenge that is a page', { ...ASKED, 'hub.challenge': '<script>alert(1)</script>' }],
     ['nothing', {}],
-  ])('refuses %s', (_, query) => {
+  ])('is forbidden for %s', (_, query) => {
     expect(readCall(handshake(query as Record<string, string>), CONFIG)).toEqual({ kind: 'forbidden' })
   })
 })
@@ -58,7 +58,7 @@ describe('the handshake', () => {
 describe('the signature', () => {
   const BODY = JSON.stringify(event(messagesChange({ statuses: [status('sent')] })))
 
-  test('is taken where an independent implementation takes it', () => {
+  test('is accepted when an independent implementation accepts it', () => {
     expect(
       verifySignature({ appSecret: APP_SECRET, rawBody: BODY, signatureHeader: signatureOf(BODY) }),
     ).toBe(true)
@@ -68,7 +68,7 @@ describe('the signature', () => {
     })
   })
 
-  test('is of the bytes: escaped, spaced and reordered ones have their own', () => {
+  test('covers the exact bytes of the body', () => {
     const spaced = `${BODY.replace('{', '{ ')}\n`
     const at = (body: string, signature: string) =>
       readCall(posted(body, { 'x-hub-signature-256': signature }), CONFIG).kind
@@ -83,13 +83,13 @@ describe('the signature', () => {
     ['cut short', { 'x-hub-signature-256': signatureOf(BODY).slice(0, -2) }],
     ['of the old kind alone', { 'x-hub-signature': 'sha1=0000' }],
     ['none', {}],
-  ])('%s: unauthorized', (_, headers) => {
+  ])('is unauthorized: %s', (_, headers) => {
     expect(readCall(posted(BODY, headers as Record<string, string>), CONFIG)).toEqual({
       kind: 'unauthorized',
     })
   })
 
-  test('a signed body that is no JSON object is malformed', () => {
+  test('of a body that is not a JSON object is valid, but the call is malformed', () => {
     for (const body of ['', 'null', '[]', '{"entry":']) {
       const call = posted(body, { 'x-hub-signature-256': signatureOf(body) })
       expect(readCall(call, CONFIG).kind).toBe('malformed')
@@ -104,8 +104,8 @@ describe('statuses', () => {
     ['read', 'read'],
     ['played', 'read'],
     ['failed', 'undelivered'],
-  ])('%s: %s', (said, as) => {
-    expect(inboundOf(event(messagesChange({ statuses: [status(said)] })))).toEqual([
+  ])('the status %s is reported as %s', (reported, as) => {
+    expect(inboundOf(event(messagesChange({ statuses: [status(reported)] })))).toEqual([
       {
         kind: 'receipt',
         providerId: status('').id,
@@ -124,13 +124,13 @@ describe('statuses', () => {
     [132015, 'MESSAGE_REJECTED'],
     [131042, 'PROVIDER_UNAVAILABLE'],
     [131056, 'PROVIDER_UNAVAILABLE'],
-  ])('failed with %i: refused after all, as %s', (code, reject) => {
+  ])('failed with the error %i is reported as undelivered with the reject code %s', (code, reject) => {
     expect(inboundOf(event(messagesChange({ statuses: [failed(code)] })))).toMatchObject([
       { status: 'undelivered', reject, providerCode: String(code) },
     ])
   })
 
-  test('failed for no reason that is known: not delivered, and no more than that', () => {
+  test('failed with an unspecific error is reported as undelivered without a reject code', () => {
     for (const code of [131000, 199_999]) {
       const [receipt] = inboundOf(event(messagesChange({ statuses: [failed(code)] })))
       expect(receipt).toMatchObject({ status: 'undelivered', providerCode: String(code) })
@@ -138,12 +138,12 @@ describe('statuses', () => {
     }
   })
 
-  test('what is no status of ours says nothing', () => {
+  test('an unknown or invalid status is ignored', () => {
     const statuses = [status('warning'), status('toString'), { status: 'sent' }, null, 7]
     expect(inboundOf(event(messagesChange({ statuses })))).toEqual([])
   })
 
-  test('name the attempt that they are of', () => {
+  test('carry the attempt id that WhatsApp returns', () => {
     const attemptId = 'msg_00000000000000000000000001.2'
     const statuses = [status('sent', { biz_opaque_callback_data: attemptId }), status('read')]
     const inbound = inboundOf(event(messagesChange({ statuses })))
@@ -337,13 +337,13 @@ describe('messages', () => {
       { type: 'hologram', hologram: 'x', context: 7 },
       { text: null, button: null },
     ],
-  ])('%s', (_, content, read) => {
+  ])('are read: %s', (_, content, read) => {
     expect(inboundOf(event(messagesChange({ contacts, messages: [wrote(content)] })))).toEqual([
       { ...MESSAGE, ...read },
     ])
   })
 
-  test('of somebody who has no name, or of whom another’s is told', () => {
+  test('have a contact without a name when WhatsApp sends none for the sender', () => {
     const messages = [wrote({ type: 'text', text: { body: 'Hi' } })]
     const others = [null, 7, { wa_id: '1', profile: { name: 'No' } }, { wa_id: '16505551234' }]
     for (const some of [undefined, 'x', others]) {
@@ -353,7 +353,7 @@ describe('messages', () => {
     }
   })
 
-  test('a number as it is shown becomes E.164', () => {
+  test('have the displayed number of the recipient in E.164', () => {
     const value = {
       ...messagesChange({ messages: [wrote({ type: 'text', text: { body: 'Hi' } })] }).value,
       metadata: { ...METADATA, display_phone_number: '+1 555-078-3881' },
@@ -361,7 +361,7 @@ describe('messages', () => {
     expect(inboundOf(event({ field: 'messages', value }))).toMatchObject([{ to: '+15550783881' }])
   })
 
-  test('of somebody who shows no number goes by their id', () => {
+  test('from a user without a visible number have the user id instead', () => {
     const userId = 'US.13491208655302741918'
     const message = wrote({ type: 'text', text: { body: 'Hi' }, from: undefined, from_user_id: userId })
     const who = [{ profile: { name: 'Sheena' }, user_id: userId }]
@@ -370,7 +370,7 @@ describe('messages', () => {
     ])
   })
 
-  test('news of a changed number, and what is by nobody, are no messages', () => {
+  test('of the type system, and those without a valid sender, are ignored', () => {
     const messages = [
       wrote({ type: 'system', system: { body: 'User A changed from 1 to 2', type: 'user_changed_number' } }),
       ...[undefined, 7, '', '1', 'x'.repeat(200)].map(from => ({
@@ -411,27 +411,27 @@ describe('templates', () => {
       'Paused for 3 hours.',
     ],
     ['DISABLED', { disable_info: { disable_date: 1_751_234_563 } }, 'disabled', null],
-  ])('%s %o', (said, more, status, reason) => {
-    expect(inboundOf(event(templateChange({ event: said, ...more })))).toEqual([
+  ])('are reported after the event %s with %o', (reported, more, status, reason) => {
+    expect(inboundOf(event(templateChange({ event: reported, ...more })))).toEqual([
       {
         kind: 'template',
-        eventId: `1689556908129832:${said}:1739321024`,
+        eventId: `1689556908129832:${reported}:1739321024`,
         state: { ...STATE, status, reason, subType: 'utility' },
       },
     ])
   })
 
-  test('is told without its id where JSON has not kept it', () => {
+  test('have no id when it exceeds the precision of a JSON number', () => {
     const [told] = inboundOf(event(templateChange({ message_template_id: 2 ** 54 })))
     expect(told).toMatchObject({ kind: 'template', state: { ...STATE, providerTemplateId: '' } })
   })
 
-  test('what changes nothing for sends is no news', () => {
-    for (const said of ['LOCKED', 'UNARCHIVED', 'constructor', 7])
-      expect(inboundOf(event(templateChange({ event: said })))).toEqual([])
+  test('are not reported for an event that does not affect sends', () => {
+    for (const reported of ['LOCKED', 'UNARCHIVED', 'constructor', 7])
+      expect(inboundOf(event(templateChange({ event: reported })))).toEqual([])
   })
 
-  test('of another business account is not ours', () => {
+  test('of another business account are ignored', () => {
     for (const change of [templateChange({}), categoryChange({ previous_category: 'UTILITY' })]) {
       const payload = event(change)
       payload.entry[0]!.id = '1'
@@ -439,7 +439,7 @@ describe('templates', () => {
     }
   })
 
-  test('of another category are told by it, whatever way the language is written', () => {
+  test('are reported with their new category, however the language is spelled', () => {
     expect(inboundOf(event(categoryChange({ previous_category: 'UTILITY' })))).toEqual([
       {
         kind: 'template',
@@ -449,18 +449,18 @@ describe('templates', () => {
     ])
   })
 
-  test('that are to be of another category are still of the one that they have', () => {
+  test('whose change of category is only announced keep their category', () => {
     const announced = { new_category: 'UTILITY', correct_category: 'MARKETING' }
     expect(inboundOf(event(categoryChange(announced)))).toMatchObject([{ state: { subType: 'utility' } }])
   })
 
-  test('of a category that is none of ours are no news', () => {
-    for (const said of ['AUTHENTICATION', 'ALERT_UPDATE', 'constructor', 7])
-      expect(inboundOf(event(categoryChange({ new_category: said })))).toEqual([])
+  test('with an unsupported category are ignored', () => {
+    for (const reported of ['AUTHENTICATION', 'ALERT_UPDATE', 'constructor', 7])
+      expect(inboundOf(event(categoryChange({ new_category: reported })))).toEqual([])
   })
 })
 
-describe('a call as a whole', () => {
+describe('a webhook call', () => {
   const MANY = {
     object: 'whatsapp_business_account',
     entry: [
@@ -479,11 +479,11 @@ describe('a call as a whole', () => {
     ],
   }
 
-  test('of several entries and changes is read whole, and in order', () => {
+  test('with several entries and changes is read completely and in order', () => {
     expect(inboundOf(MANY).map(each => each.kind)).toEqual(['receipt', 'receipt', 'message', 'template'])
   })
 
-  test('holds what an independent implementation finds in it', () => {
+  test('yields the statuses and messages that an independent implementation reads', () => {
     const theirs = normalizeWebhook(MANY)
     const ours = inboundOf(MANY)
     const receipts = ours.filter(each => each.kind === 'receipt')
@@ -495,7 +495,7 @@ describe('a call as a whole', () => {
     ).toEqual(theirs.messages.map(({ id, text }) => ({ eventId: id, text: (text as { body: string }).body })))
   })
 
-  test('of another number of the same app is left alone', () => {
+  test('for another number of the same app is ignored', () => {
     const value = {
       ...messagesChange({ statuses: [status('sent')] }).value,
       metadata: { ...METADATA, phone_number_id: '1' },
@@ -503,7 +503,7 @@ describe('a call as a whole', () => {
     expect(inboundOf(event({ field: 'messages', value }))).toEqual([])
   })
 
-  test('without anything in it is taken', () => {
+  test('without content is accepted', () => {
     for (const payload of [
       {},
       { entry: 7 },

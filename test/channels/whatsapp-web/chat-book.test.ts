@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import type { SessionChat } from '../../../src/channels/shared/session.ts'
 import { createChatBook } from '../../../src/channels/whatsapp-web/chat-book.ts'
 
-test('all chats of one word are told, however many, in pieces', () => {
-  const told: (readonly SessionChat[])[] = []
-  const book = createChatBook({ reportChats: chats => void told.push(chats) })
+test('the chats of one update are all reported, 1,000 at a time', () => {
+  const reported: (readonly SessionChat[])[] = []
+  const book = createChatBook({ reportChats: chats => void reported.push(chats) })
   const ids = Array.from({ length: 2_500 }, (_, at) => `1203630000000${10_000 + at}@g.us`)
   book.groups(ids.map(id => ({ id, subject: 'A group' })))
-  expect(told.flat().map(({ chatId }) => chatId)).toEqual(ids)
-  expect(told.map(piece => piece.length)).toEqual([1_000, 1_000, 500])
-  told.length = 0
+  expect(reported.flat().map(({ chatId }) => chatId)).toEqual(ids)
+  expect(reported.map(piece => piece.length)).toEqual([1_000, 1_000, 500])
+  reported.length = 0
   book.chats([{ id: 'status@broadcast' }])
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })

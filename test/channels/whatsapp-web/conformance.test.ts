@@ -6,7 +6,7 @@ import { type Script, startChatappServer } from '../../support/chatapp-server.ts
 import { createSessionIo } from '../../support/web-session-io.ts'
 import { type Behaviour, describeProvider, type ObservedIo, type Peer } from '../conformance.ts'
 
-/** Of the scripted server: crabline's takes every message. */
+/** Scripts of the scripted server. Crabline's server is not used here, because it accepts every message. */
 const SCRIPTS: Partial<Record<Behaviour, Partial<Script>>> = {
   accept: {},
   reject: { message: { error: '403' } },

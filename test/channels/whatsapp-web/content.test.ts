@@ -11,7 +11,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { never } from '../conformance.ts'
 
-/** What a message says of its file, beside what of it would have been on the media servers. */
+/** A message with one file, and the bytes that would have been uploaded to the media servers. */
 async function composed(text: string, given: Partial<OutgoingFile> & { bytes: Buffer }) {
   let uploaded = Buffer.alloc(0)
   const compose = createCompose({
@@ -33,7 +33,7 @@ async function composed(text: string, given: Partial<OutgoingFile> & { bytes: Bu
   return { message, uploaded }
 }
 
-test('what is sealed opens with what the message says, as its recipient opens it', async () => {
+test('the recipient can decrypt the uploaded file with the key in the message', async () => {
   const bytes = createRandom().bytes(200_003)
   const { message, uploaded } = await composed('Look', { bytes })
   const image = message.imageMessage!
@@ -48,7 +48,7 @@ test('what is sealed opens with what the message says, as its recipient opens it
   expect(await buffer(await openMediaOf(baileys, reference, download, never()))).toEqual(bytes)
 })
 
-test('a document goes by its name, a file without words has no caption', async () => {
+test('a document has its file name, and a file without text has no caption', async () => {
   const given = { type: 'document', mimetype: 'application/pdf', fileName: 'Rechnung №7.pdf' } as const
   const { message } = await composed('', { ...given, bytes: Buffer.from('%PDF') })
   expect(message.documentMessage).toMatchObject({ fileName: 'Rechnung №7.pdf', mimetype: 'application/pdf' })
@@ -58,13 +58,13 @@ test('a document goes by its name, a file without words has no caption', async (
 test.each([
   ['sound', wavOf(2), 2],
   ['bytes that are none', Buffer.alloc(50_000, 7), undefined],
-])('audio says how long it lasts, where it tells: %s', async (_, bytes, seconds) => {
+])('audio has its duration if it can be read: %s', async (_, bytes, seconds) => {
   const { message } = await composed('not said', { type: 'audio', mimetype: 'audio/wav', bytes })
   expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })
   expect(Object.getOwnPropertyDescriptor(message.audioMessage, 'seconds')?.value).toBe(seconds)
 })
 
-/** Silence, 8,000 samples of a byte in each second. */
+/** A WAV file of silence, with 8,000 samples of one byte per second. */
 function wavOf(seconds: number): Buffer {
   const size = 8_000 * seconds
   const head = Buffer.alloc(44)

@@ -10,7 +10,7 @@ import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { createSessionIo, type ObservedSessionIo } from '../../support/web-session-io.ts'
 import { never, outgoing } from '../conformance.ts'
 
-/** A server of web sessions that nobody here wrote; it opens what is sealed for its recipients. */
+/** Against crabline, an independent server for web sessions, which decrypts messages for their recipients. */
 
 let directory: string
 let server: Awaited<ReturnType<typeof startWhatsAppServer>>
@@ -26,7 +26,7 @@ beforeAll(async () => {
   })
   io = createSessionIo({ askedPhone: '+15550000000' })
   const { baileysWebSocketUrl: socketUrl } = server.manifest.endpoints
-  // Its server hangs up over the question who is there: session.test.ts asks it of another one.
+  // Crabline's server disconnects on a registration query; session.test.ts covers these with another server.
   link = await openWebSession(withWebDefaults({ socketUrl, checkRecipients: false }), io)
   await io.said('open')
 })
@@ -46,18 +46,18 @@ async function write(body: object): Promise<void> {
   expect(answer.status).toBe(200)
 }
 
-test('the handshake, and as whom it was let in', () => {
+test('a session opens and reports its phone number', () => {
   expect(io.news).toEqual([{ state: 'connecting' }, { state: 'open', phone: '+15550000000', pushName: null }])
 })
 
-test('what is sent is opened by its recipient', async () => {
+test('a sent message is decrypted by its recipient', async () => {
   const message = outgoing(1, { channel: 'user_chatapp_session', to: '+12025550123', text: 'Good morning' })
   expect(await link.send(message, never())).toMatchObject({ kind: 'accepted' })
   const opened = events.map(({ body }) => body as { message?: { conversation?: string } })
   expect(opened.some(body => body.message?.conversation === 'Good morning')).toBe(true)
 })
 
-test('a message from a person, and one from a group', async () => {
+test('a message from a person and one from a group are emitted', async () => {
   const ada = '12025550123@s.whatsapp.net'
   await write({ chatJid: ada, senderJid: ada, text: 'hi there', pushName: 'Ada' })
   await write({ chatJid: '120363020000000099@g.us', senderJid: ada, text: 'hi all' })
@@ -79,7 +79,7 @@ test('a message from a person, and one from a group', async () => {
   ])
 })
 
-test('a voice message has no words', async () => {
+test('a voice message is emitted without a text', async () => {
   const ada = '12025550123@s.whatsapp.net'
   const before = io.inbound.length
   await write({
@@ -94,7 +94,7 @@ test('a voice message has no words', async () => {
   })
 })
 
-test('the same device is let in again with the keys of before', async () => {
+test('the same device connects again with its stored keys', async () => {
   const again = createSessionIo({ askedPhone: '+15550000000', pairedAtMs: 0, known: io.known })
   const { baileysWebSocketUrl: socketUrl } = server.manifest.endpoints
   const second = await openWebSession(withWebDefaults({ socketUrl, checkRecipients: false }), again)

@@ -39,7 +39,7 @@ test.each([
     null,
   ],
   ['what vanishes', { ephemeralMessage: { message: { imageMessage: file } } }, 'image', 'image', null],
-] as const)('%s comes with its file', async (_, message, type, as, text) => {
+] as const)('%s is read with its file', async (_, message, type, as, text) => {
   expect(from(message)).toMatchObject({
     from: '+12025550123',
     text,
@@ -95,10 +95,10 @@ test.each([
       ],
     },
   ],
-])('%s comes with what it tells', (_, message, told) => {
-  // As it comes over the line.
+])('%s is read with its content', (_, message, expected) => {
+  // As it arrives over the connection.
   const bytes = baileys.proto.Message.encode(baileys.proto.Message.fromObject(message)).finish()
-  expect(from(baileys.proto.Message.decode(bytes))).toMatchObject({ ...NOTHING, ...told })
+  expect(from(baileys.proto.Message.decode(bytes))).toMatchObject({ ...NOTHING, ...expected })
 })
 
 test.each([
@@ -108,10 +108,10 @@ test.each([
     { protocolMessage: { editedMessage: { conversation: 'Hi' }, key: { id: 'A0' } } },
   ],
   ['a message that was taken back', { protocolMessage: { type: 0, key: { id: 'A0' } } }],
-])('%s is no message', (_, message) => {
+])('%s is ignored', (_, message) => {
   expect(from(message)).toBeNull()
 })
 
-test.each(['status@broadcast', '120363020000000099@newsletter'])('nothing is taken from %s', chat => {
+test.each(['status@broadcast', '120363020000000099@newsletter'])('a message from %s is ignored', chat => {
   expect(from({ conversation: 'Hi' }, chat)).toBeNull()
 })

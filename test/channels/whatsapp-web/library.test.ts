@@ -8,9 +8,9 @@ import { createIo } from '../conformance.ts'
 const { log, info, warn, error } = console
 afterEach(() => void Object.assign(console, { log, info, warn, error }))
 
-test('what its cryptography writes to the console goes to the log, without its keys', async () => {
+test('console output of libsignal goes to the log, without keys', async () => {
   const io = createIo()
-  // It listens from the first load on, and another file may have had that in this process.
+  // The console is redirected at the first load, which may have happened in another test file of this process.
   vi.resetModules()
   const { loadBaileys } = await import('../../../src/channels/whatsapp-web/library.ts')
   await loadBaileys(io.log)
@@ -19,7 +19,7 @@ test('what its cryptography writes to the console goes to the log, without its k
   expect(io.logged).toEqual([{ fields: { from: 'libsignal' }, text: 'Closing session:' }])
 })
 
-test('a download of the library’s own that is cut fails where it is read, and ends nothing else', async () => {
+test('a truncated download of the library fails while it is read, and nothing else fails', async () => {
   const peer = await startHttpPeer(() => ({ raw: 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsealed' }))
   const { fetch } = globalThis
   globalThis.fetch = guardDownloads(fetch, ({ hostname }) => hostname === '127.0.0.1')

@@ -17,18 +17,18 @@ import { lookUntil } from '../../support/look-until.ts'
 import { createSessionIo } from '../../support/web-session-io.ts'
 import { never, outgoing } from '../conformance.ts'
 
-/** Files go to media servers of their own, over TLS: crabline's server has none. */
+/** Files go to separate media servers over TLS, which crabline's server lacks. */
 
 const certificate = createCertificate(['localhost'])
 let server: ChatappServer
 let link: SessionLink
-/** Where files lie on their way: nothing may stay there. */
-let onTheWay: string
+/** The directory of temporary files during an upload. It must be empty after each test. */
+let uploadDirectory: string
 const { TMPDIR } = process.env
 
 beforeAll(async () => {
-  onTheWay = await mkdtemp(join(tmpdir(), 'posthorn-on-the-way-'))
-  process.env['TMPDIR'] = onTheWay
+  uploadDirectory = await mkdtemp(join(tmpdir(), 'posthorn-on-the-way-'))
+  process.env['TMPDIR'] = uploadDirectory
   server = await startChatappServer({}, certificate)
   const io = createSessionIo({ pairedAtMs: 0 })
   link = await openWebSession(withWebDefaults({ socketUrl: server.url, tlsCa: certificate.cert }), io)
@@ -39,12 +39,12 @@ afterAll(async () => {
   await server.close()
   if (TMPDIR === undefined) delete process.env['TMPDIR']
   else process.env['TMPDIR'] = TMPDIR
-  await rm(onTheWay, { recursive: true })
+  await rm(uploadDirectory, { recursive: true })
 })
 afterEach(async () => {
   server.set({ media: 'take', mediaHosts: [new URL(server.url).host] })
   await lookUntil(
-    () => readdir(onTheWay),
+    () => readdir(uploadDirectory),
     left => left.length === 0,
     5_000,
   )
@@ -71,12 +71,12 @@ test.each([
   ['video', 'video/mp4', '/mms/video/'],
   ['audio', 'audio/mpeg', '/mms/audio/'],
   ['document', 'application/pdf', '/mms/document/'],
-] as const)('%s: put on the media server sealed, then sent', async (type, mimetype, path) => {
+] as const)('%s is uploaded encrypted to the media server, then sent', async (type, mimetype, path) => {
   const before = server.uploads.length
   expect(await send(file({ type, mimetype }))).toMatchObject({ kind: 'accepted' })
   const upload = server.uploads[before]!
   expect(upload.path).toContain(path)
-  // Padded to a block, and ten bytes that prove it.
+  // Padded to a full block, plus a MAC of ten bytes.
   expect(upload.bytes).toHaveLength(1_008 + 10)
   expect(upload.path).toContain(`/${createHash('sha256').update(upload.bytes).digest('base64url')}?`)
   const message = server.received.findLast(node => node.tag === 'message')
@@ -90,24 +90,24 @@ test.each([
     { open: async () => Readable.from(Array.from({ length: 18 }, () => Buffer.alloc(1024 * 1024))) },
   ],
   ['cannot be had any more', { open: () => Promise.reject(new FileUnavailable('gone', false)) }],
-])('a file that %s is refused, and nothing is sent', async (_, more) => {
+])('a file that %s is rejected, and no message is sent', async (_, more) => {
   const before = server.received.filter(node => node.tag === 'message').length
   expect(await send(file(more))).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
   expect(server.received.filter(node => node.tag === 'message')).toHaveLength(before)
 })
 
-test('a file that never comes is tried again when its time is over', async () => {
+test('a file that never arrives ends in retry when the signal aborts', async () => {
   const asked = Promise.withResolvers<void>()
   const source = new Readable({ read: () => asked.resolve() })
-  const time = new AbortController()
-  const sent = send(file({ open: async () => source }), time.signal)
+  const deadline = new AbortController()
+  const sent = send(file({ open: async () => source }), deadline.signal)
   await asked.promise
-  time.abort()
+  deadline.abort()
   expect(await sent).toMatchObject({ kind: 'retry' })
   if (!source.closed) await new Promise(resolve => source.once('close', resolve))
 })
 
-test.each([0, 1, 100_000])('a file that fails behind %i bytes is tried again', async bytes => {
+test.each([0, 1, 100_000])('a file that fails after %i bytes ends in retry', async bytes => {
   async function* failing() {
     if (bytes > 0) yield Buffer.alloc(bytes)
     throw new Error('ECONNRESET')
@@ -121,7 +121,7 @@ test.each([0, 1, 100_000])('a file that fails behind %i bytes is tried again', a
 })
 
 test.each(['refuse', 'cut'] as const)(
-  'an upload that its server answers with %s is tried again, and the next one goes',
+  'an upload that the media server answers with %s ends in retry, and the next one succeeds',
   async media => {
     server.set({ media })
     const before = messagesSent()
@@ -133,7 +133,7 @@ test.each(['refuse', 'cut'] as const)(
 )
 
 test.each(['refuse', 'cut'] as const)(
-  'where one media server answers with %s, another takes the whole',
+  'when one media server answers with %s, another one gets the whole file',
   async media => {
     const one = await startChatappServer({ media }, certificate)
     server.set({ media: 'refuse' })
@@ -145,17 +145,17 @@ test.each(['refuse', 'cut'] as const)(
   },
 )
 
-test('an upload that nobody answers ends with its time, and nothing of it is held', async () => {
+test('an upload without a response ends in retry when the signal aborts, without a temporary file', async () => {
   server.set({ media: 'silent' })
-  const time = new AbortController()
-  const sent = send(file({}), time.signal)
+  const deadline = new AbortController()
+  const sent = send(file({}), deadline.signal)
   await server.uploaded(server.uploads.length + 1)
-  expect(await readdir(onTheWay)).toEqual([])
-  time.abort()
+  expect(await readdir(uploadDirectory)).toEqual([])
+  deadline.abort()
   expect(await sent).toMatchObject({ kind: 'retry' })
 })
 
-test('where WhatsApp does not say where files go, it is asked again for the next one', async () => {
+test('the media servers are requested again after WhatsApp returned none', async () => {
   server.set({ media: 'refuse' })
   await send(file({}))
   server.set({ media: 'take', mediaHosts: null })
@@ -164,18 +164,18 @@ test('where WhatsApp does not say where files go, it is asked again for the next
   expect(await send(file({}))).toMatchObject({ kind: 'accepted' })
 })
 
-test('a file that may be had later is tried again', async () => {
+test('a file that is unavailable for now ends in retry', async () => {
   const open = () => Promise.reject(new FileUnavailable('busy', true))
   expect(await send(file({ open }))).toMatchObject({ kind: 'retry' })
 })
 
-describe('a file that came with a message', () => {
+describe('a file of an inbound message', () => {
   const key = Buffer.alloc(32, 3)
   const plain = Buffer.from('the ship '.repeat(5_000))
   const reference = (path = '/v/t62.7118-24/1?ccb=11') =>
     JSON.stringify({ as: 'image', path, key: key.toString('base64') })
 
-  async function sealed(): Promise<Buffer> {
+  async function encrypted(): Promise<Buffer> {
     const { iv, cipherKey, macKey } = await getMediaKeys(key, 'image')
     const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
     const text = Buffer.concat([cipher.update(plain), cipher.final()])
@@ -193,8 +193,8 @@ describe('a file that came with a message', () => {
     return { asked, bytes: await buffer(bytes) }
   }
 
-  test('is opened, in whatever pieces it comes', async () => {
-    const all = await sealed()
+  test('is decrypted, whatever chunks it arrives in', async () => {
+    const all = await encrypted()
     const pieces = [0, 1, 17, 5_000, all.length - 3, all.length]
     const chunks = pieces.slice(1).map((end, at) => all.subarray(pieces[at], end))
     const { asked, bytes } = await read(chunks)
@@ -202,8 +202,8 @@ describe('a file that came with a message', () => {
     expect(asked).toEqual(['https://mmg.whatsapp.net/v/t62.7118-24/1?ccb=11'])
   })
 
-  test('fails where it is cut, changed, or lies elsewhere, and harms nobody', async () => {
-    const all = await sealed()
+  test('fails when it is truncated, altered or on another host', async () => {
+    const all = await encrypted()
     async function* cut() {
       yield all.subarray(0, 1_000)
       throw new Error('ECONNRESET')

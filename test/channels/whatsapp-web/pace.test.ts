@@ -5,7 +5,7 @@ import { paceOf } from '../../../src/channels/whatsapp-web/pace.ts'
 const DAY_MS = 86_400_000
 const LINKED_MS = Date.UTC(2026, 0, 31)
 
-test('slow on the first day, faster with each, and warm after a week', () => {
+test('the rate grows every day and reaches its full value after a week', () => {
   const config = withWebDefaults({})
   const perMinute = [0, 0.99, 1, 3, 6, 7, 100].map(
     days => paceOf(config, LINKED_MS, LINKED_MS + days * DAY_MS).messagesPerMinute,
@@ -23,10 +23,10 @@ test.each([
   ['no warm-up', { warmUpDays: 0 }, 60],
   ['a slow pace that is above the full one', { freshMessagesPerMinute: 90 }, 60],
   ['its own numbers', { freshMessagesPerMinute: 2, messagesPerMinute: 9 }, 2],
-])('%s', (_, config, expected) => {
+])('the rate on the first day with %s', (_, config, expected) => {
   expect(paceOf(withWebDefaults(config), LINKED_MS, LINKED_MS).messagesPerMinute).toBe(expected)
 })
 
-test('one that was never linked is as slow as a fresh one', () => {
+test('a session that was never linked has the rate of the first day', () => {
   expect(paceOf(withWebDefaults({}), null, LINKED_MS).messagesPerMinute).toBe(20)
 })

@@ -12,21 +12,21 @@ test.each([
   ['inactive', 'delivered'],
   ['read', 'read'],
   ['played', 'read'],
-])('a receipt of the type %s: %s', (type, status) => {
+])('a receipt of the type %s is reported as %s', (type, status) => {
   expect(receipt(type === undefined ? {} : { type })).toMatchObject([
     { attemptId, status, atMs: Date.UTC(2026, 0, 1) },
   ])
 })
 
-test.each(['sender', 'constructor', 'toString'])('one of the type %s tells of nothing', type => {
+test.each(['sender', 'constructor', 'toString'])('a receipt of the type %s is ignored', type => {
   expect(receipt({ type })).toEqual([])
 })
 
-test('what a person’s own devices say counts for nothing', () => {
+test('a receipt from the sender’s own devices is ignored', () => {
   expect(receipt({ recipient: '12025550123@s.whatsapp.net' })).toEqual([])
 })
 
-test('what the people of a group say comes together where the session was away: each message once, by the first of them', () => {
+test('queued receipts of a group yield one receipt per message, with the earliest time', () => {
   const another = messageIdOf('msg_00000000000000000000000002.1')
   const user = (t: string) => ({ tag: 'user', attrs: { jid: '12025550123@s.whatsapp.net', t } })
   const node = {

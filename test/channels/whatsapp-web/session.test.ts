@@ -22,7 +22,7 @@ import {
 } from '../../support/web-session-io.ts'
 import { never, outgoing } from '../conformance.ts'
 
-/** What crabline's server lacks: linking, log-out, receipts, groups, who is registered, and lines that drop. */
+/** What crabline's server lacks: linking, log-out, receipts, groups, registration queries and dropped connections. */
 
 let server: ChatappServer
 const links: SessionLink[] = []
@@ -46,10 +46,10 @@ async function open(
   return { link, io }
 }
 
-/** For how long a line may say nothing at its beginning. */
+/** How long a connection may stay silent at its beginning. */
 const GREETING_MS = 30_000
 
-/** A clock that tells when the session waits before its next try. */
+/** A fake clock that signals when the session pauses before its next attempt. */
 function createPausingClock() {
   const inner = createFakeClock(Date.now())
   const signals = createSignals()
@@ -69,8 +69,8 @@ function createPausingClock() {
 const to = (recipient: string, nth = 1) =>
   outgoing(nth, { channel: 'user_chatapp_session', to: recipient, text: 'Hello' })
 
-describe('linking, by a scripted server', () => {
-  test('shows the QR code, one after the other', async () => {
+describe('linking, against a scripted server', () => {
+  test('reports the QR code and its expiry', async () => {
     const { io } = await open({ login: 'qr' }, {})
     const news = await io.said('qr')
     expect(news).toMatchObject({ state: 'qr' })
@@ -79,7 +79,7 @@ describe('linking, by a scripted server', () => {
     expect(untilMs).toBeGreaterThan(Date.now())
   })
 
-  test('asks for a code to type when it has a phone', async () => {
+  test('requests a pairing code when a phone number is given', async () => {
     const { io } = await open({ login: 'qr' }, { askedPhone: '+14155550123' })
     const { code } = (await io.said('pairing_code')) as { code: string }
     expect(code).toMatch(/^[1-9A-HJ-NP-TV-Z]{8}$/)
@@ -87,7 +87,7 @@ describe('linking, by a scripted server', () => {
     expect(JSON.stringify(asked)).toContain('14155550123@s.whatsapp.net')
   })
 
-  test('a code that is refused is not asked for again and again', async () => {
+  test('closes without another attempt when the pairing code is refused', async () => {
     const { io } = await open({ login: 'qr' }, { askedPhone: '+14155550123' })
     await io.said('pairing_code')
     const error = { tag: 'error', attrs: { code: '429', text: 'rate-overlimit' } }
@@ -100,7 +100,7 @@ describe('linking, by a scripted server', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a code that nobody typed names no account at the next try', async () => {
+  test('requests a pairing code again after an unused one', async () => {
     const known = new Map<string, string>()
     const first = await open({ login: 'qr' }, { askedPhone: '+14155550123', known })
     await first.io.said('pairing_code')
@@ -111,8 +111,8 @@ describe('linking, by a scripted server', () => {
   })
 })
 
-describe('lines that drop, by a scripted server', () => {
-  test('after a drop it is open again, and was never told to be closed', async () => {
+describe('dropped connections, against a scripted server', () => {
+  test('a session that drops is open again without having been reported as closed', async () => {
     const { io } = await open()
     await io.said('open')
     server.cut()
@@ -121,7 +121,7 @@ describe('lines that drop, by a scripted server', () => {
   })
 
   test.each(['connect', 'hello', 'login'] as const)(
-    'cut at %s: it tries again until it is let in',
+    'a session that is disconnected at %s retries until it is open',
     async cutAt => {
       const { io } = await open({ cutAt })
       await server.connected(2)
@@ -130,7 +130,7 @@ describe('lines that drop, by a scripted server', () => {
     },
   )
 
-  test('a server that never greets is left, and tried again', async () => {
+  test('a session reconnects when the server stays silent for 30 s', async () => {
     const clock = createFakeClock(Date.now())
     const { io } = await open({ login: 'silent' }, { pairedAtMs: 0, clock })
     await server.connected(1)
@@ -139,7 +139,7 @@ describe('lines that drop, by a scripted server', () => {
     await io.said('open')
   })
 
-  test('is told to be closed when it stays away, and open again afterwards', async () => {
+  test('a session is reported as closed during a long outage, and as open afterwards', async () => {
     const { clock, pausing } = createPausingClock()
     const { io } = await open({}, { pairedAtMs: 0, clock })
     await io.said('open')
@@ -156,7 +156,7 @@ describe('lines that drop, by a scripted server', () => {
     await io.said('open', 2)
   })
 
-  test('a log-out is told apart, and nothing is tried again', async () => {
+  test('a log-out is reported as such, and not retried', async () => {
     const { io } = await open()
     await io.said('open')
     server.set({ login: { failure: 401 } })
@@ -165,7 +165,7 @@ describe('lines that drop, by a scripted server', () => {
     expect(server.connections()).toBe(2)
   })
 
-  test('one that another connection replaced rests until it is restarted', async () => {
+  test('a session that another connection replaced is closed and does not reconnect', async () => {
     const { io } = await open()
     await io.said('open')
     server.send({
@@ -180,7 +180,7 @@ describe('lines that drop, by a scripted server', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a session that is another node’s by now does not connect again: it would cut that one off', async () => {
+  test('a session that another node holds does not reconnect, which would disconnect the other node', async () => {
     const { link, io } = await open()
     await io.said('open')
     await link.send(to('+12025550123', 1), never())
@@ -196,7 +196,7 @@ describe('lines that drop, by a scripted server', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a far side that is gone is not waited for: it says no goodbye', async () => {
+  test('a connection whose server is unresponsive ends within one second', async () => {
     const proxy = await startDatabaseProxy(server.url.replace('ws:', 'http:'))
     const clock = createFakeClock(Date.now())
     const io = createSessionIo({ pairedAtMs: 0, clock })
@@ -223,13 +223,13 @@ describe('lines that drop, by a scripted server', () => {
     await proxy.close()
   })
 
-  test('lines that drop right behind being let in are connected again at once a few times, then more slowly', () => {
+  test('drops right after opening raise the failure count only from the fourth in a row on', () => {
     const drops = createDisconnectCounter(createFakeClock())
     const failures = [60_000, 100, 100, 100, 100, 100, 100, 60_000].map(openMs => drops.add(openMs).failures)
     expect(failures).toEqual([1, 1, 1, 1, 2, 3, 4, 1])
   })
 
-  test('a restart that the server asks for follows at once', async () => {
+  test('a session reconnects at once when the server requests a restart', async () => {
     const { io } = await open()
     await io.said('open')
     server.send({ tag: 'stream:error', attrs: { code: '515' } })
@@ -237,17 +237,20 @@ describe('lines that drop, by a scripted server', () => {
     expect(io.news.map(each => each.state)).toEqual(['connecting', 'open', 'open'])
   })
 
-  test.each([402, 403, 406])('a barred account (%i) is no log-out, and is left alone', async failure => {
-    const { io } = await open({ login: { failure } })
-    expect(await io.said('closed')).toMatchObject({
-      goesOn: false,
-      detail: expect.stringContaining('barred'),
-    })
-  })
+  test.each([402, 403, 406])(
+    'a barred account (%i) is reported as closed without another attempt, not as a log-out',
+    async failure => {
+      const { io } = await open({ login: { failure } })
+      expect(await io.said('closed')).toMatchObject({
+        goesOn: false,
+        detail: expect.stringContaining('barred'),
+      })
+    },
+  )
 })
 
-describe('sending, by a scripted server', () => {
-  test('a number that is not on the chat app is refused before anything leaves', async () => {
+describe('sending, against a scripted server', () => {
+  test('a message to a number that is not registered is rejected without being sent', async () => {
     const { link, io } = await open({ registered: phone => phone !== '+12025550199' })
     await io.said('open')
     expect(await link.reaches?.('+12025550199', never())).toBe(false)
@@ -259,7 +262,7 @@ describe('sending, by a scripted server', () => {
     expect(server.received.some(node => node.tag === 'message')).toBe(false)
   })
 
-  test('a server that hangs up over the question is not asked again', async () => {
+  test('a server that disconnects on a registration query gets no second one', async () => {
     const { link, io } = await open({ hangsUpOverWhoIsThere: true })
     await io.said('open')
     await expect(link.reaches?.('+12025550123', never())).rejects.toThrow()
@@ -273,29 +276,29 @@ describe('sending, by a scripted server', () => {
     ['is not', async () => [], false],
     ['waited in vain', async () => undefined, 'no answer'],
     ['asks too often', () => Promise.reject(new Error('rate-overlimit')), 'no answer'],
-  ])('who is there: %s', async (_, onWhatsApp, word) => {
+  ])('a registration query: %s', async (_, onWhatsApp, result) => {
     const line = { sock: { onWhatsApp }, onEnd: () => () => {}, isOpen: () => true }
-    expect(await queryRegistration(line as unknown as Line, '+12025550123')).toBe(word)
+    expect(await queryRegistration(line as unknown as Line, '+12025550123')).toBe(result)
   })
 
-  test('an answer that comes after its time is told all the same', async () => {
+  test('a response after the timeout is reported as a late outcome', async () => {
     const { link, io } = await open({ message: 'silent' })
     await io.said('open')
-    const told = Promise.withResolvers<LateOutcome>()
-    io.reportLateOutcome = async late => told.resolve(late)
-    const time = new AbortController()
+    const reported = Promise.withResolvers<LateOutcome>()
+    io.reportLateOutcome = async late => reported.resolve(late)
+    const deadline = new AbortController()
     const message = to('+12025550123')
-    const sent = link.send(message, time.signal)
+    const sent = link.send(message, deadline.signal)
     const { attrs } = await server.next(({ tag }) => tag === 'message')
-    time.abort()
+    deadline.abort()
     expect(await sent).toMatchObject({ kind: 'unknown' })
     const ack = { class: 'message', id: attrs['id']!, from: attrs['to']!, t: '1767225600', error: '403' }
     server.send({ tag: 'ack', attrs: ack })
     const { accountId, attemptId } = message
-    expect(await told.promise).toMatchObject({ accountId, attemptId, outcome: { kind: 'rejected' } })
+    expect(await reported.promise).toMatchObject({ accountId, attemptId, outcome: { kind: 'rejected' } })
   })
 
-  test('a message whose time is over before it is sealed may leave yet: it is unknown', async () => {
+  test('a message that times out before it is encrypted is unknown, because it is still sent', async () => {
     const { link, io } = await open()
     await io.said('open')
     await link.send(to('+12025550124', 1), never())
@@ -306,10 +309,10 @@ describe('sending, by a scripted server', () => {
       if (kind === 'session') await gate.promise
       return read(kind, ids)
     }
-    const time = new AbortController()
-    const sent = link.send(to('+12025550123', 2), time.signal)
+    const deadline = new AbortController()
+    const sent = link.send(to('+12025550123', 2), deadline.signal)
     await asked.promise
-    time.abort()
+    deadline.abort()
     expect(await sent).toMatchObject({ kind: 'unknown' })
     gate.resolve()
     const { attrs } = await server.next(
@@ -318,7 +321,7 @@ describe('sending, by a scripted server', () => {
     expect(attrs['id']).toBe(messageIdOf(outgoing(2).attemptId))
   })
 
-  test('a group gets it as a group', async () => {
+  test('a message to a group is addressed to the group, which is reported as a chat', async () => {
     const group = {
       id: '120363020000000099@g.us',
       subject: 'Team',
@@ -338,7 +341,7 @@ describe('sending, by a scripted server', () => {
     })
   })
 
-  test('is called by our id of its attempt, and its receipts find the attempt', async () => {
+  test('a message has an id made from its attempt, and its receipts carry the attempt id', async () => {
     const { link, io } = await open()
     await io.said('open')
     const message = to('+12025550123')
@@ -358,7 +361,7 @@ describe('sending, by a scripted server', () => {
     ])
   })
 
-  test('a receipt of many messages is of each of them; what our own devices say is of none', async () => {
+  test('a receipt for several messages counts for each, and one of our own devices is ignored', async () => {
     const { io } = await open()
     await io.said('open')
     const [first, second] = [1, 2].map(nth => messageIdOf(outgoing(nth).attemptId))
@@ -370,13 +373,13 @@ describe('sending, by a scripted server', () => {
     expect(io.inbound.map(each => (each as Receipt).providerId)).toEqual([first, second])
   })
 
-  test('a line that is cut behind the message leaves it unknown', async () => {
+  test('a message is unknown when the connection is cut before the response', async () => {
     const { link, io } = await open({ message: 'cut' })
     await io.said('open')
     expect(await link.send(to('+12025550123'), never())).toMatchObject({ kind: 'unknown' })
   })
 
-  test('the answer counts also while the database keeps the keys waiting', async () => {
+  test('a message is accepted while the keys are not stored yet', async () => {
     const { link, io } = await open()
     await io.said('open')
     await link.send(to('+12025550123', 1), never())
@@ -387,7 +390,7 @@ describe('sending, by a scripted server', () => {
     expect(outcome).toMatchObject({ kind: 'accepted' })
   })
 
-  test('a recipient who cannot read it gets it again, also from a node that did not send it', async () => {
+  test('a message is sent again from its stored text when its recipient cannot decrypt it', async () => {
     const asked: string[] = []
     const { io } = await open(
       {},
@@ -403,7 +406,7 @@ describe('sending, by a scripted server', () => {
     const message = outgoing(1)
     const id = messageIdOf(message.attemptId)
     const retry = { tag: 'retry', attrs: { count: '1', id, t: '1767225600', v: '1' } }
-    // A stranger who knows its id gets nothing.
+    // A retry request from another number gets nothing.
     for (const from of ['12025550199@s.whatsapp.net', '12025550123@s.whatsapp.net']) {
       server.send({
         tag: 'receipt',
@@ -417,7 +420,7 @@ describe('sending, by a scripted server', () => {
   })
 })
 
-test('a log-out takes us off the phone', async () => {
+test('logOut() removes the device from the phone', async () => {
   const { link, io } = await open()
   await io.said('open')
   await link.logOut(never())
@@ -425,7 +428,7 @@ test('a log-out takes us off the phone', async () => {
   expect(asked.attrs['type']).toBe('set')
 })
 
-test('keys that are another node’s end the session without a word', async () => {
+test('a session whose keys belong to another node is not reported as logged out', async () => {
   const { link, io } = await open()
   await io.said('open')
   io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
