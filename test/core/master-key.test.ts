@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('the first key seals the store, and no other opens it', async () => {
+test('the first master key is recorded, and another one is rejected', async () => {
   const ours = createSeal(Buffer.alloc(32, 1), random)
   const other = createSeal(Buffer.alloc(32, 2), random)
   await checkMasterKey(database.db, ours)
@@ -20,7 +20,7 @@ test('the first key seals the store, and no other opens it', async () => {
   await expect(checkMasterKey(database.db, other)).rejects.toThrow(/another master key/)
 })
 
-test('of two nodes that start at once with different keys one is refused', async () => {
+test('when two nodes start at once with different master keys, one is rejected', async () => {
   const fresh = await createTestDatabase()
   const checks = [3, 4].map(byte => checkMasterKey(fresh.db, createSeal(Buffer.alloc(32, byte), random)))
   const outcomes = (await Promise.allSettled(checks)).map(check => check.status)

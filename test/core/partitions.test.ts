@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-async function places(): Promise<Record<string, number>> {
+async function partitionCounts(): Promise<Record<string, number>> {
   const { rows } = await database.db.query<{ place: string; n: number }>({
     name: 't_places',
     text: 'select tableoid::regclass::text as place, count(*)::integer as n from events group by 1',
@@ -21,7 +21,7 @@ async function places(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(row => [row.place, row.n]))
 }
 
-test('rows of a month that was made too late move in, and the others stay', async () => {
+test('ensureMonths moves rows of the month from the default partition into the new one', async () => {
   for (const at of [MAY, AUGUST]) {
     await database.db.query({
       name: 't_event',
@@ -29,17 +29,17 @@ test('rows of a month that was made too late move in, and the others stay', asyn
       values: [firstUuidAt(at)],
     })
   }
-  expect(await places()).toEqual({ events_other: 2 })
+  expect(await partitionCounts()).toEqual({ events_other: 2 })
   await ensureMonths(database.db, MAY)
-  expect(await places()).toEqual({ events_2031_05: 1, events_other: 1 })
+  expect(await partitionCounts()).toEqual({ events_2031_05: 1, events_other: 1 })
   await ensureMonths(database.db, MAY)
-  expect(await places()).toEqual({ events_2031_05: 1, events_other: 1 })
+  expect(await partitionCounts()).toEqual({ events_2031_05: 1, events_other: 1 })
 })
 
-test('a month that cannot be made because somebody reads is put off, and nobody waits behind it', async () => {
+test('ensureMonths gives up while a reader locks the table, and blocks no insert meanwhile', async () => {
   const december = Date.UTC(2031, 11, 1)
   await database.db.transaction(async reader => {
-    // As pg_dump does from its beginning to its end.
+    // pg_dump holds this lock during its whole run.
     await reader.query({ name: 't_read', text: 'lock table events in access share mode' })
     let ended = false
     const made = ensureMonths(database.db, december).then(
@@ -61,10 +61,10 @@ test('a month that cannot be made because somebody reads is put off, and nobody 
     expect(await made).toBe('put off')
   })
   await ensureMonths(database.db, december)
-  expect(await places()).toMatchObject({ events_2031_12: 1 })
+  expect(await partitionCounts()).toMatchObject({ events_2031_12: 1 })
 })
 
-/** How many wait for somebody else's lock. */
+/** The number of table locks that are waited for in this database. */
 async function waiting(): Promise<number> {
   const { rows } = await database.db.query<{ n: number }>({
     name: 't_waiting',

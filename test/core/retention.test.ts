@@ -22,7 +22,7 @@ beforeEach(async () => {
   await ensureMonths(database.db, NOVEMBER)
 })
 
-/** A row of each table, of that moment. */
+/** Inserts a row of this time into each table. */
 async function put(atMs: number, status: 'pending' | 'delivered' = 'delivered'): Promise<void> {
   const id = firstUuidAt(atMs)
   for (const [name, text] of [
@@ -48,7 +48,7 @@ async function put(atMs: number, status: 'pending' | 'delivered' = 'delivered'):
   }
 }
 
-/** Where the rows of a table are, those of today's real months aside. */
+/** The partition of each row of a table, in the order of their ids. */
 async function places(table: string): Promise<string[]> {
   const { rows } = await database.db.query<{ place: string }>({
     name: `t_places_${table}`,
@@ -63,8 +63,8 @@ const retentionAt = (nowMs: number, keep: Partial<RetentionPeriods>) =>
 
 const ofThisTest = (months: string[]) => months.filter(name => name.includes('_203'))
 
-describe('months', () => {
-  test('are made ahead of time, across new year too', async () => {
+describe('monthly partitions', () => {
+  test('are created ahead of time, also across a new year', async () => {
     const newYear = Date.UTC(2031, 0, 1)
     await ensureMonths(database.db, Date.UTC(2030, 11, 15))
     await put(newYear - 1)
@@ -75,7 +75,7 @@ describe('months', () => {
     for (const table of TABLES) expect((await places(table)).at(-1)).toBe(`${table}_2031_02`)
   })
 
-  test('go when their last moment is older than what is kept, and not a moment before', async () => {
+  test('are dropped when their last moment is older than the retention period, and not before', async () => {
     await put(NOVEMBER)
     const endOfNovember = Date.UTC(2030, 11, 1)
     const keep = { eventsMs: 30 * DAY_MS, inboundMs: 400 * DAY_MS, verificationsMs: 30 * DAY_MS }
@@ -96,13 +96,13 @@ describe('months', () => {
     expect(ofThisTest(await muchLater.round())).toContain('inbound_messages_2030_11')
   })
 
-  test('stay for ever where nothing else is said', async () => {
+  test('are kept forever without a retention period', async () => {
     await put(NOVEMBER)
     expect(await retentionAt(Date.UTC(2100, 0, 1), FOREVER).round()).toEqual([])
     for (const table of TABLES) expect(await places(table)).toEqual([`${table}_2030_11`])
   })
 
-  test('in which somebody is still to be told of something stay until then', async () => {
+  test('are kept while they contain a pending delivery', async () => {
     await put(NOVEMBER, 'pending')
     const retention = retentionAt(Date.UTC(2031, 5, 1), { eventsMs: 30 * DAY_MS, inboundMs: null })
     expect(await retention.round()).not.toContain('deliveries_2030_11')
@@ -111,7 +111,7 @@ describe('months', () => {
     expect(await retention.round()).toContain('deliveries_2030_11')
   })
 
-  test('that nobody made lose their rows one by one', async () => {
+  test('that were never created: old rows of the default partition are deleted, except pending deliveries', async () => {
     await put(Date.UTC(2029, 3, 1))
     await put(Date.UTC(2029, 4, 1), 'pending')
     expect(await places('events')).toEqual(['events_other', 'events_other'])
@@ -121,7 +121,7 @@ describe('months', () => {
     expect(await places('inbound_messages')).toHaveLength(2)
   })
 
-  test('make nobody wait: a table in use is left for the next time', async () => {
+  test('in use are left for the next round, while those of other tables are dropped', async () => {
     await put(NOVEMBER)
     const retention = retentionAt(Date.UTC(2031, 5, 1), { eventsMs: 30 * DAY_MS, inboundMs: null })
     const user = await database.db.dedicated()
@@ -130,7 +130,7 @@ describe('months', () => {
       await user.query('select * from deliveries')
       await expect(retention.round()).rejects.toThrow()
       expect(await places('deliveries')).toEqual(['deliveries_2030_11'])
-      // The others do not wait for it.
+      // The other tables are cleaned up all the same.
       expect(await places('events')).toEqual([])
       await user.query('commit')
       expect(await retention.round()).toContain('deliveries_2030_11')

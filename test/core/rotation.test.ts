@@ -22,11 +22,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const random = createRandom()
-/** The key of every test's app. */
+/** The master key that test apps use by default. */
 const FIRST = createHash('sha256').update('tests').digest()
 const SECOND = Buffer.alloc(32, 2)
 const EMAIL = 'root@example.com'
-/** More than one page of them. */
+/** More than one page of the rotation. */
 const SESSION_KEYS = 510
 
 let database: TestDatabase
@@ -37,7 +37,7 @@ const data = <T>(answer: Answer): T => {
   return answer.body['data'] as T
 }
 
-/** Something sealed in every place in which anything is. */
+/** Stores a sealed value in every column that can hold one. */
 beforeAll(async () => {
   database = await createTestDatabase()
   const app = await startTestApp({ database })
@@ -84,7 +84,7 @@ async function sealThroughApi(app: TestApp, account: TestAccount): Promise<void>
   expect(bulk.status, bulk.text).toBe(202)
 }
 
-/** What only the chat app, or a bot's platform, brings about. */
+/** Seals the values that are otherwise only stored after a response of the chat app or of a bot's platform. */
 async function sealLikeNodes(accountId: AccountId): Promise<void> {
   const seal = createSeal(FIRST, random)
   const ids = createIds(createFakeClock(), random)
@@ -121,8 +121,8 @@ async function sealLikeNodes(accountId: AccountId): Promise<void> {
   })
 }
 
-/** Columns in which anything stands that this key sealed, in whatever spelling. */
-async function whereStill(masterKey: Buffer): Promise<string[]> {
+/** Columns that hold a value sealed with this key, as bytes or as base64 text. */
+async function columnsSealedWith(masterKey: Buffer): Promise<string[]> {
   const mark = createSeal(masterKey, random).seal('', '').subarray(0, 5)
   const columns = await database.db.query<{ table: string; column: string; type: string }>({
     name: 'all_columns',
@@ -144,8 +144,8 @@ async function whereStill(masterKey: Buffer): Promise<string[]> {
   return [...new Set(found)].sort()
 }
 
-test('a change of the master key that is killed again and again is done in the end, and loses nothing', async () => {
-  const before = await whereStill(FIRST)
+test('a master key rotation that is killed repeatedly can be completed, and loses no value', async () => {
+  const before = await columnsSealedWith(FIRST)
   expect(before.map(name => name.replace(/^bulk_rows_\d+_\d+/, 'bulk_rows'))).toEqual([
     'bots.token',
     'bulk_rows.body',
@@ -163,8 +163,8 @@ test('a change of the master key that is killed again and again is done in the e
   ])
   const both = createSeal(SECOND, random, FIRST)
   for (let left = 1; left < 500; left *= 6) {
-    await expect(rotateMasterKey(dyingAfter(left), both)).rejects.toThrow('killed')
-    // Who has the earlier key alone starts until the very end, and who has only the new one does not.
+    await expect(rotateMasterKey(failingAfter(left), both)).rejects.toThrow('killed')
+    // Until the rotation is complete, a node with only the earlier key starts, and a node with only the new one does not.
     await checkMasterKey(database.db, createSeal(FIRST, random))
     await expect(checkMasterKey(database.db, createSeal(SECOND, random))).rejects.toThrow(
       /another master key/,
@@ -172,15 +172,15 @@ test('a change of the master key that is killed again and again is done in the e
   }
   const all = await rotateMasterKey(database.db, both)
   expect(all.map(({ unreadable }) => unreadable)).toEqual(all.map(() => 0))
-  expect(await whereStill(FIRST)).toEqual([])
-  expect(await whereStill(SECOND)).toEqual(before)
+  expect(await columnsSealedWith(FIRST)).toEqual([])
+  expect(await columnsSealedWith(SECOND)).toEqual(before)
   expect((await rotateMasterKey(database.db, both)).map(({ resealed }) => resealed)).toEqual(all.map(() => 0))
   await checkMasterKey(database.db, createSeal(SECOND, random))
   await expect(checkMasterKey(database.db, createSeal(FIRST, random))).rejects.toThrow(/another master key/)
 })
 
-/** The store of a process that is killed after so many values. */
-function dyingAfter(values: number): Db {
+/** A database that fails after re-sealing this number of values, as if the process was killed. */
+function failingAfter(values: number): Db {
   let left = values
   return {
     query(statement) {
@@ -190,7 +190,7 @@ function dyingAfter(values: number): Db {
   } as Db
 }
 
-test('what was hashed still counts, and a node with both keys reads everything', async () => {
+test('a node with both keys still accepts a hashed recovery code and lists the connections', async () => {
   const app = await startTestApp({ database, env: { POSTHORN_MASTER_KEY_PREVIOUS: SECOND.toString('hex') } })
   try {
     const browser = openBrowser(app)
@@ -202,7 +202,7 @@ test('what was hashed still counts, and a node with both keys reads everything',
   }
 })
 
-test('the command does the same, and says so', async () => {
+test('the rotate-master-key command re-seals every value, and fails without a previous key', async () => {
   const child = spawn(process.execPath, [BIN, 'rotate-master-key'], {
     env: {
       PATH: process.env['PATH'],
@@ -217,7 +217,7 @@ test('the command does the same, and says so', async () => {
   expect(code, err).toBe(0)
   expect(out).toMatch(/keys of web sessions +510 +0[\s\S]*remove POSTHORN_MASTER_KEY_PREVIOUS/)
   expect(out + err).not.toContain(SECOND.toString('hex'))
-  expect(await whereStill(SECOND)).toEqual([])
+  expect(await columnsSealedWith(SECOND)).toEqual([])
   const bare = spawn(process.execPath, [BIN, 'rotate-master-key'], { env: { PATH: process.env['PATH'] } })
   expect([await text(bare.stderr), (await once(bare, 'exit'))[0]]).toEqual([
     expect.stringContaining('POSTHORN_MASTER_KEY_PREVIOUS'),

@@ -26,7 +26,7 @@ const run = () =>
     senders: rooms.senderReview,
   })
 
-test('of nodes that start at once one fills the store, and tells the key', async () => {
+test('when several nodes start at once, exactly one seeds the database and returns the test key', async () => {
   const keys = (await Promise.all([run(), run(), run(), run()])).filter(seeded => seeded !== null)
   expect(keys).toHaveLength(1)
   expect(await run()).toBeNull()
@@ -42,7 +42,7 @@ test('of nodes that start at once one fills the store, and tells the key', async
   expect((await rooms.accountAdmin.list({})).data).toHaveLength(1)
 })
 
-test('every channel and type has a price, a connection and, for SMS, a sender', async () => {
+test('the seed gives every channel and message type a price, a connection and, for SMS, a sender', async () => {
   const { testKey } = (await run())!
   const { account } = (await rooms.keys.lookup(testKey)) as Caller
   const prices = await rooms.prices.table()
@@ -58,7 +58,7 @@ test('every channel and type has a price, a connection and, for SMS, a sender', 
   expect((await rooms.senders.forAccount(account.id)).default).toMatchObject({ name: 'Posthorn' })
 })
 
-test('a store that somebody filled is left alone', async () => {
+test('a database that already has an account is not seeded', async () => {
   await rooms.accountAdmin.create(BASIC_ACCOUNT)
   expect(await run()).toBeNull()
   expect((await rooms.prices.list({})).data).toEqual([])

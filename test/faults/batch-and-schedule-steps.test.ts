@@ -9,8 +9,8 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
 /**
- * The process is killed between two chosen steps: when the question to the database
- * was not asked yet, or when it was done and the answer was not heard.
+ * The process is killed between two chosen steps: before a database query arrives, or after it was executed and
+ * before its response arrives.
  */
 const PRICE = 0.0079
 const BALANCE = 10
@@ -53,7 +53,7 @@ function startNode(): Promise<Posthorn> {
   return startPosthorn({ DATABASE_URL: proxy.url, POSTHORN_DB_POOL: '4', POSTHORN_SANDBOX: 'off' })
 }
 
-/** Kills the node when what is between was lost, and starts the next one behind the end of its lease. */
+/** Kills the node when the query or response is lost, and starts the next one after the dead one's lease has ended. */
 async function killWhen(lost: Promise<void>): Promise<void> {
   await lost
   await node.kill()
@@ -64,7 +64,7 @@ async function killWhen(lost: Promise<void>): Promise<void> {
 const takenOf = (text: string, to: string) =>
   smsc.submits.filter(submit => submit.text === text && `+${submit['destination_addr']}` === to).length
 
-/** All that the account sent since its hello, once nothing is on its way any more. */
+/** The messages that the account sent after its first one, once all are sent or unknown. */
 async function settledMessages(): Promise<Message[]> {
   const messages = await until(
     () => read<Message[]>(node.url, account, '/api/v2/messages?limit=500'),
@@ -73,7 +73,7 @@ async function settledMessages(): Promise<Message[]> {
   return messages.filter(message => !message.text!.startsWith('hello'))
 }
 
-/** The provider's record, the store and the wallet, row by row. */
+/** Compares the provider's record, the messages and the wallet, row by row. */
 async function compare(messages: readonly Message[]): Promise<void> {
   for (const { status, text, to, billing } of messages) {
     const taken = takenOf(text!, to)
@@ -132,11 +132,11 @@ describe('a batch', { timeout: 60_000 }, () => {
     )
     expect(messages).toHaveLength(to.length)
     await compare(messages)
-    // What was never accepted by the one that died was sent by the next without a doubt.
+    // What the killed node had not accepted was certainly sent by the next one.
     if (storedBefore === 0) expect(messages.every(message => message.status === 'sent')).toBe(true)
   })
 
-  test('that is finished by a repeat says what was accepted, though it would be refused by now', async () => {
+  test('that a repeat finishes returns what was accepted, although it would be refused by now', async () => {
     const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
     const request = { account, key: 'batch', body: { to, text: `batch ${cases}`, options } }
     const lost = proxy.loseAt('accept_sends', 'after')
@@ -165,7 +165,7 @@ describe('scheduled messages', { timeout: 60_000 }, () => {
   }
 
   test.each([
-    // Where one call may not be of all, the others ended as they would have.
+    // If a call does not concern all messages, the others end as usual.
     ['they were claimed', 'before', 'claim_due', 'sent', 1],
     ['they were claimed', 'after', 'the words', 'sent', 1],
     ['their attempts were recorded', 'before', 'begin_attempts', 'sent', 1],
@@ -175,9 +175,9 @@ describe('scheduled messages', { timeout: 60_000 }, () => {
   ] as const)('killed when %s: %s (%s)', async (_, when, step, status, taken) => {
     const text = `scheduled ${cases}`
     await schedule(text)
-    // Looks for what is due go on all the time: only the answer tells the one that found them.
+    // Due messages are polled all the time: only the response shows which poll found these.
     const lost = step === 'the words' ? proxy.loseAnswer(text) : proxy.loseAt(step, when)
-    // Their time comes when the trap is set, however long that took.
+    // They become due when the proxy is prepared, however long that took.
     await database.db.query({
       name: 'due_now',
       text: 'update outbox set due_at = now() where account_id = $1',

@@ -7,7 +7,7 @@ import { type Account, admin, ask, createAccount, read, until } from './support/
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
 const PEOPLE = 20
-const WORDS_EACH = 4
+const MESSAGES_EACH = 4
 
 let telegram: Telegram
 let database: TestDatabase
@@ -52,8 +52,8 @@ async function count(name: string, text: string): Promise<number> {
 
 const stored = () => count('stored', 'select count(*)::integer as n from inbound_messages')
 
-/** Everybody says `from` to `to` of their words, the first of which starts the bot. */
-async function speak(from: number, to: number): Promise<void> {
+/** Each person sends their messages from number `from` to before `to`; number 0 starts the bot. */
+async function sendMessages(from: number, to: number): Promise<void> {
   for (let word = from; word < to; word++) {
     for (let person = 0; person < PEOPLE; person++) {
       await telegram.say(10_000 + person, word === 0 ? `/start from-${person}` : `word ${word}`)
@@ -61,7 +61,7 @@ async function speak(from: number, to: number): Promise<void> {
   }
 }
 
-test('the node that asks for a bot’s updates is killed among them: none is lost, none is taken twice', async () => {
+test('killing the node that polls a bot loses no update and stores none twice', async () => {
   const [first] = nodes as [Posthorn]
   const account = await createAccount(first.url, { balance: 1 })
   await admin(first.url, 'POST', '/connections', {
@@ -75,32 +75,32 @@ test('the node that asks for a bot’s updates is killed among them: none is los
   const { bot } = await call<{ bot: BotView }>(first, account, '/api/v2/botapp-bots', {
     token: telegram.token,
   })
-  // It alone is there, and so it holds the bot; the other one comes for nothing but its death.
+  // The first node holds the bot, since it is alone; the second one starts later, to take over.
   await until(
     () => count('held', 'select count(*)::integer as n from bot_feeds where node is not null'),
     n => n === 1,
   )
   const second = await addNode()
 
-  const speaking = speak(0, WORDS_EACH)
+  const sending = sendMessages(0, MESSAGES_EACH)
   await until(stored, n => n >= PEOPLE / 2)
   await first.kill()
   nodes.splice(0, 1)
-  await speaking
-  expect(await stored()).toBeLessThan(PEOPLE * WORDS_EACH)
+  await sending
+  expect(await stored()).toBeLessThan(PEOPLE * MESSAGES_EACH)
 
-  await until(stored, n => n >= PEOPLE * WORDS_EACH)
-  // What the platform told twice is asked for to the end: the next question confirms it.
+  await until(stored, n => n >= PEOPLE * MESSAGES_EACH)
+  // Once this update is stored, those that the platform sent twice have been stored too.
   await telegram.say(10_000, 'the last word')
-  await until(stored, n => n >= PEOPLE * WORDS_EACH + 1)
-  expect(await stored()).toBe(PEOPLE * WORDS_EACH + 1)
+  await until(stored, n => n >= PEOPLE * MESSAGES_EACH + 1)
+  expect(await stored()).toBe(PEOPLE * MESSAGES_EACH + 1)
   expect(
     await count('different', 'select count(distinct provider_id)::integer as n from inbound_messages'),
-  ).toBe(PEOPLE * WORDS_EACH + 1)
+  ).toBe(PEOPLE * MESSAGES_EACH + 1)
   const told = (type: string) =>
     count(`told ${type}`, `select count(*)::integer as n from events where type = '${type}'`)
   expect(await told('bot.subscriber.started')).toBe(PEOPLE)
-  expect(await told('inbound.message')).toBe(PEOPLE * WORDS_EACH + 1)
+  expect(await told('inbound.message')).toBe(PEOPLE * MESSAGES_EACH + 1)
   const page = await read<SubscriberPage['data']>(
     second.url,
     account,

@@ -8,7 +8,7 @@ import { uploadFile } from '../support/media.ts'
 import { mostInASecond } from '../support/most-in-a-second.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 
-/** Longer than any request waits, and longer than a row's accept is repeated. */
+/** Longer than any request waits, and longer than the accept of a row is repeated. */
 const AWAY_MS = 6_000
 const RATE = 5
 
@@ -53,7 +53,7 @@ function textsOf(rows: readonly object[]): string[] {
   return rows.map(row => (row as { content: { text: string } }).content.text).sort()
 }
 
-test('a database that is cut off in the middle of a job: nothing is lost, nothing goes twice, the pace stays', async () => {
+test('a job during which the database is cut off loses no row, sends none twice, and keeps its rate', async () => {
   const rows = bulkRows(40)
   const id = await begin(rows)
   await app.until(
@@ -72,7 +72,7 @@ test('a database that is cut off in the middle of a job: nothing is lost, nothin
   expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
 })
 
-test('a row that was stored although nobody heard of it is sent, once, with its file', async () => {
+test('a row that was stored although the response was lost is sent once, with its file', async () => {
   const { id: assetId } = await uploadFile(app, account.liveKey, png())
   const rows: object[] = bulkRows(20)
   rows[12] = {
@@ -82,7 +82,7 @@ test('a row that was stored although nobody heard of it is sent, once, with its 
     attachment: { type: 'image', assetId },
   }
   const id = await begin(rows)
-  // From its validation on nothing but its accept says these words; by the counts it may be gone already.
+  // After validation only the accept query contains this text; waiting for the counts might be too late.
   await untilBulk(app, account, id, 'queued', 'running')
   const unheard = proxy.loseAt('row 12', 'after')
   await app.during(unheard)
@@ -99,7 +99,7 @@ test('a row that was stored although nobody heard of it is sent, once, with its 
   expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
 })
 
-test('a lane that was to be given up when the database went away is found again', async () => {
+test('a lane whose release failed with the database is used by the next job', async () => {
   const first = await begin(bulkRows(2))
   await app.during(proxy.loseAt('release_bulk_lanes', 'before'))
   proxy.set('cut')
@@ -110,7 +110,7 @@ test('a lane that was to be given up when the database went away is found again'
   expect((await untilBulk(app, account, second, 'completed')).counts.sent).toBe(2)
 })
 
-test('a cancel that nobody heard the end of takes back what waits for its provider', async () => {
+test('a cancel that is interrupted by the database withdraws the messages that wait for a retry', async () => {
   gateway.act(notNow)
   const id = await begin(bulkRows(3))
   await app.until(
@@ -120,7 +120,7 @@ test('a cancel that nobody heard the end of takes back what waits for its provid
   const asked = taken()
   const cancel = () =>
     app.call(`/api/v2/messages/bulk/${id}/cancel`, { method: 'POST', key: account.liveKey })
-  // The job is cancelled by then, and none of what waits.
+  // By then the job is cancelled, and none of its waiting messages.
   const lost = proxy.loseAt('bulk_list_open', 'before')
   const [unheard] = await Promise.all([app.during(cancel()), lost])
   expect(unheard).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })

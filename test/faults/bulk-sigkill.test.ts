@@ -9,7 +9,7 @@ import { type Account, admin, ask, until } from './support/client.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 import { createDice, type Dice } from './support/random.ts'
 
-/** Printed with every failure: the same seed strikes after as many looks. */
+/** Printed with every failure: the same seed kills after the same number of health checks. */
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_121)
 /** A sample: `npm run test:kills` makes a hundred, in two to seven minutes. */
 const KILLS = Number(process.env['BULK_KILLS'] ?? 12)
@@ -19,7 +19,7 @@ const CEILING = 30
 const RATE = 10
 const ROWS = 60
 const JOBS = 3
-/** A body that takes long enough to be killed in: its last row is not valid, so that nothing of it is sent. */
+/** A body long enough for kills during its intake: its last row is invalid, so that nothing of it is sent. */
 const LONG_ROWS = 15_000
 
 let database: TestDatabase
@@ -44,7 +44,7 @@ function startNode(): Promise<Posthorn> {
     DATABASE_URL: database.url,
     POSTHORN_DB_POOL: '5',
     POSTHORN_SANDBOX: 'off',
-    // What nobody knows counts as sent after some seconds: the jobs come to their ends.
+    // Unknown messages count as sent after some seconds, so that the jobs end.
     POSTHORN_UNKNOWN_DEADLINE_HOURS: '0.001',
   })
 }
@@ -70,7 +70,7 @@ async function addAccount(): Promise<Account> {
 
 type Wanted = { account: Account; key: string; body: object; rows: number; valid: boolean }
 
-/** What is asked for, one after the other for as long as there are kills: however long these take, they meet work. */
+/** Requests to make one after the other for as long as there are kills, so that these always meet work. */
 type Source = (nth: number) => Wanted
 
 function createSources(accounts: readonly Account[]): Source[] {
@@ -95,8 +95,8 @@ function createSources(accounts: readonly Account[]): Source[] {
   })
 }
 
-/** Repeats a request with its key until it is answered, as careful clients do. */
-async function bring(wanted: Wanted): Promise<string> {
+/** Repeats a request with its key until it gets a response, as careful clients do. */
+async function submitJob(wanted: Wanted): Promise<string> {
   const answer = await until(
     () =>
       ask(anyUrl(), '/api/v2/messages/bulk', {
@@ -111,7 +111,7 @@ async function bring(wanted: Wanted): Promise<string> {
   return (JSON.parse(answer!.text) as { id: string }).id
 }
 
-/** Follows a job, over whatever node answers, until it has ended: who asked again and again would take the time of those who work. */
+/** Follows the events of a job on any node until it has ended: polling would take CPU time from the nodes. */
 async function untilEnded({ account }: Wanted, id: string): Promise<BulkJob> {
   const path = `/api/v2/messages/bulk/${id}`
   const job = await until(
@@ -125,7 +125,7 @@ async function untilEnded({ account }: Wanted, id: string): Promise<BulkJob> {
   return job!
 }
 
-/** Null while nobody answers. */
+/** Null without a 200. */
 async function read<T>(account: Account, path: string): Promise<T | null> {
   const answer = await ask(anyUrl(), path, { headers: { 'x-api-key': account.liveKey } })
   return answer?.status === 200 ? (JSON.parse(answer.text) as T) : null
@@ -144,11 +144,11 @@ async function readAll<T>(account: Account, path: string): Promise<T[]> {
   }
 }
 
-/** A node again and again, whatever it is doing, as soon as it is back: the other one goes on, or is away as well. */
-async function killAgainAndAgain(victim: number, kills: number): Promise<void> {
+/** Kills a node repeatedly, as soon as it is back and whatever it is doing; the other one continues, or is down as well. */
+async function killRepeatedly(victim: number, kills: number): Promise<void> {
   const strikes = createDice(SEED + victim)
   for (let nth = 0; nth < kills; nth++) {
-    // A strike may meet an intake, a page, a hand-over, or a node that has just come.
+    // A kill may meet an intake, a page, a hand-over, or a node that has just started.
     const looks = 1 + strikes.roll(40)
     for (let look = 0; look < looks; look++) await ask(nodes[victim]!.url, '/healthz')
     await nodes[victim]!.kill()
@@ -157,7 +157,7 @@ async function killAgainAndAgain(victim: number, kills: number): Promise<void> {
 }
 
 test(
-  'kills at any moment lose no row, send none twice, and break no pace',
+  'nodes that are killed at any moment lose no row, send none twice, and exceed no rate',
   async () => {
     await admin(nodes[0]!.url, 'POST', '/connections', {
       provider: 'smpp',
@@ -172,12 +172,12 @@ test(
     async function follow(source: Source): Promise<void> {
       for (let nth = 0; nth === 0 || !struck; nth++) {
         const wanted = source(nth)
-        ended.push({ wanted, job: await untilEnded(wanted, await bring(wanted)) })
+        ended.push({ wanted, job: await untilEnded(wanted, await submitJob(wanted)) })
       }
     }
 
     const following = Promise.all(createSources(accounts).map(follow))
-    await Promise.all(nodes.map((_, victim) => killAgainAndAgain(victim, KILLS / nodes.length)))
+    await Promise.all(nodes.map((_, victim) => killRepeatedly(victim, KILLS / nodes.length)))
     struck = true
     await following
 
@@ -199,25 +199,25 @@ function takenOf(text: string): number {
 
 async function judge({ account, key, rows }: Wanted, job: BulkJob): Promise<string[]> {
   const wrong: string[] = []
-  const say = (what: string) => wrong.push(`${key}: ${what}`)
-  if (job.total !== rows || job.counts.sent !== rows) say(`counts ${JSON.stringify(job)}`)
+  const report = (what: string) => wrong.push(`${key}: ${what}`)
+  if (job.total !== rows || job.counts.sent !== rows) report(`counts ${JSON.stringify(job)}`)
   const read = await readAll<BulkRow>(account, `/api/v2/messages/bulk/${job.id}/rows?`)
   const messages = await readAll<Message>(account, `/api/v2/messages?bulkJobId=${job.id}&`)
   const byId = new Map(messages.map(message => [message.messageId, message]))
-  if (read.length !== rows) say(`${read.length} rows`)
-  if (messages.length !== rows) say(`${messages.length} messages`)
-  if (new Set(read.map(row => row.messageId)).size !== rows) say('rows share a message')
+  if (read.length !== rows) report(`${read.length} rows`)
+  if (messages.length !== rows) report(`${messages.length} messages`)
+  if (new Set(read.map(row => row.messageId)).size !== rows) report('rows share a message')
   for (const row of read) {
     const taken = takenOf(`${key} row ${row.index}`)
     const message = byId.get(row.messageId ?? '')
-    if (row.status !== 'sent') say(`row ${row.index} is ${row.status}`)
-    if (taken > 1) say(`row ${row.index} was taken ${taken} times`)
-    // Never seen by the provider: then we said that we do not know.
-    if (taken === 0 && !(await wasUnknown(row.messageId!))) say(`row ${row.index} was never sent`)
-    if (message?.text !== `${key} row ${row.index}`) say(`row ${row.index} is ${message?.text}`)
+    if (row.status !== 'sent') report(`row ${row.index} is ${row.status}`)
+    if (taken > 1) report(`row ${row.index} was taken ${taken} times`)
+    // Never seen by the provider: then its message must have been unknown.
+    if (taken === 0 && !(await wasUnknown(row.messageId!))) report(`row ${row.index} was never sent`)
+    if (message?.text !== `${key} row ${row.index}`) report(`row ${row.index} is ${message?.text}`)
   }
   const most = mostInASecond(messages.map(message => Date.parse(message.createdAt)))
-  if (most > RATE) say(`${most} in a second`)
+  if (most > RATE) report(`${most} in a second`)
   return wrong
 }
 

@@ -12,7 +12,7 @@ import { createDice } from './support/random.ts'
 /** Printed with every failure. */
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_121)
 const KILLS = 3
-/** Two events each: they fit one page of the list. */
+/** With two events each, they fit one page of the list. */
 const MESSAGES = 60
 const EVENTS = ['message.sent', 'message.delivered']
 
@@ -41,7 +41,7 @@ function start(): Promise<Posthorn> {
   })
 }
 
-async function listen(account: Account): Promise<{ id: string; secret: string }> {
+async function createWebhook(account: Account): Promise<{ id: string; secret: string }> {
   const answer = await ask(server.url, '/api/v2/webhooks', {
     method: 'POST',
     headers: { 'x-api-key': account.liveKey },
@@ -50,7 +50,7 @@ async function listen(account: Account): Promise<{ id: string; secret: string }>
   return (JSON.parse(answer!.text) as { data: { webhook: { id: string; secret: string } } }).data.webhook
 }
 
-/** Repeated with its key until it is answered, whoever dies meanwhile. */
+/** Repeats the send with its key until it gets a 200, also while the server is killed. */
 async function sendFor(account: Account, number: number): Promise<void> {
   const body = { to: `+1202555${1_000 + number}`, channel: 'local_sms', content: { text: 'Hello' } }
   await until(
@@ -62,7 +62,7 @@ async function sendFor(account: Account, number: number): Promise<void> {
 const idOf = (got: Got) => got.headers['webhook-id'] as string
 const messageOf = (got: Got) => (got.body['data'] as { messageId: string }).messageId
 
-/** Sends a share of the messages; kills the server when the receiver has heard of half as many, some unanswered. */
+/** Sends a share of the messages, and kills the server when the receiver got half as many requests, some without a response. */
 async function sendAndKill(account: Account, from: number, to: number): Promise<void> {
   const sending = Promise.all(Array.from({ length: to - from }, (_, at) => sendFor(account, from + at)))
   await receiver.count(receiver.got.length + (to - from) / 2)
@@ -71,10 +71,10 @@ async function sendAndKill(account: Account, from: number, to: number): Promise<
   await sending
 }
 
-test('a server that is killed while it tells: every event comes, in order, under one id', async () => {
+test('a server that is killed while it delivers webhooks delivers every event, in order, under one id', async () => {
   const dice = createDice(SEED)
   const account = await createAccount(server.url, { balance: 100 })
-  const { id, secret } = await listen(account)
+  const { id, secret } = await createWebhook(account)
   receiver.react(() => (dice.roll(3) === 0 ? 'silence' : 200))
   for (let kill = 0; kill < KILLS; kill++) {
     if (kill === KILLS - 1) receiver.react(got => (idOf(got).endsWith('a') ? 'cut' : 200))
@@ -97,13 +97,13 @@ test('a server that is killed while it tells: every event comes, in order, under
     const types = [...new Set(all.map(({ body }) => body['type']))]
     expect(types, `${message}, seed ${SEED}`).toEqual(EVENTS.filter(type => types.includes(type)))
   }
-  // Of a message that the sandbox was asked for when a kill came nobody knows whether it was sent.
+  // A message that was being submitted when a kill came stays unknown, and lacks events.
   const whole = [...stories.values()].filter(all => new Set(all.map(idOf)).size === EVENTS.length)
   expect(whole.length).toBeGreaterThan(MESSAGES / 2)
   for (const got of receiver.got) {
     verify(got, secret, Number(got.headers['webhook-timestamp']) * 1_000)
     expect(got.body['id']).toBe(idOf(got))
   }
-  // The test has teeth only where kills met requests on their way.
+  // Repeated requests show that kills met requests under way.
   expect(receiver.got.length).toBeGreaterThan(new Set(receiver.got.map(idOf)).size)
 }, 120_000)

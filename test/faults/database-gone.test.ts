@@ -17,7 +17,7 @@ import { type Account, admin, ask, createAccount, read, send, until } from './su
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 import { OPERATOR_TOKEN, startPosthorn } from './support/posthorn.ts'
 
-/** Promised: nobody waits longer for a 503, nor for the recovery once the database is back. */
+/** The promised maximum wait for a 503, and for the recovery once the database is back. */
 const PROMISED_MS = 5_000
 const MASTER_KEY = createHash('sha256').update('faults').digest()
 
@@ -72,7 +72,7 @@ function sendText(text: string, key: string, to = '+12025550199') {
   return send(app.url, { account, key, body: { to, channel: 'local_sms', content: { text } } })
 }
 
-/** As its client would, also where a busy machine refuses it at first; resolves with the answer when the centre has it. */
+/** Sends until it succeeds, since a busy machine may refuse it at first; resolves with the response when the SMSC has the message. */
 async function sendUntilTaken(text: string, key: string) {
   const answer = await until(
     () => sendText(text, key),
@@ -85,7 +85,7 @@ async function sendUntilTaken(text: string, key: string) {
   return answer!
 }
 
-test('a node that is told to stop while the database is away leaves with 0, whatever it could not write down', async () => {
+test('a node that is stopped while the database is unavailable exits with 0, despite unsaved outcomes', async () => {
   const node = await startPosthorn({
     DATABASE_URL: proxy.url,
     POSTHORN_SANDBOX: 'off',
@@ -138,7 +138,7 @@ function responseTo(submit: Submit) {
   return new smpp.PDU('submit_sm_resp', { message_id: 'late-answer', sequence_number: submit.sequence })
 }
 
-/** How often the centre took these words. */
+/** How often the SMSC accepted this text. */
 function taken(text: string): number {
   return smsc.submits.filter(submit => submit.text === text).length
 }
@@ -166,7 +166,7 @@ const messageIdOf = (text: string) =>
   (JSON.parse(text) as { tracking: { messageId: string } }).tracking.messageId
 
 describe('a database that is cut off', () => {
-  test('every request hears 503 in time, and all is well within seconds of its return', async () => {
+  test('makes every request fail with 503 in time, and all requests work seconds after it is back', async () => {
     proxy.set('cut')
     await Promise.all([
       expectUnavailable(sendText('while away', 'away')),
@@ -179,7 +179,7 @@ describe('a database that is cut off', () => {
     await expectRecovery()
     expect(taken('while away')).toBe(0)
 
-    // The key of the refused send is as good as new.
+    // The idempotency key of the refused send is free.
     expect(await sendUntilTaken('while away', 'away')).toMatchObject({ replayed: false })
     await until(
       () => footprint(database.db),
@@ -188,10 +188,10 @@ describe('a database that is cut off', () => {
     expect(taken('while away')).toBe(1)
   })
 
-  test('a send that waits while it comes back in time is accepted, once', async () => {
+  test('that comes back in time has each waiting message sent once, if need be after a repeat', async () => {
     proxy.set('cut')
     const waiting = Array.from({ length: 20 }, (_, at) => sendText(`patient ${at}`, `patient ${at}`))
-    // The sends are on their way as soon as the server says that it is not ready.
+    // When the server reports that it is not ready, the sends are under way.
     await expectUnavailable(ask(app.url, '/readyz'))
     proxy.set('open')
     const answers = await Promise.all(waiting)
@@ -202,7 +202,7 @@ describe('a database that is cut off', () => {
     }
   })
 
-  test('what the provider says meanwhile is not lost', async () => {
+  test('loses no provider response that arrives meanwhile', async () => {
     const held = Promise.withResolvers<() => void>()
     smsc.behave(submit => {
       held.resolve(() => submit.session.send(responseTo(submit)))
@@ -212,7 +212,7 @@ describe('a database that is cut off', () => {
     const answerNow = await held.promise
     proxy.set('cut')
     answerNow()
-    // The sender's wait ends without the store: the answer comes with the repeat.
+    // The request ends without the database; its repeat gets the response.
     const first = await sending
     expect([200, 503]).toContain(first!.status)
     smsc.behave('accept')
@@ -229,12 +229,12 @@ describe('a database that is cut off', () => {
   })
 })
 
-describe('a database that does what it is asked and cannot say so', () => {
-  test('a send that was refused is taken back: not sent, paid back, its key free', async () => {
+describe('a database that executes queries and whose responses are lost', () => {
+  test('a refused send that was stored is withdrawn: not sent, its money released, its key free', async () => {
     const before = await footprint(database.db)
     proxy.deafenAt('unheard')
     await expectUnavailable(sendText('never heard of', 'unheard'))
-    // It was stored: that is what makes this case hard.
+    // It was stored although it was refused.
     const stored = await footprint(database.db)
     expect(stored.keys).toContain('unheard')
     expect(stored.wallet.held).toBeGreaterThan(0)
@@ -254,7 +254,7 @@ describe('a database that does what it is asked and cannot say so', () => {
     expect(taken('never heard of')).toBe(1)
   })
 
-  test('a send that was refused is taken back by a node that stops, though it hears of its database only then', async () => {
+  test('a refused send that was stored is withdrawn by a stopping node that reaches its database only then', async () => {
     const before = await footprint(database.db)
     proxy.deafenAt('unheard')
     await expectUnavailable(sendText('never heard of', 'unheard'))
@@ -270,14 +270,14 @@ describe('a database that does what it is asked and cannot say so', () => {
     expect(taken('never heard of')).toBe(0)
   })
 
-  describe('to one of two nodes', () => {
+  describe('on one of two nodes', () => {
     let other: App
     beforeEach(async () => {
       other = await startNode('0', database.url)
     })
     afterEach(() => other.stop())
 
-    /** Refused by the one, and told of by the other, which hears its database; then the one hears it too, and leaves. */
+    /** One node refuses the request, and the other, which reaches its database, responds to it. Then the first reaches its database again and stops. */
     async function repeatElsewhere(body: Record<string, unknown>, unheard = 'unheard') {
       proxy.deafenAt(unheard)
       const request = { account, key: 'unheard', body: { to: '+12025550199', channel: 'local_sms', ...body } }
@@ -295,7 +295,7 @@ describe('a database that does what it is asked and cannot say so', () => {
 
     const messageAt = (id: string) => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${id}`)
 
-    test('a send that the other one has answered for is not taken back: it is sent, once', async () => {
+    test('a send that the other node has responded to is not withdrawn but sent, once', async () => {
       const id = messageIdOf(await repeatElsewhere({ content: { text: 'never heard of' } }))
       const message = await until(
         () => messageAt(id),
@@ -305,7 +305,7 @@ describe('a database that does what it is asked and cannot say so', () => {
       expect(taken('never heard of')).toBe(1)
     }, 60_000)
 
-    test('nor is one that is scheduled', async () => {
+    test('a scheduled send that the other node has responded to is not withdrawn', async () => {
       const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
       const body = { content: { text: 'never heard of' }, options: { scheduleAt } }
       expect(await messageAt(messageIdOf(await repeatElsewhere(body)))).toMatchObject({
@@ -314,7 +314,7 @@ describe('a database that does what it is asked and cannot say so', () => {
       })
     }, 60_000)
 
-    test('nor are those of a batch that the other one has finished', async () => {
+    test('the messages of a batch that the other node has finished are not withdrawn but sent', async () => {
       const body = { to: ['+12025550101', '+12025550102'], content: { text: 'never heard of' } }
       const { results } = JSON.parse(await repeatElsewhere(body, 'accept_sends')) as BatchResult
       for (const { messageId } of results) {
@@ -328,7 +328,7 @@ describe('a database that does what it is asked and cannot say so', () => {
     }, 60_000)
   })
 
-  test('a send that it carries out long after is taken back as well', async () => {
+  test('a send that is executed only after it was refused is withdrawn as well', async () => {
     const before = await footprint(database.db)
     let unlock = (): void => {}
     const locked = Promise.withResolvers<void>()
@@ -343,7 +343,7 @@ describe('a database that does what it is asked and cannot say so', () => {
     await expectUnavailable(sendText('too late', 'late'))
     unlock()
     await holding
-    // Until it is taken back the key is in use.
+    // Until it is withdrawn, its key is in use.
     expect(await sendUntilTaken('too late', 'late')).toMatchObject({ replayed: false })
     expect(taken('too late')).toBe(1)
     const after = await until(
@@ -357,14 +357,14 @@ describe('a database that does what it is asked and cannot say so', () => {
 })
 
 describe('a database that hangs', () => {
-  test('nobody hangs with it', async () => {
+  test('makes requests fail with 503 in time instead of hanging', async () => {
     proxy.set('hung')
     await Promise.all([
       expectUnavailable(sendText('into the void', 'void')),
       expectUnavailable(readWithKey('/api/v2/wallet')),
       expectUnavailable(ask(app.url, '/readyz')),
     ])
-    // Nor those who come while others hang.
+    // Also those that arrive while others wait.
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => expectUnavailable(sendText(`void ${at}`, `void ${at}`))),
     )
@@ -374,8 +374,8 @@ describe('a database that hangs', () => {
     expect(taken('into the void')).toBe(1)
   })
 
-  test('connections that died in the middle are found out and replaced', async () => {
-    // As many as the pool has.
+  test('half-open connections are detected and replaced', async () => {
+    // Opens all connections of the pool.
     await Promise.all(Array.from({ length: 10 }, () => readWithKey('/api/v2/messages')))
     proxy.killHalfway()
     const { tookMs } = await timed(sendUntilTaken('over a new line', 'new line'))
@@ -385,8 +385,8 @@ describe('a database that hangs', () => {
   })
 })
 
-describe('messages that are due', () => {
-  test('are not begun by a node that cannot listen, and so ends', async () => {
+describe('due messages', () => {
+  test('are not begun by a node that fails to start because its port is in use', async () => {
     const id = messageIdOf((await scheduled('not by that one'))!.text)
     const port = new URL(app.url).port
     await app.stop()
@@ -409,11 +409,11 @@ describe('messages that are due', () => {
     expect(taken('not by that one')).toBe(1)
   })
 
-  test('are found again when the answer to their claim was lost with its connection', async () => {
+  test('are sent even if the response to their claim was lost with its connection', async () => {
     const answer = await scheduled('on the way out')
     const id = messageIdOf(answer!.text)
     const lost = proxy.loseAnswer('on the way out')
-    // Its time comes when the trap is set, however long that took.
+    // It becomes due when the proxy is prepared, however long that took.
     await database.db.query({ name: 'due_now', text: 'update outbox set due_at = now()' })
     await lost
     expect(taken('on the way out')).toBe(0)

@@ -11,9 +11,8 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
 /**
- * The chat app refuses every message, SMS takes it. The process is killed between
- * two chosen steps of that: when the question to the database was not asked yet,
- * or when it was done and the answer was not heard.
+ * The chat app rejects every message, and SMS accepts it. The process is killed between two chosen steps of the
+ * failover: before a database query arrives, or after it was executed and before its response arrives.
  */
 const CHAT_PRICE = 0.05
 const SMS_PRICE = 0.01
@@ -74,7 +73,7 @@ function startNode(): Promise<Posthorn> {
   return startPosthorn({ DATABASE_URL: proxy.url, POSTHORN_DB_POOL: '4', POSTHORN_SANDBOX: 'off' })
 }
 
-/** The next node starts behind the end of the dead one's lease. */
+/** Kills the node when the query or response is lost, and starts the next one after the dead one's lease has ended. */
 async function killWhen(lost: Promise<void>): Promise<void> {
   await lost
   await node.kill()
@@ -99,7 +98,7 @@ async function settled(): Promise<MessageWithTimeline> {
 const takenBySms = () => smsc.submits.filter(submit => submit.text === `moving ${cases}`).length
 const askedOfChat = () => chat.requests.filter(request => request.body.includes(`moving ${cases}"`)).length
 
-/** The wallet, the messages and the ledger, all of one mind. */
+/** Expects these amounts in the wallet, and a ledger that agrees with it. */
 async function expectMoney(held: number, captured: number): Promise<void> {
   const wallet = await read<Record<'balance' | 'held' | 'captured', number>>(
     node.url,
@@ -144,7 +143,7 @@ describe('a failover', { timeout: 60_000 }, () => {
   })
 
   test.each(['before', 'after'] as const)(
-    'whose question to the database is lost %s it was done goes on with the next, once',
+    'whose database query is lost %s it was executed sends over the next connection, once',
     async when => {
       const lost = proxy.loseAt('fail_over', when)
       const [answer] = await Promise.all([definite(), lost])

@@ -7,8 +7,8 @@ import { verifications } from '../support/verification.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 
 /**
- * A code goes out on two channels, and the store does what it is asked for the second one and cannot say so:
- * whatever is told of it under the key is told for ever, and is so.
+ * A code is sent on two channels, and the response of the database to a query for the second one is lost. The
+ * response under the idempotency key must stay the same after that, and be true.
  */
 let database: TestDatabase
 let proxy: DatabaseProxy
@@ -35,7 +35,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** On both: taken by the sandbox at once, or only behind the longest wait of a request. */
+/** On both channels: accepted by the sandbox at once, or only after the longest wait of a request. */
 const QUICK = '+12025550199'
 const SLOW = '+12025550006'
 
@@ -44,8 +44,8 @@ const start = (to = QUICK, on = node, idempotencyKey = 'both') =>
 
 type Deliveries = NonNullable<VerificationAttempt['deliveries']>
 
-/** What a careful sender is told in the end. */
-async function told(to = QUICK, on = node): Promise<{ text: string; deliveries: Deliveries }> {
+/** The response that a client gets in the end when it repeats the request. */
+async function finalResponse(to = QUICK, on = node): Promise<{ text: string; deliveries: Deliveries }> {
   const { text, body } = await on.until(
     () => start(to, on),
     ({ status }) => status === 200,
@@ -53,8 +53,11 @@ async function told(to = QUICK, on = node): Promise<{ text: string; deliveries: 
   return { text, deliveries: (body as VerificationAttempt).deliveries! }
 }
 
-/** All that was told of goes out, once and paid for, and nothing else does; and the key goes on telling the same. */
-async function expectKept({ text, deliveries }: Awaited<ReturnType<typeof told>>, to = QUICK): Promise<void> {
+/** Expects that exactly the deliveries of the response are sent, once and paid for, and that the key replays the response. */
+async function expectKept(
+  { text, deliveries }: Awaited<ReturnType<typeof finalResponse>>,
+  to = QUICK,
+): Promise<void> {
   const messages = await node.until(
     () => account.messages(),
     all => all.every(({ status }) => ['delivered', 'read', 'cancelled'].includes(status)),
@@ -72,8 +75,8 @@ async function expectKept({ text, deliveries }: Awaited<ReturnType<typeof told>>
   expect(await start(to)).toMatchObject({ status: 200, text })
 }
 
-test('one that is taken back is not told of', async () => {
-  // A node that is slow to end the wait asks again within it, and would be told that all went well.
+test('a second delivery that is withdrawn is not in the response', async () => {
+  // Every response is lost until the request ends: a slow node might repeat the query before that, and succeed.
   const losing = proxy.loseEvery('accept_sends')
   const [first] = await Promise.all([start(), losing.first])
   losing.stop()
@@ -82,22 +85,22 @@ test('one that is taken back is not told of', async () => {
     () => account.messages('?status=cancelled'),
     cancelled => cancelled.length === 1,
   )
-  const again = await told()
+  const again = await finalResponse()
   expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms'])
   await expectKept(again)
 }, 60_000)
 
-test('one that was accepted, and whose word nobody heard, is told of', async () => {
+test('a second delivery whose acceptance got no response in the first request is in the next response', async () => {
   const lost = proxy.loseAt('fix_answer', 'after')
   const [first] = await Promise.all([start(SLOW), lost])
   expect(first).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
-  const again = await told(SLOW)
+  const again = await finalResponse(SLOW)
   expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms', 'official_chatapp'])
   await expectKept(again, SLOW)
 }, 60_000)
 
-/** Each node has its own time, unless it is the machine's. */
-test('one that another node has told of is not taken back', async () => {
+/** Each node has a clock of its own, unless it uses that of the machine. */
+test('a second delivery that another node has reported is not withdrawn', async () => {
   const [one, other] = await Promise.all([
     startTestApp({ database, databaseUrl: proxy.url, clock: systemClock }),
     startTestApp({ database, clock: systemClock }),
@@ -106,16 +109,16 @@ test('one that another node has told of is not taken back', async () => {
     expect((await start('+12025550198', one, 'warm')).status).toBe(200)
     proxy.deafenAt('accept_sends')
     expect((await start(QUICK, one)).status).toBe(503)
-    const again = await told(QUICK, other)
+    const again = await finalResponse(QUICK, other)
     expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms', 'official_chatapp'])
     proxy.set('open')
-    expect(await told(QUICK, one)).toEqual(again)
-    // The first one was begun, and nobody heard of it any more; the second one never was.
+    expect(await finalResponse(QUICK, one)).toEqual(again)
+    // The first delivery was begun and never concluded; the second one was never begun.
     await other.until(
       () => other.call(`/api/v2/messages/${again.deliveries[1]!.messageId}`, { key: account.liveKey }),
       ({ body }) => ['sent', 'delivered', 'read'].includes((body['data'] as { status: string }).status),
     )
-    expect(await told(QUICK, other)).toEqual(again)
+    expect(await finalResponse(QUICK, other)).toEqual(again)
   } finally {
     await Promise.all([one.stop(), other.stop()])
   }

@@ -55,8 +55,8 @@ const start = (node: string) =>
     POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
   })
 
-/** As WhatsApp does: until it is answered with a 200, and the same to both nodes. */
-async function tell(nth: number): Promise<void> {
+/** Repeats the call to each node until it gets a 200, as WhatsApp does; both nodes get the same message. */
+async function deliver(nth: number): Promise<void> {
   const message = { ...wrote({ type: 'text', text: { body: String(nth) } }), id: `wamid.${nth}` }
   const value = { messaging_product: 'whatsapp', metadata: METADATA, messages: [message] }
   const text = JSON.stringify(event({ field: 'messages', value }))
@@ -75,12 +75,12 @@ async function tell(nth: number): Promise<void> {
 
 const idOf = (got: Got) => (got.body['data'] as InboundMessageView).providerMessageId
 
-test('told to two nodes, one of which is killed: each message is one row and one event', async () => {
-  const telling = Promise.all(Array.from({ length: MESSAGES }, (_, nth) => tell(nth)))
+test('each message sent to two nodes, one of which is killed, becomes one row and one event', async () => {
+  const delivering = Promise.all(Array.from({ length: MESSAGES }, (_, nth) => deliver(nth)))
   await receiver.count(MESSAGES / 4)
   await nodes[0].kill()
   nodes[0] = await start('1')
-  await telling
+  await delivering
 
   const rows = await read<InboundMessageView[]>(nodes[0].url, account, '/api/v2/inbound?limit=500')
   expect(rows.map(each => Number(each.text)).sort((a, b) => a - b)).toEqual(
@@ -90,7 +90,7 @@ test('told to two nodes, one of which is killed: each message is one row and one
     async () => new Set(receiver.got.map(idOf)),
     told => told.size === MESSAGES,
   )
-  // One that the killed node told, and had no time to note, is told again under its id.
+  // An event that the killed node delivered and did not record is delivered again under its id.
   const eventIds = Map.groupBy(receiver.got, idOf)
   for (const [id, all] of eventIds) {
     expect(new Set(all.map(each => each.headers['webhook-id'])).size, id).toBe(1)

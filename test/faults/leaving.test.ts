@@ -6,9 +6,9 @@ import { timed } from '../support/timed.ts'
 import { type Account, admin, createAccount, read, send, sendUntilSent, until } from './support/client.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
-/** Promised of a signal. */
+/** The promised maximum time to stop after a signal. */
 const STOPPED_MS = 10_000
-/** Of the connection: the others wait in the hands of the node. */
+/** The window of the connection; further messages wait in the node. */
 const WINDOW = 3
 
 let database: TestDatabase
@@ -38,14 +38,14 @@ beforeAll(async () => {
     retryPolicy: { maxAttempts: 5, backoffMs: 10 },
   })
   account = await createAccount(nodes[0].url, { balance: 100 })
-  for (const [at, node] of nodes.entries()) await sendUntilSent(node.url, saying(`hello ${at}`))
+  for (const [at, node] of nodes.entries()) await sendUntilSent(node.url, textRequest(`hello ${at}`))
 }, 60_000)
 afterAll(async () => {
   await Promise.all(nodes.map(n => n.stop()))
   await smsc.close()
   await database.drop()
 })
-function saying(text: string, options: Record<string, unknown> = {}) {
+function textRequest(text: string, options: Record<string, unknown> = {}) {
   return {
     account,
     key: text,
@@ -54,21 +54,21 @@ function saying(text: string, options: Record<string, unknown> = {}) {
 }
 const taken = (text: string) => smsc.submits.filter(s => s.text === text).length
 
-test('a node that is told to stop while its provider hangs leaves with 0, and what it leaves is the other one’s', async () => {
+test('a node that is stopped while its provider hangs exits with 0, and its messages go to the other node', async () => {
   const [leaving, staying] = nodes
   const texts = Array.from({ length: 8 }, (_, at) => `hung ${at}`)
   const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
-  const scheduled = await send(leaving.url, saying('due meanwhile', { scheduleAt }))
+  const scheduled = await send(leaving.url, textRequest('due meanwhile', { scheduleAt }))
   smsc.behave('silent')
   const before = smsc.submits.length
-  const sends = texts.map(text => send(leaving.url, saying(text)))
+  const sends = texts.map(text => send(leaving.url, textRequest(text)))
   await smsc.submitted(before + WINDOW)
-  // A node that leaves takes no more calls: all of these must have come in.
+  // A stopping node accepts no more requests: all of these must have arrived.
   await until(readWaiting, waiting => waiting === texts.length + 1)
   const stopping = timed(leaving.stop())
   const answers = await Promise.all(sends)
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, replayed: false })
-  // What it has in its hands stays without an answer; what it gives back gets one.
+  // Submits under way stay without a response; messages that are given back get one.
   smsc.behave('accept')
   const { value: code, tookMs } = await stopping
   expect(code).toBe(0)
@@ -79,7 +79,7 @@ test('a node that is told to stop while its provider hangs leaves with 0, and wh
   expect(taken('due meanwhile')).toBe(1)
   for (const [at, text] of texts.entries()) {
     const again = await until(
-      () => send(staying.url, saying(text)),
+      () => send(staying.url, textRequest(text)),
       each => each?.status === 200,
     )
     expect(again).toMatchObject({ replayed: true, text: answers[at]!.text })
@@ -89,7 +89,7 @@ test('a node that is told to stop while its provider hangs leaves with 0, and wh
   }
 }, 60_000)
 
-/** Messages that are accepted and have not come to an end. */
+/** Messages that are accepted and not final. */
 async function readWaiting(): Promise<number> {
   const { rows } = await database.db.query<{ n: number }>({
     name: 'count_outbox',
@@ -98,7 +98,7 @@ async function readWaiting(): Promise<number> {
   return rows[0]!.n
 }
 
-/** The message of an answer, once it is known what is known of it. */
+/** The message of a response, once it is sent or unknown. */
 function settled(node: Posthorn, answer: string): Promise<MessageWithTimeline> {
   const { messageId } = (JSON.parse(answer) as { tracking: { messageId: string } }).tracking
   return until(

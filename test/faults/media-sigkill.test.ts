@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const start = () => startPosthorn({ DATABASE_URL: database.url, POSTHORN_DATA_DIR: dir })
 
-/** Half of a document of 20 MB; the rest never comes. */
+/** Uploads half of a document of 20 MB; the rest never arrives. */
 async function uploadHalf(url: string, account: Account): Promise<Socket> {
   const { body, type } = form([{ name: 'file', bytes: pdf(20_000_000), type: 'application/pdf' }])
   const { hostname, port } = new URL(url)
@@ -60,7 +60,7 @@ async function left(): Promise<{ rows: { id: string; state: string }[]; files: s
   return { rows, files: files.map(entry => entry.name) }
 }
 
-test('a node that is killed in the middle of an upload leaves no asset, and what it left is swept', async () => {
+test('a node that is killed during an upload leaves no asset, and its partial file is swept', async () => {
   server = await start()
   const account = await createAccount(server.url, { balance: 1 })
   socket = await uploadHalf(server.url, account)
@@ -78,7 +78,7 @@ test('a node that is killed in the middle of an upload leaves no asset, and what
   expect(answer.status).toBe(404)
   expect((await left()).files).toEqual(torn.files)
 
-  // An hour later, as the database sees it, somebody looks; a node looks when it starts.
+  // Ages the upload in the database; a node sweeps when it starts.
   await server.stop()
   await database.db.query({ name: 'age', text: `update media set used_at = used_at - interval '2 hours'` })
   server = await start()

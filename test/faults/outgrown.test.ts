@@ -37,10 +37,10 @@ test.each([
     'functions/settle_attempts.sql',
   ],
 ])(
-  'nodes under which a newer program migrates the store end in one line, and in order: %s',
+  'nodes exit cleanly, with one line of error, when a newer version migrates their database: %s',
   async (_what, text, name) => {
     const account = await createAccount(nodes[0]!.url, { balance: 100 })
-    // The sandbox lets it wait for five seconds, in the hands of this node.
+    // The sandbox delays it by five seconds, while this node holds it.
     const body = { to: '+12025550006', text: 'later' }
     expect((await send(nodes[0]!.url, { account, body, key: 'later' }))?.status).toBe(200)
     await database.db.query({ name: 't_newer', text })
@@ -54,7 +54,7 @@ test.each([
       expect(log.at(-1)).toMatchObject({ message: 'stopped' })
       expect(log.filter(({ level }) => level === 'fatal')).toHaveLength(1)
     }
-    // They signed off, and what they held is free for whoever starts next.
+    // They have removed their leases, and the message that one held is free for the next node.
     const { rows } = await database.db.query({
       name: 't_left',
       text: 'select (select count(*) from nodes) as nodes, owner, begun from outbox',

@@ -41,7 +41,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // Whatever went wrong: what was started ends, the database first of all.
+  // Ends everything that was started, whatever went wrong; above all the database.
   await server?.stop()
   const left = findEmbedded(join(dir, 'data'))
   if (left) process.kill(left.pid, 'SIGKILL')
@@ -50,7 +50,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** As message centres are: mostly willing, sometimes slow, busy or in trouble. */
+/** Reacts as SMSCs do: mostly accepts, sometimes is slow, throttles or fails. */
 function react(): Reaction {
   const n = dice.roll(100)
   if (n < 60) return 'take'
@@ -84,7 +84,7 @@ async function connectProviders(url: string): Promise<void> {
   })
 }
 
-/** Some rich, some with a pool, some that run dry. */
+/** Some with a large balance, some with a pool, some that run out of money. */
 async function createAccounts(url: string): Promise<Account[]> {
   const accounts: Account[] = []
   for (let at = 0; at < ACCOUNTS; at++) {
@@ -122,14 +122,14 @@ function createJobs(accounts: readonly Account[]): Job[] {
   })
 }
 
-/** Some of them will come again with their key when the time is over. */
+/** Some of them are repeated with their key after this time. */
 function inSeconds(seconds: number): string {
   return new Date(Date.now() + seconds * 1_000).toISOString()
 }
 
-// --- the one who kills --------------------------------------------------------
+// --- the killer ---------------------------------------------------------------
 
-/** Counts everything that happens, and strikes at a random one of the next events. */
+/** Counts events, and strikes at a random one of the next ones. */
 function createKiller(most: number, strike: () => Promise<void>) {
   let events = 0
   let nextAt = next()
@@ -150,7 +150,7 @@ function createKiller(most: number, strike: () => Promise<void>) {
         nextAt = next()
       })
     },
-    /** Rejects when a strike did not end as it should: the run is over. */
+    /** Waits until no strike is under way; rejects if one failed, which ends the run. */
     async calm() {
       while (striking) await striking
     },
@@ -162,7 +162,7 @@ function createKiller(most: number, strike: () => Promise<void>) {
 
 type Answers = Map<Job, Answer[]>
 
-/** Sends every job until it is answered; an answered one is now and then asked for again. */
+/** Sends every job until it has a definite response; some are repeated after that. */
 async function sendAll(jobs: readonly Job[], answers: Answers, event: () => void, calm: () => Promise<void>) {
   const queue = [...jobs]
   async function work(): Promise<void> {
@@ -183,7 +183,7 @@ async function sendAll(jobs: readonly Job[], answers: Answers, event: () => void
   await Promise.all(Array.from({ length: CLIENTS }, work))
 }
 
-/** Not: no answer, the service or every provider away, another request with the same key still under way. */
+/** Not definite: no response, the service or all providers unavailable, another request with the same key under way. */
 function isDefinite(answer: Answer | null): boolean {
   return answer !== null && answer.status < 500 && answer.status !== 409
 }
@@ -202,20 +202,20 @@ async function readRows(accounts: readonly Account[]): Promise<Row[]> {
   return rows
 }
 
-/** How often the providers took each job's words. */
+/** How often the providers accepted the message of a job. */
 function takenBy(marker: string): number {
   const mails = mail.received.filter(one => one.bytes.toString('latin1').includes(`Subject: ${marker}\r\n`))
   return (smsc.taken.get(marker)?.length ?? 0) + mails.length
 }
 
-/** What is wrong about one job; nothing, when nothing is. */
+/** What is wrong about one job; empty if nothing is. */
 function judge(job: Job, given: readonly Answer[], rows: readonly Row[]): string[] {
   const wrong: string[] = []
   const texts = new Set(given.map(answer => answer.text))
   if (texts.size !== 1) wrong.push(`${texts.size} different answers: ${[...texts].join(' | ')}`)
   const { status, text } = given[0]!
   const taken = takenBy(job.marker)
-  // A 503 frees the key, and leaves a message behind: failed by the providers, or taken back since it could not be confirmed in time.
+  // A 503 frees the key, and leaves a message behind: failed by the providers, or withdrawn since it could not be confirmed in time.
   const alive = rows.filter(row => row.status !== 'failed' && row.status !== 'cancelled')
   const unknown = alive.filter(row => row.status === 'unknown').length
   if (taken > alive.length) wrong.push(`taken ${taken} times, ${alive.length} messages`)
@@ -261,7 +261,7 @@ async function judgeMoney(accounts: readonly Account[], rows: readonly Row[]): P
   return wrong
 }
 
-/** What waits in the outbox beside what is unknown. */
+/** The number of outbox rows, except those of unknown messages. */
 async function readOutbox(): Promise<number> {
   const client = new pg.Client({ connectionString: findEmbedded(join(dir, 'data'))!.url })
   await client.connect()
@@ -276,7 +276,7 @@ async function readOutbox(): Promise<number> {
   }
 }
 
-/** The pid file alone does not tell: a server that starts takes the one of its predecessor over, and writes it anew. */
+/** The pid file alone does not show this: a starting server takes over the one of its predecessor and rewrites it. */
 async function isServing(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
   try {
@@ -303,7 +303,7 @@ async function runAndJudge(
 
   await sendAll(jobs, answers, killer.event, killer.calm)
   await killer.calm()
-  // Everything that can still come to an end does.
+  // Waits until all messages that can settle have settled.
   await until(
     async () => {
       smsc.settle()
@@ -319,7 +319,7 @@ async function runAndJudge(
           row.channel !== 'local_sms' || row.status !== 'sent' || !smsc.heard.has(row.providerMessageId!),
       ),
   )
-  // Every answer once more, from a server that was killed since: to the letter.
+  // Requests each response once more, from a server that was killed since: it must be identical.
   const left = [...jobs]
   async function ask(): Promise<void> {
     for (let job = left.shift(); job; job = left.shift()) {
@@ -344,13 +344,13 @@ async function runAndJudge(
 }
 
 describe('a process that is killed under load', () => {
-  test('sends every message once or says that it does not know, and loses neither answer nor money', async () => {
+  test('sends every message once or marks it as unknown, and loses neither responses nor money', async () => {
     const { rows, kills } = await runAndJudge(9, async () => {
       await server!.kill()
       server = await start()
     })
     expect(kills).toBe(9)
-    // The test has teeth only where kills met messages on their way.
+    // An unknown message shows that kills met messages under way.
     expect(rows.some(row => row.status === 'unknown')).toBe(true)
     expect(rows.some(row => row.status === 'delivered')).toBe(true)
     expect(rows.some(row => row.scheduledAt !== null && row.status !== 'failed')).toBe(true)
@@ -359,7 +359,7 @@ describe('a process that is killed under load', () => {
 })
 
 describe('a database that is killed under load', () => {
-  test('is brought back, and nothing that was acknowledged is lost', async () => {
+  test('is restarted, and nothing that was acknowledged is lost', async () => {
     const { kills } = await runAndJudge(3, async () => {
       const struck = findEmbedded(join(dir, 'data'))!.pid
       process.kill(struck, 'SIGKILL')

@@ -4,7 +4,7 @@ import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 
-/** The store does what it is asked for an official template, and its answer is lost; then the same is asked again. */
+/** The response of the database to a query for an official template is lost; then the request is repeated. */
 let database: TestDatabase
 let proxy: DatabaseProxy
 let app: TestApp
@@ -13,7 +13,7 @@ let account: TestAccount
 beforeEach(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
-  // A claim that is left lapses in its time: here that does not run ahead while an answer is waited for.
+  // An abandoned claim expires after a while: the clock of the machine does not run ahead while a response is waited for.
   app = await startTestApp({ database, databaseUrl: proxy.url, clock: systemClock })
   account = await app.createAccount()
 })
@@ -33,7 +33,7 @@ const create = () =>
     }),
   )
 
-test('a name whose claim nobody heard of is free for whoever asks again', async () => {
+test('a name whose claim got no response is free for a repeated request', async () => {
   const lost = proxy.loseAt('insert into template_claims', 'after')
   const [unheard] = await Promise.all([create(), lost])
   expect(unheard).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })

@@ -15,7 +15,7 @@ import {
 } from './support/client.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
-/** A lease lasts five seconds, and its end is seen within a beat or two. */
+/** A lease lasts five seconds, and its end is noticed within two heartbeats. */
 const TAKEOVER_MS = 12_000
 
 let database: TestDatabase
@@ -26,13 +26,13 @@ let account: Account
 beforeAll(async () => {
   database = await createEmptyDatabase()
   smsc = await startSmsc('accept')
-  // At once, on a database without a single table.
+  // Concurrently, on a database without any table.
   nodes = await Promise.all([startNode(), startNode()])
   await admin(nodes[0].url, 'POST', '/connections', {
     provider: 'smpp',
     name: 'centre',
     channels: ['local_sms'],
-    // One at a time, so that others wait in the hands of the node.
+    // One at a time, so that further messages wait in the node.
     config: {
       host: '127.0.0.1',
       port: smsc.port,
@@ -53,9 +53,9 @@ afterAll(async () => {
 beforeEach(async () => {
   smsc.behave('accept')
   account = await createAccount(nodes[0].url, { balance: 100 })
-  // Both know the account and have their line to the centre.
+  // Both nodes have the account in memory and are connected to the SMSC.
   for (const [at, node] of nodes.entries()) {
-    await sendUntilSent(node.url, saying(`hello ${at} of ${account.id}`))
+    await sendUntilSent(node.url, textRequest(`hello ${at} of ${account.id}`))
   }
 })
 afterEach(() => {
@@ -72,10 +72,10 @@ function startNode(): Promise<Posthorn> {
 }
 
 function sendText(node: Posthorn, text: string, options: Record<string, unknown> = {}) {
-  return send(node.url, saying(text, options))
+  return send(node.url, textRequest(text, options))
 }
 
-function saying(text: string, options: Record<string, unknown> = {}) {
+function textRequest(text: string, options: Record<string, unknown> = {}) {
   return {
     account,
     key: text,
@@ -102,7 +102,7 @@ async function count(table: string): Promise<number> {
   return rows[0]!.n
 }
 
-test('started at once on an empty database, they make one store', async () => {
+test('two nodes that start at once on an empty database create one schema and one demo account', async () => {
   const { rows } = await database.db.query<{ name: string; n: number }>({
     name: 'made_once',
     text: `select name, count(*)::integer as n from accounts where name = 'Demo' group by name`,
@@ -112,11 +112,11 @@ test('started at once on an empty database, they make one store', async () => {
   for (const node of nodes) expect((await ask(node.url, '/readyz'))!.status).toBe(200)
 })
 
-test('a message that is due is sent by one of them', async () => {
+test('each message that is due is sent by one of the nodes', async () => {
   const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
   const texts = Array.from({ length: 40 }, (_, at) => `due ${at} of ${account.id}`)
   const answers = await Promise.all(texts.map((text, at) => sendText(nodes[at % 2]!, text, { scheduleAt })))
-  // Every second one is put off by the centre, and due once more.
+  // The SMSC refuses every second one once, so that it is due again.
   const seen = new Set<string>()
   smsc.behave(submit => {
     if (Number(/\d+/.exec(submit.text)![0]) % 2 === 1 || seen.has(submit.text)) return {}
@@ -124,7 +124,7 @@ test('a message that is due is sent by one of them', async () => {
     return { status: 0x08 }
   })
   for (const answer of answers) expect(JSON.parse(answer!.text)).toMatchObject({ status: 'scheduled' })
-  // Its time has come for all of them at once, however long they took to be accepted.
+  // All of them become due at once, however long it took to accept them.
   await database.db.query({ name: 'due_now', text: 'update outbox set due_at = now()' })
   for (const answer of answers) {
     await until(
@@ -136,7 +136,7 @@ test('a message that is due is sent by one of them', async () => {
   expect(await count('outbox')).toBe(0)
 })
 
-test('a key that is revoked on one stops on the other within a second', async () => {
+test('a key that is revoked on one node stops working on the other within a second', async () => {
   const [one, other] = nodes
   const { keys } = await admin<{ keys: { id: string; mode: string }[] }>(
     one.url,
@@ -147,7 +147,7 @@ test('a key that is revoked on one stops on the other within a second', async ()
   expect((await readWallet())!.status).toBe(200)
   await admin(one.url, 'DELETE', `/accounts/${account.id}/keys/${keys.find(key => key.mode === 'live')!.id}`)
   const revokedAtMs = performance.now()
-  // Of what is asked, and not of how long this machine takes to answer.
+  // Measured by when the request is made, not by how long this machine takes to respond.
   const lastTaken = { askedMs: 0 }
   await until(
     async () => {
@@ -161,14 +161,14 @@ test('a key that is revoked on one stops on the other within a second', async ()
   expect(lastTaken.askedMs).toBeLessThan(1_000)
 })
 
-test('of two sends with one key there is one message, and one answer', async () => {
+test('two sends with one idempotency key on both nodes make one message and get one response', async () => {
   const texts = Array.from({ length: 50 }, (_, at) => `race ${at} of ${account.id}`)
   await Promise.all(
     texts.map(async text => {
       const answers = await Promise.all(nodes.map(node => sendText(node, text)))
-      const told = answers.filter(answer => answer!.status === 200)
+      const succeeded = answers.filter(answer => answer!.status === 200)
       const refused = answers.filter(answer => answer!.status !== 200)
-      expect(told.length).toBeGreaterThan(0)
+      expect(succeeded.length).toBeGreaterThan(0)
       for (const answer of refused) {
         expect(answer!.status).toBe(409)
         expect(answer!.text).toContain('still in progress')
@@ -178,8 +178,8 @@ test('of two sends with one key there is one message, and one answer', async () 
         () => sendText(nodes[0], text),
         answer => answer?.status === 200,
       )
-      expect(new Set([...told, later].map(answer => answer!.text)).size).toBe(1)
-      expect([...told, later].filter(answer => !answer!.replayed)).toHaveLength(1)
+      expect(new Set([...succeeded, later].map(answer => answer!.text)).size).toBe(1)
+      expect([...succeeded, later].filter(answer => !answer!.replayed)).toHaveLength(1)
     }),
   )
   await until(
@@ -189,9 +189,9 @@ test('of two sends with one key there is one message, and one answer', async () 
   expect(texts.map(taken)).toEqual(texts.map(() => 1))
 })
 
-describe('when one of them is killed', () => {
-  test('the other takes over what had not begun, and says of the rest that it does not know', async () => {
-    const [victim, heir] = nodes
+describe('when one of two nodes is killed', () => {
+  test('the other sends the messages that were not begun, and those begun become unknown', async () => {
+    const [victim, survivor] = nodes
     smsc.behave('silent')
     const begun = await sendText(victim, `begun of ${account.id}`)
     const texts = Array.from({ length: 6 }, (_, at) => `held ${at} of ${account.id}`)
@@ -204,13 +204,13 @@ describe('when one of them is killed', () => {
     async function takenOver(): Promise<MessageWithTimeline> {
       for (const answer of held) {
         const found = await until(
-          () => message(heir, messageIdOf(answer!.text)),
+          () => message(survivor, messageIdOf(answer!.text)),
           one => one.status === 'sent',
         )
         expect(found.attempts).toBe(1)
       }
       return until(
-        () => message(heir, messageIdOf(begun!.text)),
+        () => message(survivor, messageIdOf(begun!.text)),
         one => one.status === 'unknown',
       )
     }
@@ -223,8 +223,8 @@ describe('when one of them is killed', () => {
     expect(taken(`begun of ${account.id}`)).toBe(1)
     expect(texts.map(taken)).toEqual(texts.map(() => 1))
 
-    // The answers given by the dead are given by the living.
-    const again = await sendText(heir, `begun of ${account.id}`)
+    // The stored responses of the dead node are replayed by the other one.
+    const again = await sendText(survivor, `begun of ${account.id}`)
     expect(again).toMatchObject({ status: 200, text: begun!.text, replayed: true })
     nodes[0] = await startNode()
   }, 60_000)

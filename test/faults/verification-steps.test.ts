@@ -8,9 +8,8 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
 /**
- * A verification follows an earlier one of the same recipient. The process is killed
- * between two chosen steps: when the question to the database was not asked yet, or
- * when it was done and the answer was not heard.
+ * A verification supersedes an earlier one of the same recipient. The process is killed between two chosen
+ * steps: before a database query arrives, or after it was executed and before its response arrives.
  */
 const SMS_PRICE = 0.01
 const BALANCE = 10
@@ -52,7 +51,7 @@ beforeEach(async () => {
   account = await createAccount(node.url, { balance: BALANCE })
   const answer = await definite(() => post('send', { to }, `earlier ${cases}`))
   const { verificationId } = JSON.parse(answer!.text) as VerificationAttempt
-  // The link may still be on its way up.
+  // The link may still be connecting.
   expect(await settledMessage(verificationId)).toBe('sent')
   earlier = { id: verificationId, code: lastCode() }
 })
@@ -62,7 +61,7 @@ function startNode(): Promise<Posthorn> {
   return startPosthorn({ DATABASE_URL: proxy.url, POSTHORN_DB_POOL: '4', POSTHORN_SANDBOX: 'off' })
 }
 
-/** The next node starts behind the end of the dead one's lease. */
+/** Kills the node when the query or response is lost, and starts the next one after the dead one's lease has ended. */
 async function killWhen(lost: Promise<void>): Promise<void> {
   await lost
   await node.kill()
@@ -110,7 +109,7 @@ async function expectMoney(messages: number): Promise<void> {
   expect(wallet.balance + wallet.held + wallet.captured).toBeCloseTo(BALANCE, 6)
 }
 
-/** The message of a verification, once nobody can say more of it. */
+/** The status of a verification's message, once it is sent, unknown or failed. */
 async function settledMessage(id: string): Promise<string> {
   const message = await until(
     () => read<{ status: string }>(node.url, account, `/api/v2/messages/msg_${id.slice(4)}`),
@@ -127,15 +126,15 @@ async function allowResend(): Promise<void> {
   })
 }
 
-describe('a start that was killed', { timeout: 60_000 }, () => {
+describe('a verification whose start is killed', { timeout: 60_000 }, () => {
   test.each([
-    // Superseding is one with being accepted: before it nothing has happened.
+    // Superseding and accepting are one transaction: before it nothing has happened.
     ['before it superseded anything', 'accept_verifications', 'before', 'sent', 2],
-    // Between superseding and pushing: whether it left is not known, so it is not sent again.
+    // Between accepting and submitting: whether it was submitted is unknown, so it is not sent again.
     ['when it had superseded, and not pushed', 'accept_verifications', 'after', 'unknown', 1],
     ['after the submit, before it was written down', 'settle_attempts', 'before', 'unknown', 2],
     ['after the submit was written down', 'settle_attempts', 'after', 'sent', 2],
-  ] as const)('%s', async (_, step, when, status, sent) => {
+  ] as const)('%s is completed once by a repeat', async (_, step, when, status, sent) => {
     const lost = proxy.loseAt(step, when)
     const first = startLater()
     await killWhen(lost)
@@ -154,7 +153,7 @@ describe('a start that was killed', { timeout: 60_000 }, () => {
     expect(await verify({ verificationId: earlier.id }, earlier.code)).toMatchObject({ status: 404 })
     expect((await view(earlier.id)).status).toBe('superseded')
     if (sent === 1) {
-      // The code that nobody got is renewed like any other.
+      // A code that never arrived can be resent like any other.
       await allowResend()
       expect((await definite(() => post('resend', { to })))!.status).toBe(200)
       expect((await definite(startLater))!.text).toBe(answer!.text)
@@ -163,48 +162,57 @@ describe('a start that was killed', { timeout: 60_000 }, () => {
   })
 })
 
-describe('whose question to the database is lost, and asked again', () => {
-  test.each(['before', 'after'] as const)('%s it was done, a start is made once', async when => {
-    const lost = proxy.loseAt('accept_verifications', when)
-    const [answer] = await Promise.all([definite(startLater), lost])
-    const { verificationId } = JSON.parse(answer!.text) as VerificationAttempt
-    expect(await settledMessage(verificationId)).toBe('sent')
-    expect(codesSent()).toHaveLength(2)
-    await expectMoney(2)
-    expect(await verify({ to }, lastCode())).toMatchObject({ verificationId })
-  })
+describe('when a database query of a verification is lost and repeated', () => {
+  test.each(['before', 'after'] as const)(
+    'a start is made once if the query was lost %s it was executed',
+    async when => {
+      const lost = proxy.loseAt('accept_verifications', when)
+      const [answer] = await Promise.all([definite(startLater), lost])
+      const { verificationId } = JSON.parse(answer!.text) as VerificationAttempt
+      expect(await settledMessage(verificationId)).toBe('sent')
+      expect(codesSent()).toHaveLength(2)
+      await expectMoney(2)
+      expect(await verify({ to }, lastCode())).toMatchObject({ verificationId })
+    },
+  )
 
-  test.each(['before', 'after'] as const)('%s it was done, a resend is made once', async when => {
-    await allowResend()
-    const lost = proxy.loseAt('accept_resend', when)
-    const [answer] = await Promise.all([post('resend', { to }), lost])
-    expect(JSON.parse(answer!.text)).toMatchObject({ success: true, resendCount: 1 })
-    await until(
-      () => Promise.resolve(codesSent()),
-      codes => codes.length === 2,
-    )
-    expect(await view(earlier.id)).toMatchObject({ status: 'pending', resendCount: 1 })
-    await expectMoney(2)
-    expect(await verify({ to }, lastCode())).toMatchObject({ verificationId: earlier.id })
-  })
+  test.each(['before', 'after'] as const)(
+    'a resend is made once if the query was lost %s it was executed',
+    async when => {
+      await allowResend()
+      const lost = proxy.loseAt('accept_resend', when)
+      const [answer] = await Promise.all([post('resend', { to }), lost])
+      expect(JSON.parse(answer!.text)).toMatchObject({ success: true, resendCount: 1 })
+      await until(
+        () => Promise.resolve(codesSent()),
+        codes => codes.length === 2,
+      )
+      expect(await view(earlier.id)).toMatchObject({ status: 'pending', resendCount: 1 })
+      await expectMoney(2)
+      expect(await verify({ to }, lastCode())).toMatchObject({ verificationId: earlier.id })
+    },
+  )
 
-  test.each(['before', 'after'] as const)('%s it was done, a check counts once', async when => {
-    const wrong = proxy.loseAt('check_codes', when)
-    const [refused] = await Promise.all([post('verify', { to, code: wrongCode(earlier.code) }), wrong])
-    expect(JSON.parse(refused!.text)).toMatchObject({ attemptsRemaining: 4 })
-    const right = proxy.loseAt('check_codes', when)
-    const [verified] = await Promise.all([post('verify', { to, code: earlier.code }), right])
-    expect(JSON.parse(verified!.text)).toMatchObject({ success: true, status: 'verified' })
-    expect(await view(earlier.id)).toMatchObject({ status: 'verified', attemptsRemaining: 4 })
-  })
+  test.each(['before', 'after'] as const)(
+    'a check counts once if the query was lost %s it was executed',
+    async when => {
+      const wrong = proxy.loseAt('check_codes', when)
+      const [refused] = await Promise.all([post('verify', { to, code: wrongCode(earlier.code) }), wrong])
+      expect(JSON.parse(refused!.text)).toMatchObject({ attemptsRemaining: 4 })
+      const right = proxy.loseAt('check_codes', when)
+      const [verified] = await Promise.all([post('verify', { to, code: earlier.code }), right])
+      expect(JSON.parse(verified!.text)).toMatchObject({ success: true, status: 'verified' })
+      expect(await view(earlier.id)).toMatchObject({ status: 'verified', attemptsRemaining: 4 })
+    },
+  )
 })
 
-describe('a check that was killed', { timeout: 60_000 }, () => {
+describe('a check of a code that is killed', { timeout: 60_000 }, () => {
   test.each([
     ['before', { status: 'verified' }],
-    // Its success was never told; it is used all the same, and only once.
+    // The success was not reported; the code is used all the same, and only once.
     ['after', { code: 'VERIFICATION_ALREADY_USED' }],
-  ] as const)('%s it was done', async (when, then) => {
+  ] as const)('%s it was executed uses the code once', async (when, then) => {
     const lost = proxy.loseAt('check_codes', when)
     const first = post('verify', { to, code: earlier.code })
     await killWhen(lost)

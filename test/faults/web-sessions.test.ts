@@ -74,7 +74,7 @@ function sendText(url: string, account: Account, text: string) {
   return send(url, { account, key: text, body: { to: PHONE, text, conversationContext } })
 }
 
-/** Until it was sent, by whichever node. */
+/** Resolves when the message is sent, by either node. */
 async function untilSent(url: string, account: Account, answer: Awaited<ReturnType<typeof send>>) {
   const { tracking } = JSON.parse(answer!.text) as { tracking: { messageId: string } }
   return until(
@@ -94,11 +94,11 @@ async function holderOf(connectionId: string): Promise<Posthorn> {
   }
 }
 
-test('of two nodes one holds the session, both send over it, and the other takes it over from a dead one', async () => {
+test('one of two nodes holds the session, both send over it, and the other takes over after a kill', async () => {
   const [one] = await Promise.all([startNode(), startNode()])
   const account = await connect(one!.url, server.url)
   const { connectionId } = await openSession(one!.url, account)
-  // One at a time: a line that a busy machine gave up is made anew.
+  // One connection at a time: one that a busy machine gave up is made again.
   await server.lines(1)
 
   const answers = await Promise.all(nodes.map((node, at) => sendText(node.url, account, `hello ${at}`)))
@@ -110,14 +110,14 @@ test('of two nodes one holds the session, both send over it, and the other takes
   const lines = server.connections()
   await holder.kill()
   nodes.splice(nodes.indexOf(holder), 1)
-  // Accepted before anybody has it, and without a new code to scan.
+  // Accepted before a node holds the session, and sent without pairing again.
   const waiting = sendText(other.url, account, 'while nobody has it')
   await server.connected(lines + 1)
   await untilSent(other.url, account, await waiting)
   expect(messages()).toHaveLength(3)
 }, 90_000)
 
-test('rows of a bulk job leave over a session that another node holds than the one that hands them over', async () => {
+test('rows of a bulk job are sent over a session that another node holds than the one with the lane', async () => {
   const first = await startNode()
   const account = await connect(first.url, server.url)
   await openSession(first.url, account)
@@ -152,7 +152,7 @@ test('rows of a bulk job leave over a session that another node holds than the o
   expect(messages()).toHaveLength(3)
 }, 90_000)
 
-test('killed in the middle of a send: unknown, sent once, and settled by its receipt', async () => {
+test('a message whose node is killed during the send becomes unknown, and its receipt settles it', async () => {
   server.set({ message: 'silent' })
   const first = await startNode()
   const account = await connect(first.url, server.url)
@@ -162,7 +162,7 @@ test('killed in the middle of a send: unknown, sent once, and settled by its rec
   await first.kill()
   await asked
   nodes.length = 0
-  // The next one starts behind the end of the dead one's lease.
+  // The next node starts after the dead one's lease has ended.
   await database.db.query({ name: 'lease_is_over', text: `update nodes set seen_at = '-infinity'` })
 
   const second = await startNode()
@@ -182,7 +182,7 @@ test('killed in the middle of a send: unknown, sent once, and settled by its rec
   expect(messages()).toHaveLength(1)
 }, 90_000)
 
-test('the database goes away while keys are written: nothing is lost, and the next node reads on', async () => {
+test('losing the database while keys are written loses no message, and the next node can continue', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'posthorn-crabline-'))
   const opened: string[] = []
   const crabline = await startWhatsAppServer({
@@ -220,7 +220,7 @@ test('the database goes away while keys are written: nothing is lost, and the ne
   const second = await start()
   await untilOpen(second.url, account)
   await untilSent(second.url, account, await sendText(second.url, account, 'from the next one'))
-  // Whoever got them could open each: the keys had gone on where they were.
+  // The recipient could decrypt each: the keys were continued without a gap.
   expect(opened).toEqual(['through the gap 0', 'through the gap 1', 'from the next one'])
   await second.stop()
   await proxy.close()

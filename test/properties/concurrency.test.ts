@@ -42,10 +42,16 @@ afterAll(async () => {
 const byLockOrder = (a: { accountId: string; id: string }, b: { accountId: string; id: string }) =>
   a.accountId + a.id < b.accountId + b.id ? -1 : 1
 
-/** One node's life: batches, their outcomes, cancels and sweeps, all at once with the others'. */
-async function live(db: Database, dice: Dice, accounts: AccountId[], seen: MessageId[], refused: string[]) {
+/** Runs one node: batches, their outcomes, cancels and sweeps, concurrently with the other nodes. */
+async function runNode(
+  db: Database,
+  dice: Dice,
+  accounts: AccountId[],
+  seen: MessageId[],
+  refused: string[],
+) {
   let node = await registerNode(db, 'concurrent', Date.now(), false)
-  /** A deadlock is repeated by the callers; here it is counted. */
+  /** Callers repeat after a deadlock; here it is recorded. */
   const tolerant = async <T>(work: Promise<T>): Promise<T | null> => {
     try {
       return await work
@@ -84,11 +90,11 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     const begun = accepted.filter(row => row.begun)
     const going = dice.roll(2) === 0 ? begun.slice(0, 1) : []
     const done = begun.slice(going.length).map(outcomeOf)
-    await Promise.all([tolerant(settleAttempts(db, Date.now(), done, false)), ...going.map(goOn)])
+    await Promise.all([tolerant(settleAttempts(db, Date.now(), done, false)), ...going.map(sendElsewhere)])
   }
 
-  /** Not taken over one connection, it is sent over another: of its channel, or of another at another price. */
-  async function goOn(row: { accountId: AccountId; id: MessageId }): Promise<void> {
+  /** Fails a message over to another connection: of its channel, or of another one at another price. */
+  async function sendElsewhere(row: { accountId: AccountId; id: MessageId }): Promise<void> {
     const left = { ...row, attempt: 1, outcome: 'retry' as const, code: null, providerCode: null, detail: '' }
     const to = {
       connectionId,
@@ -157,7 +163,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     await tolerant(closeUnknown(db, Date.now(), 5))
   }
 
-  async function die(): Promise<void> {
+  async function restart(): Promise<void> {
     await removeNode(db, node)
     await tolerant(reclaimFromDead(db, Date.now(), Date.now() - 1, 1_000))
     node = await registerNode(db, 'concurrent', Date.now(), false)
@@ -165,11 +171,11 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
 
   for (let round = 0; round < ROUNDS; round++) {
     await Promise.all([acceptAndSettle(), acceptAndSettle(), sendWaiting(), report(), end()])
-    if (dice.roll(20) === 0) await die()
+    if (dice.roll(20) === 0) await restart()
   }
 }
 
-test('nodes that do everything at once neither make nor lose money, nor wait for each other in a circle', async () => {
+test('nodes that do everything concurrently neither create nor lose money, and do not deadlock', async () => {
   const accounts = Array.from({ length: ACCOUNTS }, (_, at) => ({
     id: ids.next('acc'),
     wallet: {
@@ -187,7 +193,7 @@ test('nodes that do everything at once neither make nor lose money, nor wait for
   const seen: MessageId[] = []
   const refused: string[] = []
   const accountIds = accounts.map(account => account.id)
-  await Promise.all(pools.map((db, at) => live(db, createDice(7 + at), accountIds, seen, refused)))
+  await Promise.all(pools.map((db, at) => runNode(db, createDice(7 + at), accountIds, seen, refused)))
 
   expect(seen.length).toBeGreaterThan(500)
   expect(refused).toEqual([])

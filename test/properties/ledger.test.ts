@@ -20,12 +20,12 @@ async function compare(world: World): Promise<void> {
   expect(fromStore(raw)).toEqual(fromModel(world.state))
   for (const wallet of raw.wallets) {
     expect(wallet.balance + wallet.held + wallet.captured).toBe(wallet.credited)
-    // The messages' own columns are the ledger: they add up to the wallet.
+    // The columns of the messages are the ledger: they add up to the wallet.
     expect([wallet.held, wallet.captured]).toEqual([wallet.sumHeld, wallet.sumCaptured])
   }
 }
 
-test('the store does what the model says, and no step makes or loses money', async () => {
+test('the database agrees with the model after each step, and no step creates or loses money', async () => {
   const steps = fc.array(step, { minLength: 20, maxLength: STEPS, size: 'max' })
   await fc.assert(
     fc.asyncProperty(setup, steps, async (accounts, actions) => {
@@ -35,7 +35,7 @@ test('the store does what the model says, and no step makes or loses money', asy
         await compare(world)
       }
     }),
-    // A failure is told, shrunk or not, before the test's own time is over.
+    // A failure is reported, shrunk or not, before the test times out.
     { numRuns: RUNS, interruptAfterTimeLimit: MOST_MS, markInterruptAsFailure: true },
   )
 }, 120_000)

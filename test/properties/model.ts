@@ -3,8 +3,8 @@ import type { AccountId, MessageId } from '../../src/lib/ids.ts'
 import { timeOf } from '../../src/lib/ids.ts'
 
 /**
- * What the store must come to, in plain words: one item after the other, no
- * sets, no locks. The functions of migrations/0003 are held against it.
+ * The results that the SQL functions of the hot path must have, computed simply: one item after the other,
+ * without sets and locks.
  */
 export type Wallet = { balance: number; held: number; captured: number; credited: number }
 export type Pool = { id: number; channels: string[]; included: number; used: number; resetsAt: number }
@@ -20,7 +20,7 @@ export type Message = {
   amount: number
   funding: string
   pool: number | null
-  /** When its pool counted it, if one did. */
+  /** When its pool counted it, if it has one. */
   countedAt: number
   money: string
   answer: string | null
@@ -57,7 +57,7 @@ export const keyOf = (accountId: AccountId, key: string): string => `${accountId
 
 // --- accept -----------------------------------------------------------------
 
-/** The verdicts, in the order of the rows; `exists` with what the key pointed to. */
+/** The verdicts, in the order of the rows, and for `exists` the message of the key. */
 export function accept(state: State, node: number, nowMs: number, rows: AcceptRow[], repeated: boolean) {
   const verdicts: AcceptVerdict['kind'][] = rows.map(() => 'accepted')
   const existing: (MessageId | null)[] = rows.map(() => null)
@@ -160,7 +160,7 @@ function store(state: State, node: number, nowMs: number, row: AcceptRow, paid: 
   })
 }
 
-// --- the way out ------------------------------------------------------------
+// --- begin and claim --------------------------------------------------------
 
 export function begin(state: State, node: number, nowMs: number, ids: MessageId[], repeated: boolean) {
   return ids.map(id => {
@@ -248,13 +248,13 @@ function giveMoneyBack({ wallet, pools }: Account, message: Message): void {
     wallet.balance += message.amount
   }
   const pool = pools.find(each => each.id === message.pool)
-  // What was taken from an earlier month's pool does not come back to this one's.
+  // A message that the pool counted in an earlier month is not given back to this one.
   if (pool && message.countedAt >= startOfMonth(pool.resetsAt, -1)) pool.used = Math.max(0, pool.used - 1)
 }
 
 // --- failover ----------------------------------------------------------------
 
-/** To another channel it goes at that one's price, if that is covered; on the same one it costs what it cost. */
+/** On another channel the message costs the price of that channel, if it is covered; on the same one its price stays. */
 export function failOver(
   state: State,
   node: number,
@@ -288,7 +288,7 @@ function moveMoney(state: State, nowMs: number, message: Message, to: { channel:
 
 // --- receipts ---------------------------------------------------------------
 
-/** docs/states.md, as a table: from → to. */
+/** The transitions by receipts in docs/states.md: from → to. */
 export const RECEIPT_MOVES: Record<string, readonly string[]> = {
   sent: ['delivered', 'undelivered', 'read', 'failed'],
   unknown: ['sent', 'delivered', 'undelivered', 'read', 'failed'],
@@ -312,7 +312,7 @@ export function receipts(state: State, rows: Pick<ReceiptRow, 'providerId' | 'st
   })
 }
 
-/** What was paid comes back; what was only held is let go. */
+/** Refunds what was captured, and releases what was only held. */
 function takeBack(state: State, message: Message): void {
   if (message.money === 'captured' && message.funding === 'wallet') {
     const { wallet } = state.accounts.get(message.accountId)!
@@ -323,7 +323,7 @@ function takeBack(state: State, message: Message): void {
   release(state, message)
 }
 
-/** Of one provider id, or of all. */
+/** Applies the parked receipts of one provider id, or of all. */
 export function applyParked(state: State, providerId?: string): number {
   const found = state.parked.filter(
     each => state.refs.has(each.providerId) && (providerId === undefined || each.providerId === providerId),
@@ -333,7 +333,7 @@ export function applyParked(state: State, providerId?: string): number {
   return found.length
 }
 
-// --- ends -------------------------------------------------------------------
+// --- final statuses ---------------------------------------------------------
 
 export function withdraw(state: State, id: MessageId, statuses: string[], begunToo: boolean): boolean {
   const message = state.messages.get(id)

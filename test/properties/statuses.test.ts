@@ -9,14 +9,14 @@ import { RECEIPT_MOVES } from './model.ts'
 import { openWorld, setup, step, take } from './world.ts'
 
 const RUNS = 30
-/** Of runs that are the same each time, and that come through every status. */
+/** Makes the runs the same each time; they reach every status. */
 const SEED = 20261121
 
-/** docs/states.md as a table: every arrow, and no other way from one status to the next. */
-const ARROWS: Record<MessageStatus, readonly MessageStatus[]> = {
+/** docs/states.md as a table: every allowed transition from one status to the next. */
+const TRANSITIONS: Record<MessageStatus, readonly MessageStatus[]> = {
   scheduled: ['sending', 'cancelled', 'failed'],
   queued: ['sending', 'cancelled', 'failed'],
-  // Back to queued only for what was provably not taken.
+  // Back to queued only if the provider provably did not accept it.
   sending: ['sent', 'failed', 'queued', 'unknown', 'cancelled'],
   unknown: ['sent', 'failed', 'queued', 'delivered', 'undelivered', 'read', 'cancelled'],
   sent: ['delivered', 'undelivered', 'read', 'failed'],
@@ -35,10 +35,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** A step of a life may be several arrows: a submit's answer and the receipt that waited for it. */
+/** One step may be several transitions, such as a submit response and the receipt that waited for it. */
 function reachable(from: MessageStatus): Set<MessageStatus> {
   const found = new Set<MessageStatus>([from])
-  for (const status of found) for (const next of ARROWS[status]) found.add(next)
+  for (const status of found) for (const next of TRANSITIONS[status]) found.add(next)
   return found
 }
 
@@ -58,7 +58,7 @@ async function readTimelines(): Promise<MessageWithTimeline[]> {
   return rows.map(row => viewWithTimeline(toRow(row), 'USD', () => null))
 }
 
-/** What a client is told of a life goes forward, ends where the message stands, and says no more than is known. */
+/** Expects a timeline that moves forward, ends with the status of the message, and has only attempts under way as pending. */
 function expectForward({ status, timeline }: MessageWithTimeline): void {
   const told = timeline.flatMap(entry => entry.status ?? [])
   const ranks = told.map(each => MESSAGE_STATUSES.indexOf(each))
@@ -71,7 +71,7 @@ function expectForward({ status, timeline }: MessageWithTimeline): void {
   }
 }
 
-test('a receipt moves a message as the table says, for every pair of statuses', async () => {
+test('receipt_moves() agrees with the table for every pair of statuses', async () => {
   const { rows } = await database.db.query<{ from: string; to: string; moves: boolean }>({
     name: 'all_moves',
     text: `select a as "from", b as "to", receipt_moves(a, b) as moves
@@ -83,14 +83,14 @@ test('a receipt moves a message as the table says, for every pair of statuses', 
   expect(wrong).toEqual([])
 })
 
-test('what a receipt may do is an arrow of the picture', () => {
+test('every transition by a receipt is a transition of docs/states.md', () => {
   for (const [from, tos] of Object.entries(RECEIPT_MOVES)) {
-    expect(ARROWS[from as MessageStatus]).toEqual(expect.arrayContaining([...tos]))
+    expect(TRANSITIONS[from as MessageStatus]).toEqual(expect.arrayContaining([...tos]))
   }
 })
 
-/** Lives messages in random ways; which statuses they came through. */
-async function live(parameters: { seed?: number }): Promise<Set<MessageStatus>> {
+/** Takes random steps with messages; returns the statuses that they reached. */
+async function runSteps(parameters: { seed?: number }): Promise<Set<MessageStatus>> {
   const steps = fc.array(step, { minLength: 20, maxLength: 60, size: 'max' })
   const seen = new Set<MessageStatus>()
   await fc.assert(
@@ -105,7 +105,7 @@ async function live(parameters: { seed?: number }): Promise<Set<MessageStatus>> 
           const was = before.get(id)
           if (was && was !== status) expect([...reachable(was)], `${was} → ${status}`).toContain(status)
         }
-        // Nothing that was accepted disappears.
+        // No accepted message disappears.
         for (const id of before.keys()) expect(after.has(id)).toBe(true)
         before = after
       }
@@ -116,11 +116,11 @@ async function live(parameters: { seed?: number }): Promise<Set<MessageStatus>> 
   return seen
 }
 
-test('no sequence of events takes a message back', async () => {
-  await live({})
+test('no random sequence of events makes a transition that is not allowed', async () => {
+  await runSteps({})
 }, 120_000)
 
-test('nor does any of those that come through every status', async () => {
+test('no event makes a transition that is not allowed in runs that reach every status', async () => {
   const everything = MESSAGE_STATUSES.filter(status => status !== 'expired')
-  expect([...(await live({ seed: SEED }))]).toEqual(expect.arrayContaining(everything))
+  expect([...(await runSteps({ seed: SEED }))]).toEqual(expect.arrayContaining(everything))
 }, 120_000)

@@ -11,7 +11,7 @@ export async function emptyStore(db: Database): Promise<void> {
   }
 }
 
-/** An account with its wallet and pools, and nothing else that the hot path could look at. */
+/** Inserts an account with its wallet and pools, and nothing else that the hot path reads. */
 export async function addAccount(db: Database, account: Account): Promise<void> {
   const { id, wallet, pools } = account
   await db.query({
@@ -35,7 +35,7 @@ export async function addAccount(db: Database, account: Account): Promise<void> 
   }
 }
 
-/** Takes money in, as the operator's credit does. */
+/** Credits a wallet, as an operator's credit does. */
 export async function credit(db: Database, ids: Ids, accountId: AccountId, amount: number): Promise<void> {
   await db.query({
     name: 'credit',
@@ -45,7 +45,7 @@ export async function credit(db: Database, ids: Ids, accountId: AccountId, amoun
   })
 }
 
-/** The store as the model writes it down; `wallets` also as the messages' own columns add up. */
+/** Reads the state that the model describes; `wallets` also with the sums of the columns of messages. */
 export async function readStore(db: Database, accounts: Iterable<AccountId>) {
   const { rows } = await db.query<{ state: Raw }>({
     name: 'read_store',
@@ -96,7 +96,7 @@ const READ = `select json_build_object(
   'parked', ${list(`'id', provider_id, 'status', status`, '(select * from parked_receipts order by id) p')}
 ) as state`
 
-/** Both sides as the same plain value. */
+/** The state of the database as a plain value, to compare with that of `fromModel`. */
 export function fromStore(raw: Awaited<ReturnType<typeof readStore>>) {
   return {
     wallets: sorted(

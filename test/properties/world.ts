@@ -22,13 +22,13 @@ import * as model from './model.ts'
 import { addAccount, credit, emptyStore } from './store.ts'
 
 /**
- * Random lives of messages: what may happen, and how it is done to the store and
- * to the model at once. Every step holds what the store answers against the model.
+ * Random sequences of steps with messages. Each step is taken in the database and in the model at once, and
+ * compares the results.
  */
 const START_MS = Date.UTC(2026, 0, 20, 12)
 const DAY_MS = 24 * 3_600_000
 
-// --- what may happen, by abstract picks that are read against the model -----
+// --- the possible steps, as abstract picks that are resolved against the model
 
 const pick = fc.nat({ max: 999 })
 const picks = fc.array(pick, { minLength: 1, maxLength: 6 })
@@ -57,7 +57,7 @@ const outcome = fc.record({
     'unknown' as const,
   ),
   uncounted: fc.boolean(),
-  // Few, so that a provider uses one twice.
+  // Few, so that a provider uses an id twice.
   provider: fc.nat({ max: 30 }),
   forget: fc.boolean(),
 })
@@ -159,7 +159,7 @@ export const setup = fc.array(
   { minLength: 2, maxLength: 3 },
 )
 
-// --- both sides at once ------------------------------------------------------
+// --- database and model at once ----------------------------------------------
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
@@ -190,7 +190,7 @@ export async function openWorld(
     state,
     accountIds: made.map(account => account.id),
     connectionId: ids.next('cnn'),
-    /** The calls to repeat, as a node does whose answer was lost. */
+    /** The calls to repeat, as a node does when a response was lost. */
     lastAccept: null as { rows: AcceptRow[] } | null,
     lastSettle: null as { rows: SettleRow[]; nowMs: number } | null,
     lastBegin: null as { nowMs: number } | null,
@@ -201,7 +201,7 @@ const choose = <T>(from: readonly T[], n: number): T | undefined => from[n % fro
 const byLockOrder = (a: { accountId: string; id: string }, b: { accountId: string; id: string }) =>
   a.accountId + a.id < b.accountId + b.id ? -1 : 1
 
-/** Different messages of the model, in the order in which locks are taken. */
+/** Different messages of the model, in lock order. */
 function chooseMessages(world: World, numbers: readonly number[]): model.Message[] {
   const all = [...world.state.messages.values()]
   return [...new Set(numbers.map(n => choose(all, n)).filter(message => message !== undefined))].sort(
@@ -276,7 +276,7 @@ function toSettleRow(
   )
 }
 
-/** What moved is told again when the answer was lost, and moves no second time. */
+/** Fails a message over. A repeat, as after a lost response, returns the same and moves nothing. */
 async function takeOver(world: World, wanted: Extract<Step, { do: 'fail over' }>): Promise<void> {
   const { db, state, clock, connectionId } = world
   const open = [...state.messages.values()].filter(each => ['sending', 'unknown'].includes(each.status))
@@ -334,7 +334,7 @@ export async function take(world: World, action: Step): Promise<void> {
     case 'begin': {
       const messages = chooseMessages(world, action.messages)
       const node = choose(nodes, action.node)!
-      // A repeat has the time of its first try, which may have been carried out.
+      // A repeat has the time of the first call, which may have been executed.
       const atMs = action.again ? (world.lastBegin?.nowMs ?? nowMs) : nowMs
       world.lastBegin = { nowMs: atMs }
       const expected = model.begin(
@@ -352,7 +352,7 @@ export async function take(world: World, action: Step): Promise<void> {
       const providers = new Set<number>()
       for (const each of action.outcomes) {
         const [message] = chooseMessages(world, [each.message])
-        // The caller sees to it that a message stands in a call once; an id given twice is split by it.
+        // Callers ensure that a message, and a provider id, occurs only once in a call.
         if (!message || said.has(message.id) || providers.has(each.provider)) continue
         providers.add(each.provider)
         said.set(message.id, toSettleRow(world, message, each))
@@ -364,7 +364,7 @@ export async function take(world: World, action: Step): Promise<void> {
     case 'settle again':
       return world.lastSettle ? settle(world, world.lastSettle.rows, world.lastSettle.nowMs, true) : undefined
     case 'settle again, overtaken': {
-      // The answer was lost; by the time of the repeat the message is on its way once more.
+      // The response was lost, and by the time of the repeat the next attempt of the message has begun.
       const message = [...state.messages.values()].find(each => each.status === 'sending')
       if (!message) return
       const row = toSettleRow(world, message, { ...action.outcome, kind: 'queued', late: false })

@@ -7,7 +7,7 @@ import { createBotFeeds } from '../../src/workers/bot-feeds.ts'
 import { type BotPollerDeps, startBotPoller } from '../../src/workers/bot-poller.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** How often a bot's updates are asked for, by platforms and stores that do not work as they should. */
+/** How often a bot's updates are polled when the platform or the database does not work as it should. */
 
 type Updates = PlatformResult<readonly BotUpdate[]>
 
@@ -20,15 +20,15 @@ const lease = {
   hasProblem: false,
 }
 const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null, press: null }
-/** Whoever asks without end is left without an answer, so that the test comes to one. */
-const MOST_QUESTIONS = 200
+/** Further polls get no response, so that endless polling cannot hang the test. */
+const MAX_POLLS = 200
 
 function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () => Promise<'stored' | 'lost'>) {
   const clock = createFakeClock()
-  let questions = 0
+  let polls = 0
   const bots = {
     async updates(_token: string, _ask: object, signal: AbortSignal) {
-      if (++questions > MOST_QUESTIONS) return new Promise<never>(() => {})
+      if (++polls > MAX_POLLS) return new Promise<never>(() => {})
       return answer(signal)
     },
   }
@@ -47,21 +47,21 @@ function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () =>
     },
     onLost() {},
   } as unknown as BotPollerDeps
-  return { clock, deps, questions: () => questions }
+  return { clock, deps, polls: () => polls }
 }
 
-test('a platform that answers at once that there is nothing is not asked without end', async () => {
-  const { clock, deps, questions } = scripted(
+test('a platform that responds at once without updates is not polled in a tight loop', async () => {
+  const { clock, deps, polls } = scripted(
     async () => ({ kind: 'answer', value: [] }),
     async () => 'stored',
   )
   const poller = startBotPoller(lease, deps)
   await clock.advance(30_000)
-  expect(questions()).toBeLessThan(12)
+  expect(polls()).toBeLessThan(12)
   await poller.stop()
 })
 
-test('a bot that another program asks for is told of once', async () => {
+test('a lasting conflict with another poller is logged once', async () => {
   const warnings: object[] = []
   const { clock, deps } = scripted(
     async () => ({ kind: 'conflict', webhook: false }),
@@ -74,45 +74,45 @@ test('a bot that another program asks for is told of once', async () => {
   await poller.stop()
 })
 
-test('another program that goes on asking is noted once, and no more where nobody else has asked for a while', async () => {
-  const said: string[] = []
+test('a lasting conflict is recorded once, and cleared when no other poller was seen for a while', async () => {
+  const recorded: string[] = []
   let answer: Updates = { kind: 'conflict', webhook: false }
   const { clock, deps } = scripted(
     async () => answer,
     async () => 'stored',
   )
   const listening = {
-    onWebhookConflict: async () => void said.push('taken'),
-    onPollConflict: async () => void said.push('shared'),
-    onRecovered: async () => void said.push('heard'),
+    onWebhookConflict: async () => void recorded.push('taken'),
+    onPollConflict: async () => void recorded.push('shared'),
+    onRecovered: async () => void recorded.push('heard'),
   }
   const poller = startBotPoller(lease, { ...deps, listening })
   await clock.advance(100_000)
-  expect(said).toEqual(['shared'])
-  // Between two of the other's questions an update comes.
+  expect(recorded).toEqual(['shared'])
+  // Between two polls of the other program an update arrives.
   answer = { kind: 'answer', value: [] }
   await clock.advance(60_000)
-  expect(said).toEqual(['shared'])
+  expect(recorded).toEqual(['shared'])
   await clock.advance(120_000)
-  expect(said).toEqual(['shared', 'heard'])
+  expect(recorded).toEqual(['shared', 'heard'])
   answer = { kind: 'conflict', webhook: true }
   await clock.advance(31_000)
-  expect(said.slice(0, 3)).toEqual(['shared', 'heard', 'taken'])
+  expect(recorded.slice(0, 3)).toEqual(['shared', 'heard', 'taken'])
   await poller.stop()
 })
 
-test('while the store takes nothing, updates are asked for more and more slowly', async () => {
-  const { clock, deps, questions } = scripted(
+test('polling slows down while the database cannot store updates', async () => {
+  const { clock, deps, polls } = scripted(
     async () => ({ kind: 'answer', value: [update] }),
     () => Promise.reject(new Error('the database is gone')),
   )
   const poller = startBotPoller(lease, deps)
   await clock.advance(60_000)
-  expect(questions()).toBeLessThan(12)
+  expect(polls()).toBeLessThan(12)
   await poller.stop()
 })
 
-test('a node that cannot see the store asks nothing: its bots may be another node’s by now', async () => {
+test('a node without its database stops polling, since another node may have its bots by now', async () => {
   const waiting = (signal: AbortSignal) =>
     new Promise<Updates>(resolve =>
       signal.addEventListener('abort', () => resolve({ kind: 'unavailable', detail: 'aborted' })),
@@ -150,7 +150,7 @@ test('a node that cannot see the store asks nothing: its bots may be another nod
   await feeds.stop()
 })
 
-test('a bot that is taken anew, by a new claim, is asked for once: two of one node would cut each other off', async () => {
+test('a bot that the same node claims again is polled by one poller only', async () => {
   const clock = createFakeClock()
   const asking = new Set<AbortSignal>()
   const waiting = (signal: AbortSignal) =>
@@ -169,7 +169,7 @@ test('a bot that is taken anew, by a new claim, is asked for once: two of one no
     fence: 0,
     share: 1,
   }
-  // Settled again between two rounds: nobody held it for that moment.
+  // The bot is free to be claimed again, as when its mode was set up again between two rounds.
   let settled = true
   const query = async ({ name }: Query) => {
     if (name === 'bot_feeds_held') return { rows: [row], rowCount: 1 }

@@ -3,7 +3,7 @@ import type { ConnectionId } from '../../src/lib/ids.ts'
 import { type Arrivals, createArrivals } from '../../src/workers/bulk-arrivals.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
-/** From when a row counts, by what its provider's answers say of its way. */
+/** From when a row counts, as estimated from the response times of its provider. */
 
 const HERE = 'con_a' as ConnectionId
 const ELSEWHERE = 'con_b' as ConnectionId
@@ -18,7 +18,7 @@ beforeEach(() => {
   arrivals = createArrivals(clock, () => isBusy)
 })
 
-/** A row that leaves now; `lateMs`: so long after leaving it counts from, null while that is not known. */
+/** Sends a row now. `lateMs` is how long after that it counts from, null while that is not known. */
 function leave(connectionId: ConnectionId | null = HERE) {
   const leftMs = clock.monotonic()
   const row = { lateMs: null as number | null, answered: () => leaving.answered() }
@@ -36,32 +36,32 @@ async function answeredAfter(ms: number, connectionId = HERE): Promise<number | 
   return row.lateMs
 }
 
-test('a row whose answer is later than usual counts from so much later', async () => {
+test('a row whose response is later than usual counts from that much later', async () => {
   expect(await answeredAfter(20)).toBe(20)
   expect(await answeredAfter(20)).toBe(0)
   expect(await answeredAfter(90)).toBe(70)
 })
 
-test('a provider that always takes its time costs nothing, and another one’s is its own', async () => {
+test('a provider that is always slow delays nothing, and each provider has its own usual time', async () => {
   expect(await answeredAfter(300)).toBe(100)
   expect(await answeredAfter(300)).toBe(0)
   expect(await answeredAfter(2, ELSEWHERE)).toBe(2)
   expect(await answeredAfter(300)).toBe(0)
 })
 
-test('one answer out of the ordinary does not become usual', async () => {
+test('a single slow response hardly changes the usual response time', async () => {
   await answeredAfter(20)
   await answeredAfter(700)
   expect(await answeredAfter(80)).toBeGreaterThan(50)
 })
 
-test('one that got slower is usual after a while', async () => {
+test('a provider that becomes slower has a new usual response time after a while', async () => {
   await answeredAfter(10)
   for (let row = 0; row < 100; row++) await answeredAfter(200)
   expect(await answeredAfter(200)).toBeLessThan(1)
 })
 
-test('who has not answered a tenth of a second after the usual is not waited for', async () => {
+test('a response is waited for until 100 ms after the usual time, and no longer', async () => {
   await answeredAfter(100)
   const row = leave()
   await clock.advance(199)
@@ -74,7 +74,7 @@ test('who has not answered a tenth of a second after the usual is not waited for
   expect(clock.pending()).toBe(0)
 })
 
-test('behind a provider that is slow each time, among very many rows, and where nobody knows, it counts as it leaves', async () => {
+test('a row counts at once with a very slow provider, without a connection, or while busy', async () => {
   for (let row = 0; row < 2; row++) await answeredAfter(3_000)
   expect(leave().lateMs).toBe(0)
   expect(leave(null).lateMs).toBe(0)

@@ -11,7 +11,7 @@ import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/work
 import { createBulkSlots } from '../../src/workers/bulk-slots.ts'
 import { createFakeClock, type FakeClock, turn } from '../support/fake-clock.ts'
 
-/** What a lane asks for, and what it says of its jobs; its rows never come to be sent here. */
+/** Which rows a lane fetches, and the states of its jobs. No row is sent here. */
 
 let clock: FakeClock
 let ids: ReturnType<typeof createIds>
@@ -58,7 +58,7 @@ const account = (bulkCeilingPerSecond: number) =>
 const job = (perSecond: number) =>
   ({ id: ids.next('job'), perSecond, total: 100, handedBelow: 0, status: 'queued' }) as SendingJob
 
-test('rows that cannot be read are asked for again a second later, not at once', async () => {
+test('rows that cannot be read are requested again a second later', async () => {
   fetch = async () => {
     throw new DatabaseUnavailable(new Error('away'))
   }
@@ -71,7 +71,7 @@ test('rows that cannot be read are asked for again a second later, not at once',
   }
 })
 
-test('a job for which nothing is left is queued, and nothing of it is fetched', async () => {
+test('a job without a share of the account’s rate is queued, and none of its rows is fetched', async () => {
   const jobs = [job(4), job(4), job(4)]
   lane.update(jobs, account(6))
   expect(lane.jobStates().map(turn => turn.status)).toEqual(['running', 'running', 'queued'])
@@ -80,12 +80,12 @@ test('a job for which nothing is left is queued, and nothing of it is fetched', 
   expect(asks.map(ask => ask.id)).toEqual([jobs[0]!.id, jobs[1]!.id])
 })
 
-test('a job has what is left for it, also in a second in which the ones before it do not use theirs', async () => {
+test('a job does not exceed its share of the rate, also while a job before it does not use its own', async () => {
   const jobs = [job(4), job(4)]
   const rows = Array.from({ length: 20 }, (_, n) => ({ n, body: '{}' }))
   fetch = ask => (ask.id === jobs[0]!.id ? new Promise(() => {}) : Promise.resolve(rows))
   const asked: number[] = []
-  // The first one says which way the others go; these stay on theirs, each in a place of the job's.
+  // The first row tells the connection of the others; these stay under way, each in a slot of the job.
   fail = ({ n }) => {
     asked.push(n)
     return n === 0 ? Promise.resolve(true) : new Promise(() => {})
@@ -96,12 +96,12 @@ test('a job has what is left for it, also in a second in which the ones before i
   expect(asked).toEqual([0, 1, 2])
 })
 
-test('a job of which everything is handed over waits for no turn, also behind a pause', () => {
+test('a job whose rows are all handed over is running', () => {
   lane.update([{ ...job(4), handedBelow: 100 }], account(6))
   expect(lane.jobStates().map(turn => turn.status)).toEqual(['running'])
 })
 
-test('an account that is not active hands nothing over', async () => {
+test('a suspended account has its jobs queued and fetches no rows', async () => {
   lane.update([job(4)], { ...account(6), status: 'suspended' } as AccountSnapshot)
   expect(lane.jobStates().map(turn => turn.status)).toEqual(['queued'])
   lane.run()
@@ -109,7 +109,7 @@ test('an account that is not active hands nothing over', async () => {
   expect(asks).toEqual([])
 })
 
-test('what comes back takes places of both windows, and waits for none where the job or the account does not send', async () => {
+test('returning messages use slots of job and account, and are deferred if either does not send', async () => {
   const [one, other] = [job(3), job(3)]
   lane.update([one, other], account(5))
   const gone: string[] = []
@@ -126,9 +126,9 @@ test('what comes back takes places of both windows, and waits for none where the
   for (const name of ['a', 'b', 'c', 'd']) comeBack(name, one)
   for (const name of ['e', 'f', 'g']) comeBack(name, other)
   await clock.advance(1)
-  // Three of the first job, and what is left of the account's five.
+  // Three of the first job, and the rest of the account's five.
   expect([gone, again]).toEqual([['a', 'b', 'c', 'e', 'f'], ['d']])
-  // A place is free again a window after it was used, and not before.
+  // A slot is free again one window after its use, and not before.
   leave()
   await clock.advance(1_000)
   expect(gone).toHaveLength(5)
@@ -147,14 +147,14 @@ test('what comes back takes places of both windows, and waits for none where the
   expect(again).toEqual(['d', 'h', 'i', 'j', 'k', 'l'])
 })
 
-test('what was asked for before a pause does not count behind it', async () => {
+test('rows that were requested before a pause are ignored after it', async () => {
   const answers: ((rows: StoredRow[]) => void)[] = []
   fetch = () => new Promise(resolve => answers.push(resolve))
   const paused = { ...job(5), handedBelow: 50 }
   lane.update([paused], account(10))
   lane.run()
   lane.update([], account(10))
-  // Rows that waited here were not handed over: the store knows no better than this.
+  // Rows that waited in memory were not handed over, so the database has a lower number.
   lane.update([{ ...paused, handedBelow: 40 }], account(10))
   answers[0]!([])
   await clock.advance(1)
@@ -162,7 +162,7 @@ test('what was asked for before a pause does not count behind it', async () => {
   expect(lane.jobStates()).toMatchObject([{ status: 'running', handedBelow: 40 }])
 })
 
-test('rows come once each and in their order, also those that came back while others were fetched', () => {
+test('rows are queued once each and in order, also those that were requeued during a fetch', () => {
   const known = createJobState(clock, { ...job(5), handedBelow: 30 })
   const rows = (...numbers: number[]) => numbers.map(n => ({ n, body: '{}' }))
   known.inFlight.push(33)
@@ -174,7 +174,7 @@ test('rows come once each and in their order, also those that came back while ot
   expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34, 35, 36])
 })
 
-test('whoever finds the gate full comes in when there is a place, in the order of asking', async () => {
+test('a full gate admits waiting callers in order when places become free', async () => {
   const gate = createBulkGate({ clock, places: 2, duePerSecond: () => 1_000 })
   const letIn: string[] = []
   const ask = (name: string) => {
@@ -192,7 +192,7 @@ test('whoever finds the gate full comes in when there is a place, in the order o
   expect(letIn).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
-test('what is due in a second comes in over half of it, the rows of a lane together', async () => {
+test('the gate admits the rows of a second over half a second, and those of a lane together', async () => {
   const gate = createBulkGate({ clock, places: 1_000, duePerSecond: () => 400 })
   let inside = 0
   const createRun = () =>
@@ -210,13 +210,13 @@ test('what is due in a second comes in over half of it, the rows of a lane toget
   expect(inside % 4).toBe(0)
   await clock.advance(400)
   expect(inside).toBe(400)
-  // What came to nothing is nobody's turn.
+  // Rows that were not sent do not count.
   for (let row = 0; row < 400; row++) gate.leave(false)
   createRun()()
   expect(inside).toBe(404)
 })
 
-test('rows wait for room at the connection to which their job sends, in the order of asking', async () => {
+test('rows wait in order for free slots of the connection that their job uses', async () => {
   const connection = ids.next('cnn')
   const other = ids.next('cnn')
   let places = 2
@@ -234,7 +234,7 @@ test('rows wait for room at the connection to which their job sends, in the orde
       places--
     })
   }
-  // It took the last place but one, and says so once.
+  // It took the last slot but one, and releases its reservation; the second call does nothing.
   places = 1
   arrived[0]!()
   arrived[0]!()
@@ -249,7 +249,7 @@ test('rows wait for room at the connection to which their job sends, in the orde
   expect(went).toEqual(['a', 'b'])
 })
 
-test('where those that find room wait for something else, each has a turn of its own', async () => {
+test('waiting rows that reserve no slot run one per turn of the event loop', async () => {
   const connection = ids.next('cnn')
   const room = createBulkSlots(() => 100)
   const went: number[] = []

@@ -6,7 +6,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { type BulkPumpDeps, createBulkPump } from '../../src/workers/bulk-pump.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
 
-/** A store that answers when it is told to: what happens between its answers is what matters here. */
+/** The database is a fake that responds on command, to control what happens between its responses. */
 
 const clock = createFakeClock()
 const ids = createIds(clock, createRandom())
@@ -30,7 +30,7 @@ function sending(accountId: AccountId) {
   }
 }
 
-test('a lane that is lost while another one is given up is given up behind it', async () => {
+test('a lane that is lost while another one is being released is released afterwards', async () => {
   const [one, other] = [ids.next('acc'), ids.next('acc')]
   const jobs = [sending(one), sending(other)]
   const toClaim = [one, other]
@@ -84,7 +84,7 @@ test('a lane that is lost while another one is given up is given up behind it', 
   expect(released).toEqual([`{${toUuid(one)}}`, `{${toUuid(other)}}`])
 })
 
-/** All that can happen without another answer has. */
+/** Resolves when nothing more can happen without another response. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await turn()
 }

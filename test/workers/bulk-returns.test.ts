@@ -23,7 +23,7 @@ function message(name: string): Returning {
   }
 }
 
-test('they leave in their order, as soon as they may', () => {
+test('messages are sent in order, as soon as slots are free', () => {
   for (const name of ['a', 'b', 'c']) returns.add(known, message(name), 10)
   let places = 2
   const serve = () =>
@@ -40,7 +40,7 @@ test('they leave in their order, as soon as they may', () => {
   expect(again).toEqual([])
 })
 
-test('of each job a second’s worth waits here, however many another has; the others come again', () => {
+test('of each job as many messages wait as it may send in a second; the others are deferred', () => {
   for (let n = 1; n <= 8; n++) returns.add(known, message(`${n}`), 5)
   for (let n = 1; n <= 2; n++) returns.add(other, message(`other ${n}`), 1)
   expect(again).toEqual([
@@ -52,7 +52,7 @@ test('of each job a second’s worth waits here, however many another has; the o
   expect([...new Set(returns.waiting())]).toEqual([known, other])
 })
 
-test('what may not leave any more comes again, and so does everything where the lane is left', () => {
+test('messages of a paused job are deferred, and all messages when the lane is released', () => {
   returns.add(other, message('paused'), 5)
   returns.add(known, message('waits'), 5)
   returns.serve(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CallbackLanes, createCallbackLanes } from '../../src/workers/callback-lanes.ts'
 
-/** As many requests as there is room for; how many. */
+/** Starts as many requests as there is room for, and returns their number. */
 function fill(lanes: CallbackLanes, target: string): number {
   let entered = 0
   while (lanes.freeFor(target) > 0) {
@@ -16,8 +16,8 @@ function fail(lanes: CallbackLanes, target: string, times: number): void {
   for (let at = 0; at < times; at++) lanes.leave(target, false)
 }
 
-describe('lanes of callbacks', () => {
-  test('give a target its whole share until it fails, then ever less, down to one', () => {
+describe('callback lanes', () => {
+  test('give a target its whole share until it fails, then one slot, doubled with each success', () => {
     const lanes = createCallbackLanes({ total: 100, perTarget: 16 })
     const shares: number[] = []
     for (let round = 0; round < 6; round++) {
@@ -36,7 +36,7 @@ describe('lanes of callbacks', () => {
     expect(grown).toEqual([1, 2, 4, 8, 16])
   })
 
-  test('leave half of all places to the living, however many are dead', () => {
+  test('limit all failing targets together to half of the slots', () => {
     const lanes = createCallbackLanes({ total: 20, perTarget: 8 })
     const dead = Array.from({ length: 30 }, (_, at) => `dead${at}`)
     for (const target of dead) {
@@ -52,7 +52,7 @@ describe('lanes of callbacks', () => {
     expect(lanes.freeFor('another')).toBe(1)
   })
 
-  test('a target that recovers while it is busy no longer counts as dead', () => {
+  test('no longer count a target as failing when it recovers while it is busy', () => {
     const lanes = createCallbackLanes({ total: 8, perTarget: 4 })
     for (let at = 0; at < 4; at++) lanes.enter('a')
     fail(lanes, 'a', 2)
@@ -63,7 +63,7 @@ describe('lanes of callbacks', () => {
     expect(fill(lanes, 'a') + fill(lanes, 'b')).toBe(8)
   })
 
-  test('never let more in than they may, in any order of things', () => {
+  test('never exceed their limits, in any sequence of requests and results', () => {
     const step = fc.record({
       target: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       kind: fc.constantFrom('in', 'well', 'ill'),
@@ -86,7 +86,7 @@ describe('lanes of callbacks', () => {
           expect(all).toBeLessThanOrEqual(10)
           expect(Math.max(0, ...busy.values())).toBeLessThanOrEqual(4)
         }
-        // Whatever happened, once all are well again there is room for all of it.
+        // After all targets have recovered, each has its whole share again.
         for (const [target, n] of busy) for (let at = 0; at < n; at++) lanes.leave(target, true)
         for (const target of ['a', 'b', 'c', 'd', 'e']) {
           for (let at = 0; at < 3; at++) {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  // What one test leaves would be delivered by the next one's nodes.
+  // Otherwise the nodes of the next test would deliver what this one leaves.
   await database.db.query({ name: 'wipe', text: 'truncate deliveries, events, webhook_endpoints, nodes' })
   receiver = await startReceiver()
   world = await openCallbacks(database.db)
@@ -30,12 +30,13 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-const listen = (more: object = {}) => world.webhooks.create(caller, { url: receiver.url('/hook'), ...more })
+const createWebhook = (more: object = {}) =>
+  world.webhooks.create(caller, { url: receiver.url('/hook'), ...more })
 const idOf = (got: Got) => got.headers['webhook-id'] as string
 const list = async (webhookId: string) =>
   (await world.deliveries.list(caller, webhookId, { limit: 500 })).data.toReversed()
 
-async function something(): Promise<string> {
+async function createEvent(): Promise<string> {
   const message = await world.newMessage(caller.account.id)
   return (await world.happen(caller.account.id, message, 'message.sent'))[0]!
 }
@@ -50,8 +51,8 @@ async function countWaitingForLocks(): Promise<number> {
 }
 
 describe('an event', () => {
-  test('reaches the endpoint, signed as Standard Webhooks say, without the words of the message', async () => {
-    const { secret, id } = await listen()
+  test('is delivered signed as in Standard Webhooks, without the text of the message', async () => {
+    const { secret, id } = await createWebhook()
     const node = await world.startNode()
     const message = await world.newMessage(caller.account.id, {
       metadata: '{"order":7}',
@@ -99,14 +100,17 @@ describe('an event', () => {
     ])
   })
 
-  test('reaches whoever listens to its type, and nobody else', async () => {
-    const deliveredOnly = await listen({ url: receiver.url('/delivered'), eventTypes: ['message.delivered'] })
-    const disabled = await listen({ url: receiver.url('/disabled'), enabled: false })
+  test('is delivered only to enabled endpoints of its account that subscribe to its type', async () => {
+    const deliveredOnly = await createWebhook({
+      url: receiver.url('/delivered'),
+      eventTypes: ['message.delivered'],
+    })
+    const disabled = await createWebhook({ url: receiver.url('/disabled'), enabled: false })
     const other = await world.newAccount()
     await world.webhooks.create(other, { url: receiver.url('/other') })
     const node = await world.startNode()
     const message = await world.newMessage(caller.account.id)
-    // Nobody listens to the first: there is not even a row of it.
+    // No endpoint subscribes to the first event.
     expect(await world.happen(caller.account.id, message, 'message.sent', 'message.delivered')).toHaveLength(
       2,
     )
@@ -118,11 +122,11 @@ describe('an event', () => {
     expect(await list(disabled.id)).toHaveLength(0)
   })
 
-  test.each([201, 204, 299])('is delivered by a %i', async status => {
-    const { id } = await listen()
+  test.each([201, 204, 299])('is delivered with response status %i', async status => {
+    const { id } = await createWebhook()
     receiver.react(status)
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.turn()
     expect(await list(id)).toMatchObject([{ status: 'delivered', lastStatus: status }])
   })
@@ -133,11 +137,11 @@ describe('an event', () => {
     ['a 404', 404, 404, /404/],
     ['a 500', 500, 500, /500/],
     ['a connection that is cut', 'cut', null, /connection/],
-  ] as const)('is tried again after %s', async (_, reaction, lastStatus, error) => {
-    const { id } = await listen()
+  ] as const)('is retried after %s', async (_, reaction, lastStatus, error) => {
+    const { id } = await createWebhook()
     receiver.react(reaction)
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.turn()
     expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 1, lastStatus }])
     expect((await list(id))[0]!.lastError).toMatch(error)
@@ -145,26 +149,26 @@ describe('an event', () => {
     await world.clock.advance(5 * SECOND_MS * WITH_JITTER)
     await node.turn()
     expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 2 }])
-    // Nobody followed the redirect.
+    // The redirect was not followed.
     expect(receiver.got.map(({ path }) => path)).toEqual(['/hook', '/hook'])
   })
 
-  test('goes over the connection of the one before it', async () => {
-    await listen()
+  test('reuses the connection of the previous event', async () => {
+    await createWebhook()
     const node = await world.startNode()
     for (let count = 1; count <= 5; count++) {
-      await something()
+      await createEvent()
       await node.turn()
     }
     expect(receiver.got).toHaveLength(5)
     expect(receiver.connections()).toBe(1)
   })
 
-  test('is tried again when the answer takes more than 15 s', async () => {
-    const { id } = await listen()
+  test('is retried when the response takes more than 15 s', async () => {
+    const { id } = await createWebhook()
     receiver.react('silence')
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.poll()
     await receiver.count(1)
     await world.clock.advance(14_999)
@@ -176,11 +180,11 @@ describe('an event', () => {
     ])
   })
 
-  test('is given up after ten attempts over three days, each at its time', async () => {
-    const { id } = await listen()
+  test('fails after ten attempts over three days, each at its planned time', async () => {
+    const { id } = await createWebhook()
     receiver.react(500)
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.turn()
     const waits = [
       5 * SECOND_MS,
@@ -208,9 +212,9 @@ describe('an event', () => {
   })
 })
 
-describe('while the receiver is down for ten minutes', () => {
-  test('nothing is lost, and each message is told in its order', async () => {
-    const { secret, id } = await listen()
+describe('while deliveries fail', () => {
+  test('for ten minutes, no event is lost or repeated, and the events of each message stay in order', async () => {
+    const { secret, id } = await createWebhook()
     const node = await world.startNode()
     receiver.react('cut')
     const told: string[] = []
@@ -218,7 +222,7 @@ describe('while the receiver is down for ten minutes', () => {
     const LIFE = ['message.sent', 'message.delivered', 'message.read'] as const
     for (let step = 0; step < 120; step++) {
       if (step % 6 === 0) messages.push({ id: await world.newMessage(caller.account.id), next: 0 })
-      // Each message goes a step further every ten seconds.
+      // Each message has its next event every ten seconds.
       for (const message of step % 2 === 0 ? messages.filter(each => each.next < LIFE.length) : []) {
         told.push(...(await world.happen(caller.account.id, message.id, LIFE[message.next++]!)))
       }
@@ -232,7 +236,7 @@ describe('while the receiver is down for ten minutes', () => {
       await node.turn()
     }
     const taken = receiver.got.filter(({ status }) => status === 200)
-    // Once each: whoever got an answer is not told again.
+    // Once each: an event that got its 200 is not sent again.
     expect(taken.map(idOf).sort()).toEqual([...told].sort())
     for (const message of messages) {
       const types = taken
@@ -244,8 +248,8 @@ describe('while the receiver is down for ten minutes', () => {
     expect((await list(id)).every(({ status }) => status === 'delivered')).toBe(true)
   }, 60_000)
 
-  test('one message that cannot be told does not hold up the others', async () => {
-    await listen()
+  test('a failing event of one message does not delay other messages', async () => {
+    await createWebhook()
     const node = await world.startNode()
     const [stuck, fine] = [
       await world.newMessage(caller.account.id),
@@ -271,8 +275,8 @@ describe('while the receiver is down for ten minutes', () => {
     expect(receiver.got).toHaveLength(3)
   })
 
-  test('a hundred lines that wait for a slow answer do not hide the others', async () => {
-    await listen()
+  test('many events that wait behind slow responses do not block other messages', async () => {
+    await createWebhook()
     const node = await world.startNode({ limits: { total: 24, perTarget: 24 } })
     const slow = new Set<string>()
     receiver.react(({ body }) =>
@@ -284,16 +288,16 @@ describe('while the receiver is down for ten minutes', () => {
       slow.add(message)
       await world.happen(caller.account.id, message, 'message.sent', ...later)
     }
-    // Each look puts a windowful of those that wait out of the way.
+    // Each poll postpones one page of the waiting events.
     for (let begun = 0; begun < 20; ) begun += (await node.poll()).claimed
     await receiver.count(20)
-    const event = await something()
+    const event = await createEvent()
     for (let begun = 0; begun < 1; ) begun += (await node.poll()).claimed
     await receiver.count(21)
     expect(idOf(receiver.got[20]!)).toBe(event)
     await world.clock.advance(15 * SECOND_MS)
     await node.idle()
-    // And yet they come, each after the one before it.
+    // The waiting events are delivered later, each after the previous one of its message.
     receiver.react(200)
     for (let minutes = 0; minutes < 20; minutes++) {
       await world.clock.advance(MINUTE_MS)
@@ -302,8 +306,8 @@ describe('while the receiver is down for ten minutes', () => {
     expect(receiver.got.filter(({ status }) => status === 200)).toHaveLength(201)
   })
 
-  test('what is given up lets the next of its message through', async () => {
-    const { id } = await listen()
+  test('an event that has failed for good lets the next event of its message through', async () => {
+    const { id } = await createWebhook()
     const node = await world.startNode()
     receiver.react(({ body }) => (body['type'] === 'message.sent' ? 500 : 200))
     await world.happen(
@@ -325,17 +329,17 @@ describe('while the receiver is down for ten minutes', () => {
 })
 
 describe('nodes', () => {
-  test('two of them tell everything once', async () => {
-    await listen()
+  test('that run together deliver each event once', async () => {
+    await createWebhook()
     const [one, two] = [await world.startNode(), await world.startNode()]
     const told: string[] = []
-    for (let at = 0; at < 60; at++) told.push(await something())
+    for (let at = 0; at < 60; at++) told.push(await createEvent())
     await Promise.all([one.turn(), two.turn()])
     expect(receiver.got.map(idOf).sort()).toEqual(told.sort())
   })
 
-  test('one that dies between the request and its note is followed by another, with the same id', async () => {
-    const { id } = await listen()
+  test('that die before recording a delivery are followed by another, which repeats it under the same id', async () => {
+    const { id } = await createWebhook()
     const held = Promise.withResolvers<void>()
     const mute = (db: Database): Database => ({
       ...db,
@@ -345,7 +349,7 @@ describe('nodes', () => {
       },
     })
     const [dying, living] = [await world.startNode({ through: mute }), await world.startNode()]
-    const event = await something()
+    const event = await createEvent()
     await dying.poll()
     await receiver.count(1)
     await living.turn()
@@ -356,14 +360,14 @@ describe('nodes', () => {
     receiver.react(503)
     await living.turn()
     expect(receiver.got.map(idOf)).toEqual([event, event])
-    // The late word of the dead one changes nothing any more.
+    // The late write of the dead node changes nothing.
     held.resolve()
     await dying.idle()
     expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 1, lastStatus: 503 }])
   })
 
-  test('what a living one has mislaid is free again after a minute', async () => {
-    await listen()
+  test('that lost the response to a claim free the claimed delivery after a minute', async () => {
+    await createWebhook()
     const node = await world.startNode({
       through: db => ({
         ...db,
@@ -374,7 +378,7 @@ describe('nodes', () => {
         },
       }),
     })
-    await something()
+    await createEvent()
     await expect(node.poll()).rejects.toThrow('lost')
     expect(await world.free()).toBe(0)
     await world.clock.advance(60_001)
@@ -383,11 +387,11 @@ describe('nodes', () => {
     expect(receiver.got).toHaveLength(1)
   })
 
-  test('one that stops gives back what it cannot wait for', async () => {
-    const { id } = await listen()
+  test('that stop release the deliveries that are still under way', async () => {
+    const { id } = await createWebhook()
     receiver.react('silence')
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.poll()
     await receiver.count(1)
     const stopped = node.stop()
@@ -400,12 +404,12 @@ describe('nodes', () => {
     expect(await node.poll()).toEqual({ claimed: 0, more: false })
   })
 
-  test('a receiver that is silent takes no place from the others', async () => {
+  test('keep slots free beside a silent receiver, and limit it to one request after a time-out', async () => {
     const silent = await startReceiver()
     silent.react('silence')
     await world.webhooks.create(caller, { url: silent.url() })
     const node = await world.startNode({ limits: { total: 16, perTarget: 12 } })
-    for (let at = 0; at < 40; at++) await something()
+    for (let at = 0; at < 40; at++) await createEvent()
     await node.poll()
     await node.poll()
     await silent.count(12)
@@ -419,7 +423,7 @@ describe('nodes', () => {
       if ((await node.poll()).claimed > 0) await receiver.count(before + 1)
       else await new Promise(resolve => setImmediate(resolve))
     }
-    // After its first silence it has one place, not twelve.
+    // After its first time-out it has one slot instead of twelve.
     await world.clock.advance(15_000)
     await node.idle()
     const before = silent.got.length
@@ -432,11 +436,11 @@ describe('nodes', () => {
     await silent.close()
   })
 
-  test('one whose answers never end holds no more connections than it may have requests', async () => {
-    const { id } = await listen()
+  test('limit the connections to a receiver whose responses never end', async () => {
+    const { id } = await createWebhook()
     receiver.react({ status: 200, headers: {}, endless: true })
     const node = await world.startNode({ limits: { total: 16, perTarget: 8 } })
-    for (let at = 0; at < 40; at++) await something()
+    for (let at = 0; at < 40; at++) await createEvent()
     await node.turn()
     expect((await list(id)).filter(({ status }) => status === 'delivered')).toHaveLength(40)
     await lookUntil(
@@ -446,10 +450,10 @@ describe('nodes', () => {
     )
   })
 
-  test('nobody is looked for any more once the one who had to wait is gone', async () => {
-    const slow = await listen({ eventTypes: ['message.sent'] })
-    const removed = await listen({ eventTypes: ['message.read'] })
-    // Those that were overwhelmed share one place of the two.
+  test('are not woken for a target that waited for a slot and was removed', async () => {
+    const slow = await createWebhook({ eventTypes: ['message.sent'] })
+    const removed = await createWebhook({ eventTypes: ['message.read'] })
+    // Failing targets share one of the two slots.
     const node = await world.startNode({ limits: { total: 2, perTarget: 2 } })
     const wakes: number[] = []
     node.onCapacity(atMs => wakes.push(atMs))
@@ -476,12 +480,12 @@ describe('nodes', () => {
 })
 
 describe('an endpoint', () => {
-  test('that answers 410 is disabled, and the others hear of it', async () => {
-    const gone = await listen({ url: receiver.url('/gone') })
-    const other = await listen({ url: receiver.url('/other'), eventTypes: ['webhook.disabled'] })
+  test('that responds with 410 is disabled, and another endpoint gets webhook.disabled', async () => {
+    const gone = await createWebhook({ url: receiver.url('/gone') })
+    const other = await createWebhook({ url: receiver.url('/other'), eventTypes: ['webhook.disabled'] })
     receiver.react(({ path }) => (path === '/gone' ? 410 : 200))
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.turn()
     await node.turn()
     expect(await world.webhooks.read(caller, gone.id)).toMatchObject({
@@ -495,31 +499,31 @@ describe('an endpoint', () => {
       data: { webhookId: gone.id, url: gone.url, reason: 'gone' },
     })
     expect(world.log).toContain('a webhook endpoint was disabled')
-    // Nothing is even stored for it any more.
-    await something()
+    // No further delivery is stored for it.
+    await createEvent()
     await node.turn()
     expect(await list(gone.id)).toHaveLength(1)
   })
 
-  test('whose address was changed is not disabled by the 410 of the one before it', async () => {
-    const { id } = await listen({ url: receiver.url('/old') })
+  test('whose URL was changed is not disabled by a 410 of the previous URL', async () => {
+    const { id } = await createWebhook({ url: receiver.url('/old') })
     const answer = Promise.withResolvers<410>()
     receiver.react(({ path }) => (path === '/old' ? answer.promise : 200))
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await node.poll()
     await receiver.count(1)
     await world.webhooks.update(caller, id, { url: receiver.url('/new') })
     answer.resolve(410)
     await node.idle()
     expect(await world.webhooks.read(caller, id)).toMatchObject({ enabled: true, disabledReason: null })
-    await something()
+    await createEvent()
     await node.turn()
     expect(receiver.got.map(({ path }) => path)).toEqual(['/old', '/new'])
   })
 
-  test('whose description is changed keeps the success of this moment', async () => {
-    const { id } = await listen()
+  test('whose description is changed keeps a success that is recorded at the same time', async () => {
+    const { id } = await createWebhook()
     const setFailing = (db: Db, since: Date | null) =>
       db.query({
         name: 'test_failing',
@@ -537,14 +541,14 @@ describe('an endpoint', () => {
     expect(await world.webhooks.read(caller, id)).toMatchObject({ description: 'ours', failingSince: null })
   })
 
-  test('that fails for five days is disabled; what waited is cancelled, and a replay brings it', async () => {
-    const webhook = await listen()
+  test('that fails for five days is disabled, with deliveries cancelled, and a replay delivers them', async () => {
+    const webhook = await createWebhook()
     receiver.react(500)
     const node = await world.startNode()
     const events: string[] = []
     for (let hour = 0; hour <= 5 * 24; hour += 6) {
       expect(await world.webhooks.read(caller, webhook.id)).toMatchObject({ enabled: true })
-      events.push(await something())
+      events.push(await createEvent())
       await node.turn()
       await world.clock.advance(6 * HOUR_MS)
     }
@@ -573,12 +577,12 @@ describe('an endpoint', () => {
     expect(receiver.got.slice(calls).map(idOf).sort()).toEqual([...events].sort())
   })
 
-  test('that succeeds once begins its five days anew', async () => {
-    const webhook = await listen()
+  test('that succeeds once restarts its five days', async () => {
+    const webhook = await createWebhook()
     const node = await world.startNode()
     for (const reaction of [500, 200, 500]) {
       receiver.react(reaction)
-      await something()
+      await createEvent()
       await node.turn()
       await world.clock.advance(3 * DAY_MS)
     }
@@ -586,13 +590,13 @@ describe('an endpoint', () => {
     expect(await world.webhooks.read(caller, webhook.id)).toMatchObject({ enabled: true })
   })
 
-  test('that was disabled or removed by its account is sent nothing more', async () => {
+  test('that was disabled or removed by its account gets no more requests', async () => {
     const [paused, removed] = [
-      await listen({ url: receiver.url('/paused') }),
-      await listen({ url: receiver.url('/removed') }),
+      await createWebhook({ url: receiver.url('/paused') }),
+      await createWebhook({ url: receiver.url('/removed') }),
     ]
     const node = await world.startNode()
-    await something()
+    await createEvent()
     await world.webhooks.update(caller, paused.id, { enabled: false })
     await world.webhooks.remove(caller, removed.id)
     await node.turn()
@@ -602,30 +606,30 @@ describe('an endpoint', () => {
     expect(await list(paused.id)).toMatchObject([{ status: 'cancelled' }])
   })
 
-  test('signs with both secrets for a day after a rotation', async () => {
-    const { id, secret } = await listen()
+  test('gets signatures with both secrets for a day after a rotation', async () => {
+    const { id, secret } = await createWebhook()
     const node = await world.startNode()
     const rotated = await world.webhooks.rotate(caller, id)
     expect(rotated.secret).toMatch(/^whsec_/)
     expect(rotated.secret).not.toBe(secret)
     expect(Date.parse(rotated.previousSecretValidUntil!)).toBe(world.clock.now() + DAY_MS)
-    await something()
+    await createEvent()
     await node.turn()
     for (const each of [secret, rotated.secret]) verify(receiver.got[0]!, each, world.clock.now())
 
     await world.clock.advance(DAY_MS)
-    await something()
+    await createEvent()
     await node.turn()
     verify(receiver.got[1]!, rotated.secret, world.clock.now())
     expect(() => verify(receiver.got[1]!, secret, world.clock.now())).toThrow(/signature/)
     expect(await world.webhooks.read(caller, id)).toMatchObject({ previousSecretValidUntil: null })
   })
 
-  test('whose name leads to a private address is not called', async () => {
+  test('whose host resolves to a private address is not called', async () => {
     const strict = await openCallbacks(database.db, { allow: [], resolve: async () => ['10.0.0.1'] })
     const { id } = await strict.webhooks.create(caller, { url: 'https://inside.example.com/' })
     const node = await strict.startNode()
-    await something()
+    await createEvent()
     await node.turn()
     expect(await list(id)).toMatchObject([
       { status: 'pending', attempts: 1, lastError: 'The URL must point to a public address.' },
@@ -634,7 +638,7 @@ describe('an endpoint', () => {
 })
 
 describe('a replay', () => {
-  /** Stored with an id of one time, about another. */
+  /** Stores an event whose id has another time than the event itself. */
   async function told(idMs: number, atMs: number): Promise<string> {
     const id = `${firstUuidAt(idMs).slice(0, 14)}7000-8000-${String(idMs % 1_000_000).padStart(12, '0')}`
     await database.db.query({
@@ -645,8 +649,8 @@ describe('a replay', () => {
     return fromUuid('evt', id)
   }
 
-  test('of two times that meet brings each event once, whenever it was given its id', async () => {
-    const { id } = await listen()
+  test('of two adjacent ranges brings each event once, by its own time and not that of its id', async () => {
+    const { id } = await createWebhook()
     const noonMs = world.clock.now()
     const noon = new Date(noonMs).toISOString()
     const [from, to] = [noonMs - MINUTE_MS, noonMs + MINUTE_MS].map(each => new Date(each).toISOString())

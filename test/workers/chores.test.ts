@@ -7,8 +7,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 let clock: FakeClock
-/** Minutes at which something was said, with how loud. */
-let said: [number, string][]
+/** Log entries: minute and level. */
+let logged: [number, string][]
 let broken: Set<string>
 let runs: number
 let clockIsOff: boolean
@@ -19,13 +19,13 @@ let stop: () => Promise<void>
 
 beforeEach(() => {
   clock = createFakeClock()
-  said = []
+  logged = []
   broken = new Set()
   runs = 0
   clockIsOff = false
   swept = 0
   woken = 0
-  const note = (level: string) => () => void said.push([clock.monotonic() / MINUTE_MS, level])
+  const note = (level: string) => () => void logged.push([clock.monotonic() / MINUTE_MS, level])
   const log = {
     debug() {},
     info: note('info'),
@@ -65,58 +65,58 @@ beforeEach(() => {
 })
 afterEach(() => stop())
 
-test('a chore that fails for a moment is not worth a word', async () => {
+test('a chore that fails for a moment logs nothing', async () => {
   broken.add('often').add('seldom')
   await clock.advance(25_000)
   broken.clear()
   await clock.advance(HOUR_MS)
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
 })
 
-test('one that goes on failing is warned of, less and less often, until it works again', async () => {
+test('a chore that keeps failing logs warnings at growing intervals until it works again', async () => {
   broken.add('often')
   await clock.advance(10 * MINUTE_MS)
-  expect(said).toEqual([0.5, 1, 2, 4, 8].map(at => [at, 'warn']))
-  // It was tried all the while.
+  expect(logged).toEqual([0.5, 1, 2, 4, 8].map(at => [at, 'warn']))
+  // It kept running meanwhile.
   expect(runs).toBeGreaterThan(600)
   broken.clear()
   await clock.advance(2_000)
-  expect(said.at(-1)![1]).toBe('info')
-  const before = said.length
+  expect(logged.at(-1)![1]).toBe('info')
+  const before = logged.length
   await clock.advance(HOUR_MS)
-  expect(said).toHaveLength(before)
+  expect(logged).toHaveLength(before)
 })
 
-test('one that comes seldom, such as to drop old months, is warned of at its second failure', async () => {
+test('a failing chore with a long interval logs warnings from its second failure on', async () => {
   broken.add('seldom')
   await clock.advance(25 * MINUTE_MS)
-  expect(said).toEqual([
+  expect(logged).toEqual([
     [10, 'warn'],
     [20, 'warn'],
   ])
 })
 
-test('after a day of it, there is still a word every hour', async () => {
+test('a chore that has failed for a day still logs a warning every hour', async () => {
   broken.add('seldom')
   await clock.advance(24 * HOUR_MS)
-  const before = said.length
+  const before = logged.length
   await clock.advance(2 * HOUR_MS)
-  expect(said.length - before).toBe(2)
+  expect(logged.length - before).toBe(2)
 })
 
-test('one that goes by age waits, and is warned of, while the clock of the machine is wrong', async () => {
+test('a chore that depends on the clock is skipped with a warning while the machine’s clock is wrong', async () => {
   await clock.advance(MINUTE_MS)
   const before = swept
   expect(before).toBeGreaterThan(0)
   clockIsOff = true
   await clock.advance(2 * MINUTE_MS)
-  expect([swept, said.map(([, level]) => level)]).toEqual([before, ['warn']])
+  expect([swept, logged.map(([, level]) => level)]).toEqual([before, ['warn']])
   clockIsOff = false
   await clock.advance(MINUTE_MS)
-  expect([swept, said.at(-1)![1]]).toEqual([before + 1, 'info'])
+  expect([swept, logged.at(-1)![1]]).toEqual([before + 1, 'info'])
 })
 
-test('one that something else may ask for comes then, and at its time', async () => {
+test('a chore that can be woken runs when woken, and at its interval', async () => {
   await clock.advance(MINUTE_MS)
   expect(woken).toBe(1)
   wake()
@@ -126,7 +126,7 @@ test('one that something else may ask for comes then, and at its time', async ()
   expect(woken).toBe(3)
 })
 
-test('a sweep goes on while its pages are full, and ends', async () => {
+test('a sweep continues while its pages are full, up to a maximum of pages', async () => {
   const swept: number[] = []
   let left = 45
   await sweepAll(async () => {

@@ -13,7 +13,7 @@ import {
 } from '../../src/workers/circuit.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-/** Draws the longest wait each time. */
+/** Always draws the longest wait. */
 const random = { fraction: () => 1, bytes: (length: number) => Buffer.alloc(length) }
 
 const retry: Outcome = { kind: 'retry', detail: 'not reached' }
@@ -29,7 +29,7 @@ const failed = (count: number) => Array.from({ length: count }, () => retry)
 const opened = having(CLOSED, failed(FAILURES_TO_OPEN))
 
 describe('a closed circuit', () => {
-  test('opens after failures in a row, of either kind', () => {
+  test('opens after consecutive failures of either kind', () => {
     expect(phaseOf(having(CLOSED, failed(FAILURES_TO_OPEN - 1)), 0)).toBe('closed')
     expect(phaseOf(opened, 0)).toBe('open')
     expect(phaseOf(having(CLOSED, [...failed(FAILURES_TO_OPEN - 1), unavailable]), 0)).toBe('open')
@@ -39,12 +39,12 @@ describe('a closed circuit', () => {
     ['a message that is taken', accepted],
     ['a message that is refused for what it is', refused],
     ['a provider that asks to go slower', throttled],
-  ])('%s ends the row', (_, outcome) => {
+  ])('%s resets the count of failures', (_, outcome) => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, [...almost, outcome, ...almost]), 0)).toBe('closed')
   })
 
-  test('an answer that never came proves nothing either way', () => {
+  test('an unknown outcome neither counts as a failure nor resets the count', () => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, Array(50).fill(unknown)), 0)).toBe('closed')
     expect(phaseOf(having(CLOSED, [...almost, unknown, retry]), 0)).toBe('open')
@@ -52,7 +52,7 @@ describe('a closed circuit', () => {
 })
 
 describe('an open circuit', () => {
-  test('is half open when its wait is over: 1 s, doubled with each probe that fails, up to 60 s', () => {
+  test('is half open after its wait: 1 s, doubled with each failed probe, up to 60 s', () => {
     const waits: number[] = []
     let circuit = opened
     let nowMs = 0
@@ -66,31 +66,31 @@ describe('an open circuit', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
   })
 
-  test('lets one message try, and no other until that one told', () => {
+  test('lets one message through as a probe, and no other until its outcome', () => {
     const probed = afterStart(opened, 1_000)
     expect(phaseOf(probed, 1_000)).toBe('open')
     expect(phaseOf(probed, 30_000)).toBe('open')
     expect(phaseOf(afterOutcome(probed, accepted, 1_500, random), 1_500)).toBe('closed')
     expect(phaseOf(afterOutcome(probed, retry, 1_500, random), 1_500)).toBe('open')
-    // Nobody knows: it is not well yet.
+    // An unknown outcome does not close the circuit.
     expect(phaseOf(afterOutcome(probed, unknown, 1_500, random), 1_500)).toBe('open')
     expect(phaseOf(afterWithdrawal(probed, 1_500), 1_500)).toBe('half_open')
   })
 
-  test('learns nothing from what set out before it opened', () => {
+  test('ignores failures of messages that were submitted before it opened', () => {
     const later = having(opened, failed(20), 500)
     expect(later.openUntilMs).toBe(opened.openUntilMs)
   })
 
-  test('closes with any message that is taken, whoever sent it', () => {
+  test('closes with any accepted message', () => {
     expect(having(opened, [accepted], 10)).toEqual(CLOSED)
-    // From the beginning again, and not half way.
+    // Failures are counted from zero again.
     expect(phaseOf(having(having(opened, [accepted], 10), [retry], 20), 20)).toBe('closed')
   })
 })
 
-describe('what the link says of itself', () => {
-  test('down opens at once, and up again is worth a probe at once', () => {
+describe('a report of the link', () => {
+  test('that it is down opens the circuit, and that it is up again allows a probe at once', () => {
     const up = afterReport(CLOSED, 'up', 0, random)
     expect(phaseOf(up, 0)).toBe('closed')
     const down = afterReport(up, 'down', 100, random)
@@ -99,7 +99,7 @@ describe('what the link says of itself', () => {
     expect(phaseOf(afterReport(down, 'up', 200, random), 200)).toBe('half_open')
   })
 
-  test('up without having been down is no reason to hope', () => {
+  test('that it is up, without having been down, leaves an open circuit open', () => {
     const connecting = having({ ...CLOSED, link: 'connecting' }, failed(FAILURES_TO_OPEN))
     expect(phaseOf(afterReport(connecting, 'up', 10, random), 10)).toBe('open')
   })
@@ -111,7 +111,7 @@ describe('the circuits of a node', () => {
     return { clock, circuits: createCircuits({ clock, random }) }
   }
 
-  test('are one for each connection, and ready while nothing speaks against it', async () => {
+  test('are separate for each connection, and ready unless open or probing', async () => {
     const { circuits, clock } = create()
     for (let at = 0; at < FAILURES_TO_OPEN; at++) circuits.ended('cnn_a', retry)
     expect([circuits.ready('cnn_a'), circuits.ready('cnn_b')]).toEqual([false, true])
@@ -126,16 +126,16 @@ describe('the circuits of a node', () => {
     expect(circuits.phase('cnn_a')).toBe('closed')
   })
 
-  test('begin anew with a new link, and no longer hear the one that it replaced', () => {
+  test('are closed for a new link, and ignore reports of the replaced one', () => {
     const { circuits } = create()
     const old = circuits.opened('cnn_a')
     old('down')
     expect(circuits.ready('cnn_a')).toBe(false)
-    const hear = circuits.opened('cnn_a')
+    const report = circuits.opened('cnn_a')
     expect(circuits.ready('cnn_a')).toBe(true)
     old('down')
     expect(circuits.ready('cnn_a')).toBe(true)
-    hear('down')
+    report('down')
     expect(circuits.ready('cnn_a')).toBe(false)
   })
 })

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-test('a code whose words were erased is not sent without them when a late word says that it was not taken', async () => {
+test('a code whose text was erased fails when a late outcome says that it was not accepted', async () => {
   const answer = await app.during(account.send({ to: '+12025550005', content: { otpCode: '918273' } }))
   const id = messageIdOf(answer) as MessageId
   const unknown = await app.until(
@@ -22,7 +22,7 @@ test('a code whose words were erased is not sent without them when a late word s
   )
   await app.db.query({ name: 'forget_taken', text: 'delete from sandbox_messages' })
 
-  await settleAttempts(app.db, Date.now(), [lateWord(id, unknown.connectionId)], false)
+  await settleAttempts(app.db, Date.now(), [lateOutcome(id, unknown.connectionId)], false)
 
   const after = await app.until(
     () => account.message(id),
@@ -32,8 +32,8 @@ test('a code whose words were erased is not sent without them when a late word s
   expect(await account.inbox()).toEqual([])
 })
 
-/** What a node that was given up while it asked its provider may still say. */
-function lateWord(id: MessageId, connectionId: string) {
+/** The outcome that a node may still report after it was declared dead. */
+function lateOutcome(id: MessageId, connectionId: string) {
   return {
     accountId: account.id as AccountId,
     id,

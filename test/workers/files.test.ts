@@ -4,7 +4,7 @@ import { FileUnavailable } from '../../src/channels/provider.ts'
 import { GuardedFetchError, type GuardedResponse } from '../../src/infra/guarded-fetch.ts'
 import { createFileSources } from '../../src/workers/files.ts'
 
-/** The file behind an address that answers 200 with this body. */
+/** The file of a URL that responds with 200 and this body. */
 function fetched(body: Readable): Promise<NodeJS.ReadableStream> {
   const never = () => Promise.reject(new Error('nobody asks for this'))
   const response: GuardedResponse = { status: 200, headers: {}, body, text: never }
@@ -21,8 +21,8 @@ async function* breakingOff(reason: 'too_large' | 'network', retryable: boolean)
   throw new GuardedFetchError(reason, 'It broke off.', { retryable })
 }
 
-describe('the file behind an address', () => {
-  test('comes as it is', async () => {
+describe('a file that is fetched from a URL', () => {
+  test('is passed on unchanged', async () => {
     const whole = await Array.fromAsync(await fetched(Readable.from([Buffer.from('a'), Buffer.from('b')])))
     expect(Buffer.concat(whole as Buffer[]).toString()).toBe('ab')
   })
@@ -31,7 +31,7 @@ describe('the file behind an address', () => {
     ['too_large', false],
     ['network', true],
   ] as const)(
-    'that breaks off under way (%s) says whether it may go better later',
+    'whose download breaks off (%s) fails, with whether a retry may succeed',
     async (reason, retryable) => {
       const reading = Array.fromAsync(await fetched(Readable.from(breakingOff(reason, retryable))))
       const error = await reading.catch((error: unknown) => error)
@@ -40,7 +40,7 @@ describe('the file behind an address', () => {
     },
   )
 
-  test('that nobody reads is let go of', async () => {
+  test('closes its body when it is destroyed unread', async () => {
     const body = Readable.from([Buffer.from('a')])
     const closed = new Promise(resolve => body.once('close', resolve))
     const file = (await fetched(body)) as Readable

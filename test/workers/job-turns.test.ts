@@ -4,7 +4,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { createJobTurns, type JobItem, type JobTurnsDeps } from '../../src/workers/job-turns.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
 
-test('what is put off comes again at times of its own, of each job as many in a second as it may', async () => {
+test('deferred messages are due again one after the other, at the rate of their job', async () => {
   const clock = createFakeClock()
   const ids = createIds(clock, createRandom())
   const turns = createJobTurns({
@@ -19,7 +19,7 @@ test('what is put off comes again at times of its own, of each job as many in a 
     turns.requestTurn(item, { go() {}, deferred: dueAtMs => void again.push([name, dueAtMs - clock.now()]) })
   }
   const [one, other] = [ids.next('job'), ids.next('job')]
-  // Nobody has the lane: none of them may leave.
+  // No node holds the lane: none of them may be sent.
   for (const name of ['a', 'b', 'c']) ask(name, one)
   ask('other', other)
   turns.onReturn((_, returning) => returning.defer(2))
@@ -32,7 +32,7 @@ test('what is put off comes again at times of its own, of each job as many in a 
     ['other', 1_100],
     ['slow', 1_600],
   ])
-  // Their times have passed, and nothing is left of them.
+  // Their due times have passed and no longer delay later messages.
   again.length = 0
   await clock.advance(5_000)
   ask('a', one)

@@ -22,8 +22,8 @@ function start(concurrency = 2) {
 describe.each([
   ['set back by an hour', -HOUR_MS],
   ['set on by an hour', HOUR_MS],
-])('a rest when the clock is %s', (_, jumpMs) => {
-  test('of the lane lasts as long as the provider said', async () => {
+])('a pause when the clock is %s', (_, jumpMs) => {
+  test('of the lane lasts as long as the provider asked for', async () => {
     const { clock, lane, woken } = start()
     lane.hold(item)
     lane.pause(5_000, null)
@@ -37,7 +37,7 @@ describe.each([
     expect(lane.stats()).toEqual({ busy: 1, held: 0, resting: false })
   })
 
-  test('of an account too, and its end is told by the clock on the wall', async () => {
+  test('of an account lasts as long as asked for, and its end is reported in wall clock time', async () => {
     const { clock, lane } = start()
     lane.pause(5_000, account)
     clock.jump(jumpMs)
@@ -52,7 +52,7 @@ describe.each([
 test.each([
   ['a lane', null],
   ['an account', account],
-])('a shorter rest ends no longer one of %s', async (_, resting) => {
+])('a shorter pause does not end a longer one of %s', async (_, resting) => {
   const { clock, lane } = start()
   lane.pause(60_000, resting)
   lane.pause(1_000, resting)
@@ -62,7 +62,7 @@ test.each([
   expect(lane.tryEnter(account)).toBe(true)
 })
 
-test('as many set out as there are places, where these are few', () => {
+test('a lane with few slots admits as many messages as it has slots', () => {
   const { lane } = start(2)
   expect([1, 2, 3].map(() => lane.tryEnter(account))).toEqual([true, true, false])
   expect(lane.arrive(item)).toBe(true)
@@ -74,7 +74,7 @@ test('as many set out as there are places, where these are few', () => {
   expect(lane.tryEnter(account)).toBe(true)
 })
 
-test('more set out than there are places, where these are many, and wait for one should all be taken', () => {
+test('a lane with many slots admits more messages than slots, and those without a slot wait', () => {
   const { lane } = start(50)
   const items = Array.from({ length: 200 }, () => ({}) as OutboxItem)
   expect(items.map(() => lane.tryEnter(account)).every(Boolean)).toBe(true)
@@ -82,7 +82,7 @@ test('more set out than there are places, where these are many, and wait for one
   expect(lane.freeSlots()).toBe(0)
   expect(items.slice(0, 51).map(each => lane.arrive(each))).toEqual([...Array(50).fill(true), false])
   expect(lane.nextArrived()).toBeNull()
-  // While one waits, none sets out, and nothing that is held goes before it.
+  // While one waits, none is admitted, and no held message goes before it.
   for (let n = 0; n < 100; n++) lane.cancelEntry()
   lane.hold(item)
   expect([lane.tryEnter(account), lane.freeSlots()]).toEqual([false, 0])

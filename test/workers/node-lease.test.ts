@@ -19,7 +19,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-/** A node whose beats are made when its own time goes on, and not by themselves. */
+/** A node whose heartbeats are sent only when the test advances its clock. */
 type Node = { lease: NodeLease; passes(ms: number): Promise<void> }
 
 async function startNode(): Promise<Node> {
@@ -48,8 +48,8 @@ async function startNode(): Promise<Node> {
   return node
 }
 
-/** The store was away for that long: nobody could tell it that he lives. */
-async function silence(ms: number): Promise<void> {
+/** Ages the heartbeats of all nodes, as if the database was unavailable for this long. */
+async function ageHeartbeats(ms: number): Promise<void> {
   await database.db.query({
     name: 'lease_silence',
     text: `update nodes set seen_at = seen_at - make_interval(secs => $1::double precision / 1000)`,
@@ -65,10 +65,10 @@ async function listed(): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-test('whoever comes back first after a silence of all gives the others time to come back too', async () => {
+test('after an outage for all nodes, the first to return gives the others time to return', async () => {
   const [first, second] = nodes as [Node, Node]
   const before = [first.lease.id(), second.lease.id()]
-  await silence(60_000)
+  await ageHeartbeats(60_000)
   await first.passes(BEAT_MS)
   expect(await listed()).toEqual(before)
   await second.passes(BEAT_MS)
@@ -77,9 +77,9 @@ test('whoever comes back first after a silence of all gives the others time to c
   expect(await listed()).toEqual(before)
 })
 
-test('and buries those who do not', async () => {
+test('after an outage for all nodes, those that do not return in time are removed', async () => {
   const [first, second] = nodes as [Node, Node]
-  await silence(60_000)
+  await ageHeartbeats(60_000)
   await first.passes(LEASE_MS)
   expect(await listed()).toHaveLength(2)
   await first.passes(2 * BEAT_MS)
@@ -89,9 +89,9 @@ test('and buries those who do not', async () => {
   expect(second.lease.id()).not.toBe(before)
 })
 
-test('one that fell silent alone is buried at once', async () => {
+test('a node that alone missed its heartbeats is removed at once', async () => {
   const [first, second] = nodes as [Node, Node]
-  await silence(60_000)
+  await ageHeartbeats(60_000)
   await database.db.query({
     name: 'lease_heard',
     text: 'update nodes set seen_at = now() where id = $1',

@@ -11,10 +11,10 @@ const UUID = '00000000-0000-7000-8000-000000000001'
 const connectionId = fromUuid('cnn', UUID)
 const silentLog: Log = { info() {}, warn() {}, debug() {} }
 
-/** A reconciler whose store gives `rows` lookups in all, and a provider that answers as `find` does. */
+/** A reconciler whose database returns `rows` lookups in all, and whose provider responds as `find` does. */
 function start(find: Link['find'], rows: number) {
   const clock = createFakeClock()
-  const told: LateOutcome[] = []
+  const concluded: LateOutcome[] = []
   const outcomes: Outcome['kind'][] = []
   const limits: number[] = []
   let left = rows
@@ -35,13 +35,13 @@ function start(find: Link['find'], rows: number) {
     clock,
     log: silentLog,
     links,
-    concludeLate: async (_, late) => void told.push(late),
+    concludeLate: async (_, late) => void concluded.push(late),
     observe: (_, outcome) => outcomes.push(outcome),
   })
-  return { clock, reconciler, told, outcomes, limits }
+  return { clock, reconciler, concluded, outcomes, limits }
 }
 
-test('a provider that cannot be asked is not', async () => {
+test('a provider without lookups is not queried', async () => {
   const { reconciler, limits } = start(undefined, 5)
   expect(await reconciler.round()).toBe(0)
   expect(limits).toEqual([])
@@ -57,17 +57,17 @@ test.each<[string, Link['find']]>([
   ['rejects', () => Promise.reject(new Error('no'))],
   ['does not know', async () => ({ kind: 'unknown', detail: '' })],
   ['wants to be asked more slowly', async () => ({ kind: 'throttled', afterMs: 1_000 })],
-])('one that %s tells nothing', async (_, find) => {
-  const { reconciler, told, outcomes } = start(find, 3)
+])('no outcome is concluded when the provider %s', async (_, find) => {
+  const { reconciler, concluded, outcomes } = start(find, 3)
   expect(await reconciler.round()).toBe(3)
   await reconciler.idle()
   expect(outcomes).toHaveLength(3)
-  expect(told).toEqual([])
+  expect(concluded).toEqual([])
 })
 
-test('one that hangs is given up, even where it does not heed its signal; its places are free again', async () => {
+test('a lookup that hangs times out even if it ignores its signal, and its slot is free again', async () => {
   let aborted = 0
-  const { clock, reconciler, told, outcomes, limits } = start((_, signal) => {
+  const { clock, reconciler, concluded, outcomes, limits } = start((_, signal) => {
     signal.addEventListener('abort', () => aborted++)
     return new Promise(() => {})
   }, 20)
@@ -76,15 +76,15 @@ test('one that hangs is given up, even where it does not heed its signal; its pl
   expect(limits).toEqual([8])
   await clock.advance(17_000)
   await reconciler.idle()
-  expect([aborted, outcomes.length, told.length]).toEqual([8, 8, 0])
+  expect([aborted, outcomes.length, concluded.length]).toEqual([8, 8, 0])
   expect(await reconciler.round()).toBe(8)
   await reconciler.stop()
 })
 
-test('one that hangs does not keep the process', async () => {
-  const { reconciler, told } = start(() => new Promise(() => {}), 3)
+test('a lookup that hangs does not delay stop()', async () => {
+  const { reconciler, concluded } = start(() => new Promise(() => {}), 3)
   await reconciler.round()
   await reconciler.stop()
-  expect(told).toEqual([])
+  expect(concluded).toEqual([])
   expect(await reconciler.round()).toBe(0)
 })

@@ -11,14 +11,14 @@ const HOUR_MS = 60 * MINUTE_MS
 const PUBLIC_URL = 'https://posthorn.example.org'
 const TO = '+447700900123'
 
-/** Of the test app's master key. */
+/** With the master key of the test app. */
 const seal = createSeal(createHash('sha256').update('tests').digest(), createRandom())
 
 let app: TestApp
 let peer: HttpPeer
 let account: TestAccount
 let connectionId: string
-/** What Infobip answers to a submit, and to a question. */
+/** How Infobip responds to a submit, and to a lookup of an attempt. */
 let submit: PeerAct
 let log: (attemptId: string) => PeerAct
 
@@ -28,13 +28,13 @@ const nothing = () => results()
 const taken = (messageId: string) => results({ messageId, status: { groupId: 1, id: 26 } })
 const refused = (id: number) => (messageId: string) => results({ messageId, status: { groupId: 5, id } })
 
-const isQuestion = (request: PeerRequest) => request.method === 'GET'
+const isLookup = (request: PeerRequest) => request.method === 'GET'
 const attemptOf = (request: PeerRequest) => new URL(request.path, peer.url).searchParams.get('messageId')!
-const questions = () => peer.requests.filter(isQuestion).map(attemptOf)
-const submits = () => peer.requests.filter(request => !isQuestion(request))
+const lookups = () => peer.requests.filter(isLookup).map(attemptOf)
+const submits = () => peer.requests.filter(request => !isLookup(request))
 
 beforeAll(async () => {
-  peer = await startHttpPeer(request => (isQuestion(request) ? log(attemptOf(request)) : submit))
+  peer = await startHttpPeer(request => (isLookup(request) ? log(attemptOf(request)) : submit))
   app = await startTestApp({ env: { POSTHORN_PUBLIC_URL: PUBLIC_URL, POSTHORN_UNKNOWN_DEADLINE_HOURS: '3' } })
   const answer = await app.admin('POST', '/connections', {
     provider: 'infobip',
@@ -54,7 +54,7 @@ afterEach(() => {
   peer.requests.length = 0
 })
 
-/** A message whose submit was not answered, of an account of its own. */
+/** A message of a new account whose submit failed with an unknown outcome. */
 async function unknownMessage(more: object = {}): Promise<string> {
   submit = lost
   account = await app.createAccount({ balance: 1 })
@@ -73,14 +73,14 @@ const reaches = (id: string, status: string) =>
     message => message.status === status,
   )
 
-const asked = (count: number) =>
+const untilLookups = (count: number) =>
   app.until(
-    async () => questions().length,
+    async () => lookups().length,
     found => found === count,
   )
 
-describe('the provider is asked', () => {
-  test('after 30 s, 2 min, 10 min and 1 h, then hourly until the deadline, and no more', async () => {
+describe('the lookup of an unknown attempt', () => {
+  test('is made after 30 s, 2 min, 10 min and 1 h, then hourly until the deadline', async () => {
     log = nothing
     const id = await unknownMessage()
     for (const [at, [beforeMs, afterMs]] of [
@@ -91,24 +91,24 @@ describe('the provider is asked', () => {
       [HOUR_MS - 60_000, 75_000],
     ].entries()) {
       await app.leap(beforeMs!)
-      expect(questions()).toHaveLength(at)
+      expect(lookups()).toHaveLength(at)
       await app.leap(afterMs!)
-      await asked(at + 1)
+      await untilLookups(at + 1)
     }
-    expect(new Set(questions())).toEqual(new Set([`${id}.1`]))
+    expect(new Set(lookups())).toEqual(new Set([`${id}.1`]))
     expect(await account.message(id)).toMatchObject({ status: 'unknown', billing: { state: 'held' } })
 
-    // Two hours and a little are over; the third ends it, to the second.
+    // A little more than two hours have passed; the end of the third is the deadline.
     await app.leap(HOUR_MS)
     const end = await reaches(id, 'sent')
     expect(end.billing.state).toBe('captured')
-    const total = questions().length
+    const total = lookups().length
     await app.leap(2 * HOUR_MS)
-    expect(questions()).toHaveLength(total)
+    expect(lookups()).toHaveLength(total)
     expect(submits()).toHaveLength(1)
   })
 
-  test('taken: it is sent and paid, and its receipt is found', async () => {
+  test('that finds the message accepted makes it sent and captured, and its receipt is matched', async () => {
     log = taken
     const id = await unknownMessage()
     await app.leap(32_000)
@@ -121,7 +121,7 @@ describe('the provider is asked', () => {
     expect(await metric('posthorn_lookups_total{provider="infobip",outcome="accepted"}')).toBe(1)
   })
 
-  test('refused: it failed, and its money goes back', async () => {
+  test('that finds the message rejected fails it and releases its money', async () => {
     log = refused(52)
     const id = await unknownMessage()
     await app.leap(32_000)
@@ -132,7 +132,7 @@ describe('the provider is asked', () => {
     expect(await account.wallet()).toMatchObject({ balance: 1, held: 0 })
   })
 
-  test('provably not taken: it is sent again, once, under the next attempt', async () => {
+  test('that proves the message was not accepted sends it again, once, as the next attempt', async () => {
     log = refused(21)
     const id = await unknownMessage()
     submit = infobipFixture.taken(1)
@@ -141,7 +141,7 @@ describe('the provider is asked', () => {
     expect(submits().map(request => attemptIn(request.body))).toEqual([`${id}.1`, `${id}.2`])
   })
 
-  test('a one-time code that was not taken fails: its words are gone', async () => {
+  test('that proves a one-time code was not accepted fails it, since its text was erased', async () => {
     log = refused(21)
     const id = await unknownMessage({ text: undefined, content: { otpCode: '483920' } })
     await app.leap(32_000)
@@ -150,11 +150,11 @@ describe('the provider is asked', () => {
     expect(submits()).toHaveLength(1)
   })
 
-  test('down: it is asked again at its next time, and nothing is sent', async () => {
+  test('that fails is repeated at its next time, and nothing is sent again', async () => {
     log = () => 'reset'
     const id = await unknownMessage()
     await app.leap(32_000)
-    await asked(1)
+    await untilLookups(1)
     expect((await account.message(id)).status).toBe('unknown')
     log = taken
     await app.leap(92_000)
@@ -162,7 +162,7 @@ describe('the provider is asked', () => {
     expect(submits()).toHaveLength(1)
   })
 
-  test('a second unknown attempt has its own thirty seconds', async () => {
+  test('is made thirty seconds after a second attempt that is unknown as well', async () => {
     log = attemptId => (attemptId.endsWith('.1') ? refused(21)(attemptId) : taken(attemptId))
     const id = await unknownMessage()
     await app.leap(32_000)
@@ -172,14 +172,14 @@ describe('the provider is asked', () => {
     )
     expect(await reaches(id, 'unknown')).toMatchObject({ attempts: 2 })
     await app.leap(25_000)
-    expect(questions()).toEqual([`${id}.1`])
+    expect(lookups()).toEqual([`${id}.1`])
     await app.leap(10_000)
     await reaches(id, 'sent')
-    expect(questions()).toEqual([`${id}.1`, `${id}.2`])
+    expect(lookups()).toEqual([`${id}.1`, `${id}.2`])
   })
 })
 
-describe('a receipt that names our attempt', () => {
+describe('a receipt with the id of our attempt', () => {
   test('settles a message that is unknown', async () => {
     log = nothing
     const id = await unknownMessage()
@@ -191,13 +191,13 @@ describe('a receipt that names our attempt', () => {
       providerMessageId: `${id}.1`,
     })
     expect((await account.wallet()).held).toBe(0)
-    // What was not known of the attempt is told by the attempt.
+    // The detail of the unknown outcome is now shown by the attempt only.
     const { errorMessage, timeline } = await account.message(id)
     expect(errorMessage).toBeNull()
     expect(timeline.find(({ event }) => event === 'attempt')).toMatchObject({ detail })
   })
 
-  test('that comes while the answer is still waited for is kept, and settles it when it never comes', async () => {
+  test('that arrives before the submit response is kept, and settles the message if none comes', async () => {
     log = nothing
     submit = 'silent'
     account = await app.createAccount({ balance: 1 })
@@ -210,10 +210,10 @@ describe('a receipt that names our attempt', () => {
       'status' in entry ? [entry.status] : [],
     )
     expect(statuses).toContain('unknown')
-    expect(questions()).toEqual([])
+    expect(lookups()).toEqual([])
   })
 
-  test('of an attempt before the present one settles nothing', async () => {
+  test('of an earlier attempt settles nothing', async () => {
     log = attemptId => (attemptId.endsWith('.1') ? refused(21)(attemptId) : nothing())
     const id = await unknownMessage()
     await app.leap(32_000)
@@ -229,7 +229,7 @@ describe('a receipt that names our attempt', () => {
     await reaches(id, 'delivered')
   })
 
-  test('of one that was not taken, it was said, ends the wait for the next: nothing is sent twice', async () => {
+  test('for an attempt reported as not accepted settles the message instead of the pending retry', async () => {
     const retries = (backoffMs: number) =>
       app.admin('PATCH', `/connections/${connectionId}`, { retryPolicy: { maxAttempts: 2, backoffMs } })
     await retries(MINUTE_MS)
@@ -257,7 +257,7 @@ describe('a receipt that names our attempt', () => {
     await retries(1_000)
   })
 
-  test('of another connection settles nothing', async () => {
+  test('on another connection settles nothing', async () => {
     log = nothing
     const id = await unknownMessage()
     const other = await app.admin('POST', '/connections', {
@@ -276,7 +276,7 @@ describe('a receipt that names our attempt', () => {
   })
 })
 
-test('an unknown message is listed, counted and told of', async () => {
+test('an unknown message appears in the list, in its timeline and in the metrics', async () => {
   log = nothing
   const id = await unknownMessage()
   expect((await account.messages('?status=unknown')).map(message => message.messageId)).toEqual([id])
@@ -285,7 +285,7 @@ test('an unknown message is listed, counted and told of', async () => {
   expect(await metric('posthorn_unknown_messages')).toBeGreaterThanOrEqual(1)
 })
 
-/** As Infobip reports to the address of a connection. */
+/** Sends a receipt to the webhook of a connection, as Infobip does. */
 async function report(messageId: string, connection = connectionId): Promise<void> {
   const token = seal.hashSecret(`receipts:${connection}`).toString('base64url', 0, 16)
   const body = { results: [{ messageId, status: { groupId: 3, id: 5 }, doneAt: '2026-01-02T03:04:05Z' }] }

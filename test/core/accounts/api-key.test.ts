@@ -12,7 +12,7 @@ describe('an API key', () => {
     expect(isApiKey(makeApiKey('live', random))).toBe(true)
   })
 
-  test('is told from every mistyped one', () => {
+  test('is invalid when one character is mistyped', () => {
     const key = makeApiKey('live', random)
     const letters = 'ABCxyz019'
     fc.assert(
@@ -24,15 +24,15 @@ describe('an API key', () => {
   })
 
   test.each(['', 'ph_live_', 'ph_live_short', 'ph_prod_'.padEnd(46, 'a'), 'x'.repeat(100_000)])(
-    'is not %#',
+    'rejects malformed input %#',
     text => expect(isApiKey(text)).toBe(false),
   )
 
-  test('has a checksum over its mode too', () => {
+  test('has a checksum that covers its mode', () => {
     expect(isApiKey(makeApiKey('test', random).replace('test', 'live'))).toBe(false)
   })
 
-  test('draws every character equally often, with none from the biased end of a byte', () => {
+  test('uses every character equally often, without modulo bias', () => {
     const counts = new Map<string, number>()
     for (let at = 0; at < 2_000; at++) {
       for (const letter of makeApiKey('live', random).slice(8, 40)) {
@@ -44,7 +44,7 @@ describe('an API key', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1032)).toBeLessThan(32 * 8)
   })
 
-  test('shows twelve characters in lists', () => {
+  test('has its first twelve characters as prefix', () => {
     const key = makeApiKey('live', random)
     expect(prefixOf(key)).toBe(key.slice(0, 12))
   })

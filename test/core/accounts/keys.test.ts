@@ -27,7 +27,7 @@ const node = async (...options: Parameters<typeof openRooms>) => {
   return rooms
 }
 
-/** A database that tells which statements it was asked. */
+/** Wraps a database and records the names of its statements. */
 function counted(db: Database): { db: Database; asked: string[] } {
   const asked: string[] = []
   const query = ((request: Query) => {
@@ -37,8 +37,8 @@ function counted(db: Database): { db: Database; asked: string[] } {
   return { db: { ...db, query }, asked }
 }
 
-describe('looking a key up', () => {
-  test('gives the caller, at once when it was seen before, and the same one', async () => {
+describe('the lookup of a key', () => {
+  test('returns the caller, and the same object synchronously the second time', async () => {
     const rooms = await node(database.db)
     const { account, liveKey } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
     await rooms.caughtUp()
@@ -53,7 +53,7 @@ describe('looking a key up', () => {
     expect(rooms.keys.lookup(liveKey)).toBe(first)
   })
 
-  test('of many requests at once asks the store once', async () => {
+  test('queries the database once for many concurrent requests', async () => {
     const { db, asked } = counted(database.db)
     const rooms = await node(db)
     const { liveKey } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
@@ -64,7 +64,7 @@ describe('looking a key up', () => {
     expect(asked.filter(name => name === 'account_snapshot')).toHaveLength(1)
   })
 
-  test('refuses a mistyped key without the store, and an unknown one from memory the second time', async () => {
+  test('rejects a malformed key without a query, and an unknown one from memory the second time', async () => {
     const { db, asked } = counted(database.db)
     const rooms = await node(db)
     expect(rooms.keys.lookup('ph_live_nonsense')).toBeNull()
@@ -75,7 +75,7 @@ describe('looking a key up', () => {
     expect(asked.filter(name => name === 'key_by_hash')).toHaveLength(1)
   })
 
-  test('refuses an expired key by the clock, though it is held', async () => {
+  test('rejects a key that has expired, although it is cached', async () => {
     const clock = createFakeClock(Date.UTC(2030, 0, 1))
     const rooms = await node(database.db, { clock })
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
@@ -97,7 +97,7 @@ describe('looking a key up', () => {
     expect(await rooms.keys.lookup(apiKey)).toBeNull()
   })
 
-  test('shows a change of the account on another node', async () => {
+  test('returns the account as it was changed on another node', async () => {
     const [one, other] = [await node(database.db), await node(database.db)]
     const { account, liveKey } = await one.accountAdmin.create(BASIC_ACCOUNT)
     await other.caughtUp()
@@ -112,7 +112,7 @@ describe('looking a key up', () => {
 })
 
 describe('a key revoked on another node', () => {
-  test('stops working within a second', async () => {
+  test('stops working when the change notification arrives', async () => {
     const [one, other] = [await node(database.db), await node(database.db)]
     const { account, liveKey } = await one.accountAdmin.create(BASIC_ACCOUNT)
     await other.caughtUp()
@@ -120,11 +120,11 @@ describe('a key revoked on another node', () => {
     expect(other.keys.lookup(liveKey)).toBe(caller)
     await one.accountAdmin.revokeKey(account.id, caller.keyId)
     await other.caughtUp()
-    // By the clocks of both no time has passed at all: it was heard, and not found out later.
+    // No time has passed on the clocks of either node: a notification, not a later check, invalidated the key.
     expect(await other.keys.lookup(liveKey)).toBeNull()
   })
 
-  test('stops working at once where the listening connection was killed, and caches work again after', async () => {
+  test('stops working at once on a node whose listening connection was killed, and caching resumes later', async () => {
     const clock = createFakeClock()
     const listeners: pg.Client[] = []
     const other = await node(database.db, {
@@ -157,7 +157,7 @@ describe('a key revoked on another node', () => {
     expect(await other.keys.lookup(liveKey)).toBeNull()
   })
 
-  test('stops working within a second where the listening connection is half-open', async () => {
+  test('stops working within a second on a node whose listening connection is half-open', async () => {
     const clock = createFakeClock()
     const proxy = await startDatabaseProxy(database.url)
     const through = createDatabase({ connectionString: proxy.url })
@@ -177,7 +177,7 @@ describe('a key revoked on another node', () => {
       expect(other.changes.fresh()).toBe(false)
       expect(await other.keys.lookup(liveKey)).toBeNull()
 
-      // The silent connection is given up, and another one made.
+      // The silent connection is abandoned and replaced.
       await clock.advance(2_000)
       await other.heard.until(other.changes.fresh)
       expect(other.log.filter(text => text === 'listening for changes')).toHaveLength(2)
@@ -187,7 +187,7 @@ describe('a key revoked on another node', () => {
     }
   })
 
-  test('is not held by a look-up that began before the revocation', async () => {
+  test('is not cached by a lookup that began before the revocation', async () => {
     let release = () => {}
     const held = new Promise<void>(resolve => {
       release = resolve
@@ -222,8 +222,8 @@ describe('a key revoked on another node', () => {
   })
 })
 
-describe('when a key was last used', () => {
-  test('is written by one statement for many uses, and never set back', async () => {
+describe('the time of the last use of a key', () => {
+  test('is written by one statement for many uses, and never moves back', async () => {
     const clock = createFakeClock(Date.UTC(2031, 4, 1))
     const { db, asked } = counted(database.db)
     const rooms = await node(db, { clock })
@@ -246,7 +246,7 @@ describe('when a key was last used', () => {
     expect(keys.find(key => key.mode === 'test')!.lastUsedAt).toBe('2031-05-01T00:00:00.000Z')
   })
 
-  test('is kept for the next time when the store was gone', async () => {
+  test('is written by the next flush if the database failed', async () => {
     let gone = true
     const failing: Database = {
       ...database.db,
@@ -266,7 +266,7 @@ describe('when a key was last used', () => {
   })
 })
 
-test('the store holds a hash of the key and never the key', async () => {
+test('the database stores a hash of the key and never the key', async () => {
   const rooms = await node(database.db)
   const { liveKey } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
   const { rows } = await database.db.query<{ row: string; hash: string }>({

@@ -6,14 +6,14 @@ import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** Whole, they are more than a statement keeps in memory (4 MB); their places are not. */
+/** As whole rows they exceed the memory of a statement (4 MB); their row positions do not. */
 const MANY = 30_000
 const PAGE = 50
 
 const ids = createIds(systemClock, createRandom())
 const bot = { accountId: ids.next('acc'), id: ids.next('bot') }
 let database: TestDatabase
-/** One session, which keeps its plans. */
+/** A single database session, which keeps its query plans. */
 let db: Database
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What this session's statements have written to files of their own, and the rows that they read. */
+/** Bytes that statements wrote to temporary files, and subscriber rows that they read. */
 async function used(): Promise<{ bytes: number; rows: number }> {
   await db.query({ name: 'tell_now', text: 'select pg_stat_force_next_flush()' })
   const { rows } = await db.query<{ bytes: number; rows: number }>({
@@ -56,7 +56,7 @@ async function search(words: string, offset: number) {
 }
 
 async function searchAll(): Promise<void> {
-  // Often enough that the server plans for no values in particular.
+  // Often enough that PostgreSQL switches to generic plans.
   for (let n = 0; n < 8; n++) {
     const offset = MANY - PAGE
     const chats = Array.from({ length: PAGE }, (_, at) => String(offset + at + 1))
@@ -66,7 +66,7 @@ async function searchAll(): Promise<void> {
   }
 }
 
-test('a search reads the subscribers once and keeps no more of them than their places, to the last page', async () => {
+test('a search reads each subscriber once and writes no temporary files, up to the last page', async () => {
   await searchAll()
   await db.query({ name: 'count_them', text: 'analyze bot_subscribers' })
   await searchAll()

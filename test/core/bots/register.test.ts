@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
 
-/** Registering where no connection leads to a platform, over a scripted Bot API at the usual address. */
+/** Registration in accounts without a connection to the platform, with a scripted Bot API at the default address. */
 const clock = createFakeClock()
 const random = createRandom()
 const ids = createIds(clock, random)
@@ -22,7 +22,7 @@ const ids = createIds(clock, random)
 let database: TestDatabase
 let telegram: ScriptedTelegram
 let link: Link
-/** Connections by their account; those that are open. */
+/** The connection of each account, and the connections that are open. */
 let made: Map<AccountId, ConnectionId>
 let open: Set<ConnectionId>
 
@@ -73,7 +73,7 @@ const bots = (masterKey = Buffer.alloc(32, 7)) =>
     changed() {},
   })
 
-test('the first bot of an account brings a connection of its own; the next one, and one at once with it, share it', async () => {
+test('the first bot of an account creates a connection, and later ones share it, also concurrent ones', async () => {
   const caller = await addAccount()
   const first = await bots().register(caller, { token: '1001:a' })
   const connectionId = made.get(caller.account.id)!
@@ -82,7 +82,7 @@ test('the first bot of an account brings a connection of its own; the next one, 
   for (const { id } of others) expect(await findBot(database.db, id as BotId)).toMatchObject({ connectionId })
 })
 
-test('a token that is refused leaves neither a bot nor a connection', async () => {
+test('a token that cannot be verified creates neither a bot nor a connection', async () => {
   const caller = await addAccount()
   telegram.answer(() => telegram.error(401, 'Unauthorized'))
   await expect(bots().register(caller, { token: '1004:a' })).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test('a token that is refused leaves neither a bot nor a connection', async () =
   expect((await bots().list(caller, {})).data).toEqual([])
 })
 
-test('what the platform says of a bot is stored as far as it can be; without a name it has named nobody', async () => {
+test('the name of a bot is cleaned and truncated, and a bot without a name is rejected', async () => {
   const caller = await addAccount()
   const named = (id: number, more: object) => () => telegram.ok({ id, is_bot: true, ...more })
   telegram.answer(named(1010, { first_name: `a\0b\ud800${'n'.repeat(300)}`, username: 5 }))
@@ -115,7 +115,7 @@ test('what the platform says of a bot is stored as far as it can be; without a n
   telegram.answer(null)
 })
 
-test('of two accounts that register one bot at once, one has it', async () => {
+test('when two accounts register the same bot at once, one of them gets CONFLICT', async () => {
   const callers = await Promise.all([addAccount(), addAccount()])
   const results = await Promise.allSettled(
     callers.map(caller => bots().register(caller, { token: '1005:a' })),
@@ -125,7 +125,7 @@ test('of two accounts that register one bot at once, one has it', async () => {
   expect(refused).toMatchObject({ reason: { code: 'CONFLICT' } })
 })
 
-test('a bot whose connection is gone comes back over another, by the same token and under the same id', async () => {
+test('registering a bot again after its connection is gone keeps its id and uses another connection', async () => {
   const caller = await addAccount()
   const before = await bots().register(caller, { token: '1006:a' })
   await expect(bots().register(caller, { token: '1006:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -138,7 +138,7 @@ test('a bot whose connection is gone comes back over another, by the same token 
   })
 })
 
-test('a bot whose sealed token does not open comes back by the same token', async () => {
+test('registering a bot again whose stored token cannot be decrypted keeps its id', async () => {
   const caller = await addAccount()
   const before = await bots().register(caller, { token: '1007:a' })
   const renewed = () => bots(Buffer.alloc(32, 8))
@@ -146,7 +146,7 @@ test('a bot whose sealed token does not open comes back by the same token', asyn
   await expect(renewed().register(caller, { token: '1007:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
 })
 
-test('a test key registers no more than an account may have in the sandbox', async () => {
+test('a test key cannot register more than 200 sandbox bots in an account', async () => {
   const { account } = await addAccount()
   const register = (token: string) => bots().register({ account, mode: 'test' } as Caller, { token })
   await database.db.query({

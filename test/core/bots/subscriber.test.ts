@@ -22,7 +22,7 @@ function known(more: Partial<Subscriber> = {}): Subscriber {
   return { ...after!, ...more }
 }
 
-test('whoever speaks first is a subscriber; whoever blocks or returns without having spoken is none', () => {
+test('a first message creates a subscriber; a block, an unblock or an update without content does not', () => {
   expect(applyUpdate(null, update(1, said), NOW)).toMatchObject({
     after: { ...chat, startPayload: null, startedAtMs: 1_795_000_000_000, blockedAtMs: null, movedTo: null },
     events: ['started'],
@@ -55,14 +55,14 @@ test.each([
     { blockedAtMs: null },
     ['returned', 'started'],
   ],
-] as const)('%s', (_, before, what, after, events) => {
+] as const)('a known subscriber after %s', (_, before, what, after, events) => {
   expect(applyUpdate(before, update(11, what), NOW)).toEqual({
     after: expect.objectContaining({ ...after, lastUpdateId: 11 }),
     events,
   })
 })
 
-test('an update that was overtaken changes nothing but a payload that is missing', () => {
+test('an update older than the last one only fills in a missing start payload', () => {
   const blocked = known({ lastUpdateId: 12, blockedAtMs: 5, startPayload: null })
   expect(applyUpdate(blocked, update(11, said), NOW)).toEqual({ after: blocked, events: [] })
   expect(applyUpdate(blocked, update(11, start('late')), NOW)).toEqual({
@@ -76,7 +76,7 @@ test('an update that was overtaken changes nothing but a payload that is missing
   })
 })
 
-test('after an idle week numbers begin anew, and are heard all the same', () => {
+test('an update with a lower id is applied after an idle week, when the platform restarts its numbering', () => {
   const later = NOW + 8 * 86_400_000
   expect(
     applyUpdate(known({ lastUpdateId: 900_000 }), update(3, { kind: 'blocked' }, later), later),
@@ -86,12 +86,12 @@ test('after an idle week numbers begin anew, and are heard all the same', () => 
   })
 })
 
-test('a platform’s clock that runs ahead makes nothing old that follows', () => {
+test('an update from a platform clock that runs ahead does not outdate the next update', () => {
   const { after } = applyUpdate(null, update(1, said, NOW + 3_600_000), NOW)
   expect(applyUpdate(after, update(2, { kind: 'blocked' }), NOW)).toMatchObject({ events: ['blocked'] })
 })
 
-test('of updates that have waited, what comes behind a press counts, though the press says no time', () => {
+test('updates that were delayed are applied after a button press, although the press has no time', () => {
   const pressed = applyUpdate(known(), update(11, said, null), NOW).after!
   const hourAgo = NOW - 3_600_000
   expect(applyUpdate(pressed, update(12, start('second'), hourAgo), NOW)).toMatchObject({
@@ -104,7 +104,7 @@ test('of updates that have waited, what comes behind a press counts, though the 
   })
 })
 
-test('a group that moves leaves a way to what it has become', () => {
+test('a group that moves to a new chat id keeps a reference to it', () => {
   const before = known()
   expect(moveSubscriber(before, null, '-100')).toEqual({
     left: { ...before, movedTo: '-100' },

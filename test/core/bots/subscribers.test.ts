@@ -7,7 +7,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { createSignals } from '../../support/signals.ts'
 
-/** A search reads all of a bot's subscribers, which may be a million: a store whose searches end when the test says so. */
+/** Limits of concurrent searches: each reads all subscribers of a bot, possibly a million. The database is a fake whose searches end on command. */
 const ids = createIds(createFakeClock(), createRandom())
 const botId = ids.next('bot')
 const callerOf = () => ({ account: { id: ids.next('acc') }, mode: 'live' }) as Caller
@@ -41,7 +41,7 @@ function slowStore() {
   }
 }
 
-test('searches go two at a time, whoever asks: the store is there for the sends', async () => {
+test('at most two searches run at a time, so that sends have the database', async () => {
   const store = slowStore()
   const subscribers = createBotSubscribers({ db: store.db })
   const all = Array.from({ length: 6 }, () => subscribers.list(callerOf(), botId, query))
@@ -53,7 +53,7 @@ test('searches go two at a time, whoever asks: the store is there for the sends'
   expect(store.most()).toBe(2)
 })
 
-test('an account that asks for more than it waits for is told so; others are served', async () => {
+test('rejects the 21st concurrent search of one account, and still serves other accounts', async () => {
   const store = slowStore()
   const subscribers = createBotSubscribers({ db: store.db })
   const caller = callerOf()

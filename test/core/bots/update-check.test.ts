@@ -16,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
 
-/** Other programs that take a bot's updates away, over a real store and a scripted Bot API. */
+/** Detects other programs that take a bot's updates, with a real database and a scripted Bot API. */
 const PUBLIC_URL = 'https://posthorn.example.org'
 const OTHER = 'https://other.example.com/hooks/secret-of-theirs'
 const MINUTE_MS = 60_000
@@ -54,7 +54,7 @@ function createNode(publicUrl: string | null) {
   const ids = createIds(clock, random)
   const connectionId = ids.next('cnn')
   const seal = createSeal(Buffer.alloc(32, 7), random)
-  // Without word of changes every look-up asks the store.
+  // With stale change notifications, every lookup queries the database.
   const tokens = createBotTokens({
     db,
     clock,
@@ -65,24 +65,24 @@ function createNode(publicUrl: string | null) {
     get: () => ({ provider: 'telegram', bots: link.bots! }),
     chooseConnection: async () => connectionId,
   } as unknown as Parameters<typeof createBotUpdateModes>[0]['platforms']
-  const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const listening = createBotUpdateCheck({
+  const modes = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const updateCheck = createBotUpdateCheck({
     db,
     clock,
     ids,
     log,
     platforms,
     tokens,
-    updateModes: settling,
+    updateModes: modes,
     publicUrl,
   })
   const caller = { account: { id: ids.next('acc') }, mode: 'live' } as Caller
-  const all = createBots({ db, clock, ids, seal, platforms, updateModes: settling, changed() {} })
+  const all = createBots({ db, clock, ids, seal, platforms, updateModes: modes, changed() {} })
   const token = `${++numbers}:a`
   const read = async () => (await all.list(caller, {})).data[0]!
 
   return {
-    listening,
+    updateCheck,
     token,
     read,
     async register() {
@@ -95,10 +95,10 @@ function createNode(publicUrl: string | null) {
       })
       return all.register(caller, { token })
     },
-    /** What a look makes of it, once its turn has come. */
+    /** Runs a check when the bot is due, and returns the bot's problem. */
     async look() {
       clock.skip(6 * MINUTE_MS)
-      await listening.round()
+      await updateCheck.round()
       return (await read()).problem
     },
     async events() {
@@ -117,7 +117,7 @@ function createNode(publicUrl: string | null) {
   }
 }
 
-test('a webhook that is ours, however it is spelt, is left as it is', async () => {
+test('our own webhook is left unchanged, whatever the case of its host or its explicit port', async () => {
   const { id } = await bots.register()
   const url = `${PUBLIC_URL}/webhooks/botapp/${id}`
   for (const spelt of [url, url.replace('posthorn', 'POSTHORN'), url.replace('.org', '.org:443')]) {
@@ -128,7 +128,7 @@ test('a webhook that is ours, however it is spelt, is left as it is', async () =
   expect(await bots.events()).toEqual([])
 })
 
-test('another program’s is replaced once a day, told of, and left where it comes again', async () => {
+test('a foreign webhook is replaced once; when it returns, it stays until the bot is registered again', async () => {
   const { id } = await bots.register()
   const ours = telegram.webhooks.get(bots.token)
   telegram.webhooks.set(bots.token, OTHER)
@@ -145,7 +145,7 @@ test('another program’s is replaced once a day, told of, and left where it com
   expect(await bots.look()).toMatchObject({ code: 'taken' })
   expect(telegram.webhooks.get(bots.token)).toBe(OTHER)
 
-  // Whoever registers it again means it to be here.
+  // Registering the bot again claims its updates for this server.
   expect((await bots.register()).id).toBe(id)
   expect(telegram.webhooks.get(bots.token)).toBe(ours)
   expect(await bots.read()).toMatchObject({ state: 'active', mode: 'webhook', problem: null })
@@ -154,7 +154,7 @@ test('another program’s is replaced once a day, told of, and left where it com
   expect(await bots.events()).toEqual(problems.map(code => ['bot.problem', code]))
 })
 
-test('one whose token cannot be read keeps no other from its turn', async () => {
+test('a bot with an unreadable token does not stop the checks of other bots', async () => {
   const broken = createNode(PUBLIC_URL)
   const { id } = await broken.register()
   await database.db.query({
@@ -167,7 +167,7 @@ test('one whose token cannot be read keeps no other from its turn', async () => 
   expect(await bots.look()).toMatchObject({ code: 'taken_back' })
 })
 
-test('one that was left, and is gone a day later, is ours again', async () => {
+test('our webhook is set again when the foreign one has been removed and a day has passed', async () => {
   await bots.register()
   const ours = telegram.webhooks.get(bots.token)
   for (const code of ['taken_back', 'taken']) {
@@ -181,7 +181,7 @@ test('one that was left, and is gone a day later, is ours again', async () => {
   expect(telegram.webhooks.get(bots.token)).toBe(ours)
 })
 
-test('calls that do not get through to us are told in Telegram’s words, until they do', async () => {
+test('recent failures of webhook calls are reported with Telegram’s error while updates are pending', async () => {
   await bots.register()
   const failing = (agoMs: number, waiting: number) => ({
     url: telegram.webhooks.get(bots.token),
@@ -203,7 +203,7 @@ test('calls that do not get through to us are told in Telegram’s words, until 
   telegram.answer(null)
 })
 
-test('an answer that proves nothing changes nothing, and a token is doubted before it ends a bot', async () => {
+test('an inconclusive response changes nothing, and a rejected token makes the bot unauthorized', async () => {
   await bots.register()
   for (const act of [
     telegram.error(404, 'Not Found: unsupported method getWebhookInfo'),
@@ -220,20 +220,20 @@ test('an answer that proves nothing changes nothing, and a token is doubted befo
   expect(await bots.read()).toMatchObject({ state: 'unauthorized', problem: null })
 })
 
-test('bots are looked at in turn, by one node each, and not more often than need be', async () => {
+test('each bot is checked by one node only, and not again before it is due', async () => {
   await bots.register()
   const other = createNode(PUBLIC_URL)
   await other.register()
   telegram.calls.length = 0
-  await Promise.all([bots.listening.round(), other.listening.round()])
-  await bots.listening.round()
+  await Promise.all([bots.updateCheck.round(), other.updateCheck.round()])
+  await bots.updateCheck.round()
   expect(telegram.callsOf('getWebhookInfo').map(({ token }) => token)).toEqual(
     expect.arrayContaining([bots.token, other.token]),
   )
   expect(telegram.callsOf('getWebhookInfo')).toHaveLength(2)
 })
 
-test('who asks meets another’s webhook, or another who asks, as long as the bot is its own', async () => {
+test('a polling node records conflicts with a webhook or another poller while it holds the bot’s lease', async () => {
   const asking = createNode(null)
   const { id } = await asking.register()
   const node = await registerNode(database.db, 'here', clock.now(), false)
@@ -242,19 +242,19 @@ test('who asks meets another’s webhook, or another who asks, as long as the bo
   const feed = asking.feedOf(id, lease!.fence)
   const problem = async () => (await asking.read()).problem?.code ?? null
 
-  await asking.listening.onPollConflict(asking.feedOf(id, lease!.fence - 1))
+  await asking.updateCheck.onPollConflict(asking.feedOf(id, lease!.fence - 1))
   expect(await problem()).toBeNull()
-  await asking.listening.onPollConflict(feed)
+  await asking.updateCheck.onPollConflict(feed)
   expect(await problem()).toBe('shared')
-  await asking.listening.onRecovered(feed)
+  await asking.updateCheck.onRecovered(feed)
   expect(await problem()).toBeNull()
 
   for (const code of ['taken_back', 'taken', 'taken']) {
     telegram.webhooks.set(asking.token, OTHER)
-    await asking.listening.onWebhookConflict(feed)
+    await asking.updateCheck.onWebhookConflict(feed)
     expect(await problem()).toBe(code)
   }
   expect(telegram.webhooks.get(asking.token)).toBe(OTHER)
-  await asking.listening.onRecovered(feed)
+  await asking.updateCheck.onRecovered(feed)
   expect(await problem()).toBeNull()
 })

@@ -11,7 +11,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-/** How updates come, where removals and broken tokens cross it: over a real store and a platform of the test's own. */
+/** Update modes (webhook or polling) during removals and with unreadable tokens, with a real database and a fake platform. */
 const PUBLIC_URL = 'https://posthorn.example.org'
 const clock = createFakeClock()
 const random = createRandom()
@@ -19,10 +19,10 @@ const ids = createIds(clock, random)
 const log = { info() {}, warn() {}, debug() {} }
 
 let database: TestDatabase
-/** By token, as the platform has it. */
+/** The webhook that the platform has for each token. */
 let webhooks: Map<string, string | null>
-/** What is to happen when the platform has taken a webhook, and before it says so. */
-let onListen: (webhook: BotWebhook | null) => Promise<unknown>
+/** Called after the platform has stored a webhook and before it responds. */
+let onWebhookSet: (webhook: BotWebhook | null) => Promise<unknown>
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -31,7 +31,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database.db.query({ name: 'no_bots', text: 'with f as (delete from bot_feeds) delete from bots' })
   webhooks = new Map()
-  onListen = async () => {}
+  onWebhookSet = async () => {}
 })
 
 const platform = {
@@ -41,7 +41,7 @@ const platform = {
   }),
   async setWebhook(token, webhook) {
     webhooks.set(token, webhook === null ? null : webhook.url)
-    await onListen(webhook)
+    await onWebhookSet(webhook)
     return { kind: 'answer', value: true }
   },
 } as Partial<BotPlatform> as BotPlatform
@@ -49,7 +49,7 @@ const platform = {
 function createNode(publicUrl: string | null, masterKey = Buffer.alloc(32, 7)) {
   const { db } = database
   const seal = createSeal(masterKey, random)
-  // Without word of changes every look-up asks the store.
+  // With stale change notifications, every lookup queries the database.
   const changes = { fresh: () => false, subscribe: () => () => {} }
   const tokens = createBotTokens({ db, clock, seal, changes })
   const connectionId = ids.next('cnn')
@@ -57,62 +57,62 @@ function createNode(publicUrl: string | null, masterKey = Buffer.alloc(32, 7)) {
     get: () => ({ provider: 'telegram', bots: platform }),
     chooseConnection: async () => connectionId,
   } as Partial<Platforms> as Platforms
-  const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const bots = createBots({ db, clock, ids, seal, platforms, updateModes: settling, changed() {} })
-  return { tokens, settling, bots }
+  const modes = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const bots = createBots({ db, clock, ids, seal, platforms, updateModes: modes, changed() {} })
+  return { tokens, modes, bots }
 }
 
 const caller = () => ({ account: { id: ids.next('acc') }, mode: 'live' }) as Caller
 
-test('bots whose tokens do not open keep nobody from being settled, and can be removed', async () => {
+test('bots with unreadable tokens do not stop the setup of other bots, and can be removed', async () => {
   const owner = caller()
   const lost = createNode(null, Buffer.alloc(32, 8))
   const broken = await Promise.all(
     Array.from({ length: 9 }, (_, at) => lost.bots.register(owner, { token: `${100 + at}:a` })),
   )
-  const { bots, settling } = createNode(null)
+  const { bots, modes } = createNode(null)
   const { id } = await bots.register(owner, { token: '200:a' })
 
-  // Under another public address all of them are to be settled anew, in no order.
+  // With another public URL the mode of all bots is outdated, and they are set up in no particular order.
   const moved = createNode(PUBLIC_URL)
-  await moved.settling.round()
-  expect(webhooks.get('200:a')).toBe(moved.settling.webhookUrlOf(id as BotId))
-  await settling.round()
+  await moved.modes.round()
+  expect(webhooks.get('200:a')).toBe(moved.modes.webhookUrlOf(id as BotId))
+  await modes.round()
   expect(webhooks.get('200:a')).toBeNull()
 
-  // One that had a webhook: nobody can speak for it any more.
-  await createNode(PUBLIC_URL, Buffer.alloc(32, 8)).settling.round()
+  // These bots get a webhook, which this server can no longer delete at the platform.
+  await createNode(PUBLIC_URL, Buffer.alloc(32, 8)).modes.round()
   for (const bot of broken) await moved.bots.remove(owner, bot.id)
   expect((await bots.list(owner, {})).data.map(bot => bot.id)).toEqual([id])
 })
 
-test('a bot that is removed while its webhook is being set has none afterwards', async () => {
+test('a bot that is removed while its webhook is being set has no webhook afterwards', async () => {
   const owner = caller()
   const { id } = await createNode(null).bots.register(owner, { token: '300:a' })
   const moved = createNode(PUBLIC_URL)
-  // The whole removal passes between the platform's taking the webhook and its word of it.
-  onListen = async webhook => webhook && moved.bots.remove(owner, id)
-  await moved.settling.setUp({ id: id as BotId })
+  // The whole removal happens after the platform has stored the webhook and before it responds.
+  onWebhookSet = async webhook => webhook && moved.bots.remove(owner, id)
+  await moved.modes.setUp({ id: id as BotId })
   expect(webhooks.get('300:a')).toBeNull()
 
-  onListen = async () => {}
+  onWebhookSet = async () => {}
   const again = (await moved.bots.register(owner, { token: '300:a' })).id as BotId
   const known = (await moved.tokens.find(again))!
   await moved.bots.remove(owner, again)
-  await moved.settling.reclaim(known, 'webhook')
+  await moved.modes.reclaim(known, 'webhook')
   expect(webhooks.get('300:a')).toBeNull()
 })
 
-test('a webhook that is set while its bot is being removed is taken away with it', async () => {
+test('a webhook that is set while its bot is being removed is deleted with the bot', async () => {
   const owner = caller()
-  const { bots, settling } = createNode(PUBLIC_URL)
+  const { bots, modes } = createNode(PUBLIC_URL)
   const { id } = await bots.register(owner, { token: '400:a' })
   let crossed = false
-  // The platform hears that nobody listens; before the bot is gone, a round settles it once more.
-  onListen = async webhook => {
+  // After the webhook is deleted at the platform and before the bot is deleted, a round sets it up once more.
+  onWebhookSet = async webhook => {
     if (webhook || crossed) return
     crossed = true
-    await settling.setUp({ id: id as BotId })
+    await modes.setUp({ id: id as BotId })
   }
   await bots.remove(owner, id)
   expect(crossed).toBe(true)

@@ -13,14 +13,14 @@ import { createPhones } from '../../../src/lib/phone.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** Updates of bots over a real store, by two nodes of which one is not up to date. */
+/** Bot updates that two nodes store in one real database. */
 const ids = createIds(clock, createRandom())
 const ACCOUNT = ids.next('acc')
 const CONNECTION = ids.next('cnn')
 let database: TestDatabase
 let nodes: [BotUpdates, BotUpdates]
 let platformIds = 100
-/** What the platform is told to have come, by either node. */
+/** Button presses that either node acknowledged to the platform. */
 const presses: string[] = []
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ async function subscribers(botId: BotId): Promise<number> {
   return bots.find(({ id }) => id === botId)!.subscribers
 }
 
-test('the same updates, told to both nodes at once and again: each is taken once', async () => {
+test('each update is stored once when both nodes receive the same updates at once and repeatedly', async () => {
   const botId = await addBot()
   const told = Array.from({ length: 60 }, (_, at) => ({
     ...words(at, String(at % 20)),
@@ -112,7 +112,7 @@ test('the same updates, told to both nodes at once and again: each is taken once
   expect(await subscribers(botId)).toBe(20)
 })
 
-test('many bots at once, of both nodes: nobody waits in a circle', async () => {
+test('concurrent updates of many bots on both nodes cause no deadlock', async () => {
   const bots = await Promise.all(Array.from({ length: 8 }, () => addBot()))
   const takes = Array.from({ length: 200 }, (_, at) =>
     nodes[at % 2]!.store(feedOf(bots[(at * 7) % 8]!), [words(at, String(at % 3))]),
@@ -121,13 +121,13 @@ test('many bots at once, of both nodes: nobody waits in a circle', async () => {
   for (const bot of bots) expect(await stored(bot)).toBe(25)
 })
 
-test('whoever held a bot before brings nothing any more; nor does anybody for one that is gone', async () => {
+test('updates are rejected from a node that lost the lease of the bot, and for a deleted bot', async () => {
   const botId = await addBot(true)
   const node = await registerNode(database.db, 'here', clock.now(), false)
   const [lease] = await claimFeeds(database.db, node, 1)
   expect(lease).toMatchObject({ botId, connectionId: CONNECTION })
   expect(await nodes[0].store(feedOf(botId, lease!.fence), [words(1, '1')])).toBe('stored')
-  // It lives: nobody else takes the bot, until it is given up.
+  // The node is alive: no other node can claim the bot until its lease is released.
   const other = await registerNode(database.db, 'there', clock.now(), false)
   expect(await claimFeeds(database.db, other, 1)).toEqual([])
   await releaseFeeds(database.db, [lease!])
@@ -142,7 +142,7 @@ test('whoever held a bot before brings nothing any more; nor does anybody for on
   expect(await selectChats(database.db, [{ accountId: ACCOUNT, botId, chatId: '3' }])).toEqual([])
 })
 
-test('bots are spread over the nodes that live, and what is beyond a share is given up', async () => {
+test('bots are spread over the live nodes, and those beyond the share of a node count as surplus', async () => {
   const { db } = database
   await db.query({ name: 'no_nodes', text: 'delete from nodes' })
   await Promise.all(Array.from({ length: 5 }, () => addBot(true)))
@@ -158,7 +158,7 @@ test('bots are spread over the nodes that live, and what is beyond a share is gi
   expect(await claimFeeds(db, first, 500)).toEqual([])
 })
 
-test('what the store refuses is left out, and its neighbours are kept', async () => {
+test('an update that the database rejects is skipped, and the others of its batch are stored', async () => {
   const botId = await addBot()
   expect(await nodes[0].store(feedOf(botId), [words(1, '1'), words(1.5, '2'), words(3, '3')])).toBe('stored')
   expect(await stored(botId)).toBe(2)

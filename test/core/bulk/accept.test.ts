@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** An account with a lane of this node, and a job that runs; each message costs 10. */
+/** Creates an account with a lane that this node holds and a running job; each message costs 10. */
 async function setUp(balance = 1_000) {
   const job = { accountId: ids.next('acc'), id: ids.next('job') }
   const values = [toUuid(job.accountId), toUuid(job.id)]
@@ -58,7 +58,7 @@ async function setUp(balance = 1_000) {
       const verdicts = await BULK_ROWS.accept(database.db, NODE, clock.now(), rows, false)
       return verdicts.map(({ kind }) => kind)
     },
-    /** The rows that are messages, of which outcome and outbox are of one mind. */
+    /** The rows with a message; checks that outcomes, messages and outbox agree. */
     async messages(): Promise<number[]> {
       const { rows } = await put(
         't_messages',
@@ -78,19 +78,19 @@ async function setUp(balance = 1_000) {
   }
 }
 
-test('a row is one message, whoever believes that it is none yet', async () => {
+test('a row becomes one message only, also when it is accepted again', async () => {
   const { row, accept, messages } = await setUp()
   const first = row(0)
   expect(await accept(first, row(1))).toEqual(['accepted', 'accepted'])
-  // Nothing is done with a batch in which one is somebody else's.
+  // Nothing of a batch is accepted if one of its rows already has a message.
   expect(await accept(row(2), row(1), row(3))).toEqual(['later', 'stale', 'later'])
   expect(await messages()).toEqual([0, 1])
-  // Tried again, since nobody heard that it had been stored.
+  // Retried because the response to the first call was lost.
   expect(await accept({ ...first, retried: true }, row(2))).toEqual(['known', 'accepted'])
   expect(await messages()).toEqual([0, 1, 2])
 })
 
-test('what is not covered is no message, and may be one later', async () => {
+test('a row without sufficient funds becomes no message, and can be accepted after a credit', async () => {
   const { put, row, accept, messages } = await setUp(10)
   expect(await accept(row(0), row(1))).toEqual(['accepted', 'insufficient'])
   expect(await messages()).toEqual([0])
@@ -102,7 +102,7 @@ test('what is not covered is no message, and may be one later', async () => {
   expect(await messages()).toEqual([0, 1])
 })
 
-test('nothing goes by a lane that is another node’s, nor for a job that has ended', async () => {
+test('rows are refused for a lane that another node holds, and for a job that has ended', async () => {
   const { put, row, accept, messages } = await setUp()
   expect(await accept(row(0), row(1, { fence: FENCE - 1 }))).toEqual(['later', 'stale'])
   await put('t_cancel', `update bulk_jobs set status = 'cancelled' where account_id = $1 and id = $2`)
@@ -110,7 +110,7 @@ test('nothing goes by a lane that is another node’s, nor for a job that has en
   expect(await messages()).toEqual([])
 })
 
-test('what waits in the outbox is for the node that holds the lane, and for any where none does', async () => {
+test('queued messages are claimed by the node that holds the lane, or by any node if none does', async () => {
   const { put, id, row, accept } = await setUp()
   const waits = { owned: false, begun: false, status: 'queued' } as const
   const claim = (node: number) =>
@@ -128,13 +128,13 @@ test('what waits in the outbox is for the node that holds the lane, and for any 
   await put('t_back', 'update outbox set owner = null where account_id = $1 and $2::uuid is not null')
   await put('t_left', 'update bulk_lanes set node = null where account_id = $1 and $2::uuid is not null')
   expect(await claim(NODE + 1)).toEqual([id, id])
-  // What is left of a job that has ended keeps nobody's pace.
+  // The remaining messages of a job that has ended are not paced.
   await put('t_back', 'update outbox set owner = null where account_id = $1 and $2::uuid is not null')
   await put('t_end', 'update bulk_jobs set ended_at = now() where account_id = $1 and id = $2')
   expect(await claim(NODE)).toEqual([undefined, undefined])
 })
 
-test('what waits for a web session leaves from the node that has it open, unless its job is paused', async () => {
+test('queued messages for a web session need not wait for the lane’s node, unless their job is paused', async () => {
   const { put, row, accept } = await setUp()
   const waits = { owned: false, begun: false, status: 'queued' } as const
   const claim = () => claimDue(database.db, NODE + 1, clock.now(), [{ connectionId, limit: 10 }])
@@ -154,7 +154,7 @@ test('what waits for a web session leaves from the node that has it open, unless
   await put('t_pause', `update bulk_jobs set status = 'paused' where account_id = $1 and id = $2`)
   expect(await claim()).toEqual([])
   await put('t_resume', `update bulk_jobs set status = 'running' where account_id = $1 and id = $2`)
-  // The lane knows nothing of it here: nobody is asked for its turn.
+  // The claiming node does not hold the lane, so the message waits for no turn.
   const [claimed] = await claim()
   expect(claimed).toMatchObject({ connectionId })
   expect(claimed?.bulkJobId).toBeUndefined()

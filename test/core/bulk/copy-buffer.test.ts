@@ -8,7 +8,7 @@ const ids = createIds(createFakeClock(), createRandom())
 const job = { accountId: ids.next('acc'), id: ids.next('job') }
 const line = (n: number, body: string) => `${toUuid(job.accountId)}\t${toUuid(job.id)}\t${n}\t${body}\n`
 
-test('rows stand as COPY reads them, whatever their numbers and texts', () => {
+test('rows are written in the text format of COPY, whatever their numbers and texts', () => {
   const buffer = createCopyBuffer(job, 10_000)
   const numbers = [0, 9, 10, 99, 100, 1_000_000, 999_999_999]
   for (const n of numbers) buffer.add(n, `{"to":"ü ${n}"}`)
@@ -19,7 +19,7 @@ test('rows stand as COPY reads them, whatever their numbers and texts', () => {
   expect(buffer.rows()).toBe(numbers.length + 1)
 })
 
-test('what is too long for it has room all the same, and then it is as before', () => {
+test('the buffer grows for rows that exceed its size, and can be reused after clear()', () => {
   const buffer = createCopyBuffer(job, 100)
   const long = 'ü'.repeat(400_000)
   buffer.add(0, 'first')

@@ -36,7 +36,7 @@ function createCaller(): Caller {
   } as Caller
 }
 
-async function* say(...pieces: (BulkPart[] | Error)[]): AsyncGenerator<BulkPiece> {
+async function* feed(...pieces: (BulkPart[] | Error)[]): AsyncGenerator<BulkPiece> {
   for (const piece of pieces) {
     if (piece instanceof Error) throw piece
     yield { parts: piece, bytes: 1_000 }
@@ -58,23 +58,23 @@ async function countRows(): Promise<number> {
   return rows[0]!.n
 }
 
-test('what was cut before anything was stored is told by a rejected job', async () => {
+test('a body that is cut off before any row is stored leaves a rejected job', async () => {
   const caller = createCaller()
-  const taking = createIntake().receive({ caller, key: 'k', pieces: say([RATE, rows(3)], CUT) })
+  const taking = createIntake().receive({ caller, key: 'k', pieces: feed([RATE, rows(3)], CUT) })
   await expect(taking).rejects.toBe(CUT.problem)
   expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toMatchObject([
     { status: 'rejected', errorCode: 'INTAKE_INCOMPLETE', total: 0 },
   ])
 })
 
-test('pieces of any size are stored in their order, and swept piece by piece when they were in vain', async () => {
+test('pieces of any size are stored in order, and the rows of an invalid body are swept', async () => {
   const caller = createCaller()
   const before = await countRows()
   const long = 'ü\\"'.repeat(20_000)
   const { job } = await createIntake().receive({
     caller,
     key: 'k',
-    pieces: say([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
+    pieces: feed([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
   })
   expect(job).toMatchObject({ status: 'validating', total: 103 })
   const { rows: stored } = await database.db.query<{ n: number; body: string }>({
@@ -88,7 +88,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   const refused = createIntake().receive({
     caller,
     key: 'other',
-    pieces: say([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
+    pieces: feed([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
   })
   await expect(refused).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
   expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toHaveLength(1)
@@ -96,7 +96,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   expect(await countRows()).toBe(before + 103)
 })
 
-test('a job of a dead node is rejected by whoever looks', async () => {
+test('a sweep on another node rejects the unfinished job of a dead node', async () => {
   const caller = createCaller()
   const { promise: gone, reject: cut } = Promise.withResolvers<never>()
   async function* hanging(): AsyncGenerator<BulkPiece> {
@@ -110,13 +110,13 @@ test('a job of a dead node is rejected by whoever looks', async () => {
   while ((await read())?.total === undefined || (await read())!.total === 0);
   await createIntake().sweep()
   expect(await read()).toMatchObject({ status: 'rejected', errorCode: 'INTAKE_INCOMPLETE' })
-  // It was not dead after all: it hears that its job was given up.
+  // The node was alive after all: its request fails, and the job stays rejected.
   cut(CUT)
   await expect(taking).rejects.toBe(CUT.problem)
   expect(await read()).toMatchObject({ status: 'rejected' })
 })
 
-test('a job that begins while a sweep waits for the store is not given up', async () => {
+test('a job that begins while a sweep waits for the database is not rejected', async () => {
   const caller = createCaller()
   const { promise: answers, resolve: answer } = Promise.withResolvers<void>()
   let waits: Promise<void> | null = answers
@@ -145,7 +145,7 @@ test('a job that begins while a sweep waits for the store is not given up', asyn
   expect((await taking).job).toMatchObject({ status: 'validating', total: 40 })
 })
 
-test('rows that are stored behind the sweep that gave their job up are swept, too', async () => {
+test('rows that are stored after the sweep that rejected their job are swept too', async () => {
   const caller = createCaller()
   while ((await sweepRows(database.db, 10_000)) > 0);
   const before = await countRows()
@@ -169,7 +169,7 @@ test('rows that are stored behind the sweep that gave their job up are swept, to
   expect(await countRows()).toBe(before)
 })
 
-test('a long body that is wrong is refused soon, not at its end', async () => {
+test('a long invalid body is rejected early, not at its end', async () => {
   let read = 0
   async function* endless(): AsyncGenerator<BulkPiece> {
     yield { parts: [RATE, { kind: 'rows', rows: [null] }], bytes: 100 }
@@ -183,7 +183,7 @@ test('a long body that is wrong is refused soon, not at its end', async () => {
   expect(read).toBeLessThan(1_200_000)
 })
 
-test('no account takes all the room there is for bodies; who comes late waits for a while', async () => {
+test('one account cannot use all capacity for request bodies; its further requests wait, then get a 503', async () => {
   const caller = createCaller()
   const { promise: gone, reject: cut } = Promise.withResolvers<never>()
   async function* hanging(): AsyncGenerator<BulkPiece> {
@@ -192,7 +192,8 @@ test('no account takes all the room there is for bodies; who comes late waits fo
   }
   const clock = createFakeClock(Date.now())
   const intake = createIntake(clock)
-  const one = (who: Caller, key: string) => intake.receive({ caller: who, key, pieces: say([RATE, rows(1)]) })
+  const one = (who: Caller, key: string) =>
+    intake.receive({ caller: who, key, pieces: feed([RATE, rows(1)]) })
   const taking = Array.from({ length: 8 }, (_, at) =>
     intake.receive({ caller, key: `hanging ${at}`, pieces: hanging() }).catch(() => {}),
   )

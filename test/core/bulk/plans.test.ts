@@ -8,7 +8,7 @@ const PAGE = 500
 const ROWS = 20_000
 const NOW_MS = Date.now()
 const account = firstUuidAt(0)
-/** In the month of today, and in that before. */
+/** A job of the current month, and one of the month before. */
 const [swept, kept] = [firstUuidAt(NOW_MS), firstUuidAt(NOW_MS - 32 * 24 * 3_600_000)]
 
 let database: TestDatabase
@@ -27,7 +27,7 @@ afterAll(() => database.drop())
 let statements = 0
 const run = (text: string) => database.db.query({ name: `run_${++statements}`, text })
 
-/** Rows that a page of the sweep looked at, by what the session counts of itself. */
+/** Rows that one page of the sweep reads, by the statistics of its transaction. */
 async function rowsRead(): Promise<number> {
   return database.db.transaction(async tx => {
     const before = await countRows(tx)
@@ -45,7 +45,7 @@ async function countRows(tx: Db): Promise<number> {
   return rows[0]!.n
 }
 
-test('a page of the rows of a refused job reads those alone, whatever else is kept', async () => {
+test('a sweep of a rejected job reads only the rows of that job', async () => {
   expect(await rowsRead()).toBeLessThan(PAGE * 3)
   await run('analyze bulk_rows')
   expect(await rowsRead()).toBeLessThan(PAGE * 3)

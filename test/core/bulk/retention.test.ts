@@ -41,7 +41,7 @@ async function left(): Promise<Record<string, number>> {
   return rows[0]!
 }
 
-test('jobs go when they are old, their rows with the month; one that has not ended keeps it', async () => {
+test('old jobs are deleted, and their rows when no unfinished job of the same month is left', async () => {
   await put(STRAY, STRAY + DAY_MS)
   await put(JUNE, JUNE + DAY_MS)
   await put(JUNE + DAY_MS, null)

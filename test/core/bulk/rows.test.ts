@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Four rows: one found invalid, the next ones not looked at yet. */
+/** A job of four rows, of which one was found invalid and the later ones are not validated yet. */
 async function createJob(status: 'cancelled' | 'rejected') {
   const job = { accountId: ids.next('acc'), id: ids.next('job') }
   const values = [toUuid(job.accountId), toUuid(job.id)]
@@ -42,10 +42,10 @@ async function createJob(status: 'cancelled' | 'rejected') {
 
 test.each([
   ['rejected', { pending: 3, sent: 0, failed: 0, cancelled: 0, invalid: 1 }],
-  // As its counts have it, which say that all four were cancelled.
+  // As in the counts of the job, by which all four rows were cancelled.
   ['cancelled', { pending: 0, sent: 0, failed: 0, cancelled: 4, invalid: 0 }],
 ] as const)(
-  'each row of a job that was %s while it was validated has one status',
+  'each row of a job that was %s during validation has exactly one status',
   async (status, expected) => {
     const job = await createJob(status)
     const ended = status === 'cancelled'
@@ -63,7 +63,7 @@ test.each([
 
 type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Shared Hit Blocks': number; Plans?: Plan[] }
 
-/** Rows that all steps of a plan hand on. */
+/** The total of the rows that the nodes of a plan return. */
 function rowsIn(plan: Plan): number {
   return (
     plan['Actual Rows'] * plan['Actual Loops'] +
@@ -73,7 +73,7 @@ function rowsIn(plan: Plan): number {
 
 let asked = 0
 
-/** What a query passes on its way, by the plan that it has from the sixth time on: one for any job. */
+/** Rows that a query processes with its generic plan, which PostgreSQL may use from the sixth execution on. */
 async function passedBy(ask: (db: Db) => Promise<unknown>): Promise<number> {
   return database.db.transaction(async tx => {
     await tx.query({ name: 't_generic', text: 'set local plan_cache_mode = force_generic_plan' })
@@ -96,7 +96,7 @@ async function passedBy(ask: (db: Db) => Promise<unknown>): Promise<number> {
   })
 }
 
-test('a page costs what a page costs, however large its job is, and although nobody has analysed it', async () => {
+test('a page reads few rows, however large its job is and although the tables are not analysed', async () => {
   const job = { accountId: ids.next('acc'), id: ids.next('job') }
   const values = [toUuid(job.accountId), toUuid(job.id)]
   const fill = (name: string, text: string) => database.db.query({ name, text, values })
@@ -133,7 +133,7 @@ test('a page costs what a page costs, however large its job is, and although nob
   }
 })
 
-/** A message of a row, as it came to stand; in the outbox while it is on its way. */
+/** Inserts the message of a row with this status; also an outbox row while it is not final. */
 async function makeMessage(
   job: { accountId: `acc_${string}`; id: `job_${string}` },
   n: number,
@@ -158,7 +158,7 @@ async function makeMessage(
   return id
 }
 
-test('a row that is a message stands as the message does, and is counted by word of it alone', async () => {
+test('a row with a message has the status of the message, and is counted by recorded moves only', async () => {
   const job = { accountId: ids.next('acc'), id: ids.next('job') }
   const made: Record<string, string> = {}
   const stands = [
@@ -167,7 +167,7 @@ test('a row that is a message stands as the message does, and is counted by word
     { status: 'unknown', as: 'pending' },
     { status: 'sent', isPaid: true, as: 'sent' },
     { status: 'undelivered', isPaid: true, as: 'sent' },
-    // Refused after all, long after the provider took it.
+    // Rejected long after the provider accepted it.
     { status: 'failed', isPaid: true, as: 'sent' },
     { status: 'failed', as: 'failed' },
     { status: 'expired', as: 'failed' },
@@ -203,14 +203,14 @@ test('a row that is a message stands as the message does, and is counted by word
     fromUuid('msg', made[2]!),
   ])
 
-  const word = (ns: readonly number[]) =>
+  const recordMoves = (ns: readonly number[]) =>
     database.db.query({
       name: 't_word',
       text: 'insert into bulk_moves select array_fill($1::uuid, array[cardinality($3::integer[])]), array_fill($2::uuid, array[cardinality($3)]), $3, $4',
       values: [toUuid(job.accountId), toUuid(job.id), ns, ns.map(n => stands[n]!.as)],
     })
-  await word([3, 4, 6])
-  await word([5, 7, 8])
+  await recordMoves([3, 4, 6])
+  await recordMoves([5, 7, 8])
   expect(await foldMoves(database.db, systemClock.now(), 100)).toBe(2)
   expect(await foldMoves(database.db, systemClock.now(), 100)).toBe(0)
   expect(await selectJob(database.db, job)).toMatchObject({

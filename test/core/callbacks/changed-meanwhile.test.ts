@@ -6,7 +6,7 @@ import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { lookUntil } from '../../support/look-until.ts'
 
-/** Whoever takes a delivery waits in the midst of it for as long as the test holds this lock. */
+/** Advisory lock: a claim of deliveries waits halfway for as long as the test holds it. */
 const GATE = 4711
 const LINES = 30
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a delivery whose line changes while others are claimed is put off, and takes nothing down', async () => {
+test('deliveries whose queue changes during a claim are postponed, and the claim does not fail', async () => {
   const caller = await world.newAccount()
   const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
   const { number: node } = await world.startNode()
@@ -48,7 +48,7 @@ test('a delivery whose line changes while others are claimed is put off, and tak
     end $$`,
   })
 
-  // One that is ahead in its line is in somebody's hands throughout, which PostgreSQL passes over.
+  // Some deliveries at the head of their queues stay locked throughout, and the claim skips them.
   await db.transaction(async holder => {
     const held = `select 1 from deliveries where owner is not null and seq % 3 = 2 for update`
     await holder.query({ name: 'hold_some', text: held })
@@ -58,7 +58,7 @@ test('a delivery whose line changes while others are claimed is put off, and tak
       claimed = claimDeliveries(db, { node, atMs: world.clock.now() }, room)
       const waiting = {
         name: 'who_waits',
-        // Of this gate alone: other files wait for locks of their own on the same server.
+        // Only waits for this lock: other test files have locks of their own on the same server.
         text: `select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`,
       }
       await lookUntil(

@@ -6,7 +6,7 @@ const chance = (fraction: number) => ({ bytes: () => Buffer.alloc(0), fraction: 
 const answered = (status: number): Reply => ({ kind: 'answered', status })
 
 describe('an attempt', () => {
-  test.each([200, 202, 204, 299])('that is answered %i is the last', status => {
+  test.each([200, 202, 204, 299])('with response status %i is the last and delivers', status => {
     expect(judge(answered(status), 4, NOW_MS, chance(0.5))).toEqual({
       status: 'delivered',
       dueAtMs: null,
@@ -16,7 +16,7 @@ describe('an attempt', () => {
   })
 
   test.each([100, 199, 300, 301, 304, 400, 401, 404, 409, 429, 500, 503, 599])(
-    'that is answered %i is repeated',
+    'with response status %i is retried',
     status => {
       expect(judge(answered(status), 0, NOW_MS, chance(0.5))).toMatchObject({
         status: 'pending',
@@ -25,11 +25,11 @@ describe('an attempt', () => {
     },
   )
 
-  test('that is answered 410 is the last, and failed', () => {
+  test('with response status 410 is the last and fails the delivery', () => {
     expect(judge(answered(410), 0, NOW_MS, chance(0.5))).toMatchObject({ status: 'failed', dueAtMs: null })
   })
 
-  test('that can never be made is the last, and failed', () => {
+  test('that can never be made is the last and fails the delivery', () => {
     expect(judge({ kind: 'void', detail: 'gone' }, 0, NOW_MS, chance(0.5))).toEqual({
       status: 'failed',
       dueAtMs: null,
@@ -48,7 +48,7 @@ describe('an attempt', () => {
     [6, 50_400_000],
     [7, 72_000_000],
     [8, 86_400_000],
-  ])('after %i failures waits %i ms, a tenth more or less', (failed, delayMs) => {
+  ])('that fails after %i failures is retried in %i ms, give or take a tenth', (failed, delayMs) => {
     const reply: Reply = { kind: 'failed', detail: 'cut' }
     const waits = [0, 0.5, 1].map(
       fraction => judge(reply, failed, NOW_MS, chance(fraction)).dueAtMs! - NOW_MS,
@@ -56,7 +56,7 @@ describe('an attempt', () => {
     expect(waits).toEqual([delayMs * 0.9, delayMs, delayMs * 1.1].map(Math.round))
   })
 
-  test('after nine failures is the last', () => {
+  test('that fails after nine failures is the last and fails the delivery', () => {
     expect(judge({ kind: 'failed', detail: 'cut' }, 9, NOW_MS, chance(0))).toEqual({
       status: 'failed',
       dueAtMs: null,

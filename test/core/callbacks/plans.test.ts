@@ -15,14 +15,14 @@ import { type AccountId, type Id, toUuid } from '../../../src/lib/ids.ts'
 import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** What an endpoint has behind it, and what is on its way. */
-const TOLD = 5_000
+/** Deliveries that the endpoint already received, and deliveries that are due. */
+const DELIVERED = 5_000
 const DUE = 20
-/** Of each delivery: its versions, its event, its message, its endpoint, who is before and behind it. */
+/** For each delivery: its row versions, event, message and endpoint, and the deliveries before and behind it. */
 const MOST_ROWS_EACH = 20
 
 let database: TestDatabase
-/** One session, which keeps the plans that it made on empty tables. */
+/** A single database session, which keeps the query plans that it made on empty tables. */
 let db: Database
 let world: CallbackWorld
 let accountId: AccountId
@@ -38,15 +38,15 @@ beforeAll(async () => {
   const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
   webhookId = id as Id<'whk'>
   targetUuid = toUuid(webhookId)
-  await leaveUncounted()
+  await disableAutovacuum()
 })
 afterAll(async () => {
   await db.close()
   await database.drop()
 })
 
-/** As in a busy first hour: nobody has told the planner yet what is in the tables. */
-async function leaveUncounted(): Promise<void> {
+/** Turns autovacuum off, so that the planner has no statistics, as in a busy first hour. */
+async function disableAutovacuum(): Promise<void> {
   await db.query({
     name: 'leave_uncounted',
     text: `do $$ declare part regclass; begin
@@ -58,7 +58,7 @@ async function leaveUncounted(): Promise<void> {
   })
 }
 
-async function tellMany(count = TOLD): Promise<void> {
+async function insertDelivered(count = DELIVERED): Promise<void> {
   await db.query({
     name: 'tell_many',
     text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, status, due_at, ended_at)
@@ -68,8 +68,8 @@ async function tellMany(count = TOLD): Promise<void> {
   })
 }
 
-/** What waits for the endpoint until tomorrow, each in the line of an older message. */
-async function putOffMany(count: number): Promise<void> {
+/** Inserts deliveries that are due tomorrow, each in the queue of an older message. */
+async function insertPostponed(count: number): Promise<void> {
   await db.query({
     name: 'put_off_many',
     text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, due_at)
@@ -79,7 +79,7 @@ async function putOffMany(count: number): Promise<void> {
   })
 }
 
-/** Rows that indexes led to, by what the session counts of itself. */
+/** Rows read, by the statistics of the transaction. */
 const rowsRead = (work: (tx: Db) => Promise<unknown>) => counted(countRows, work)
 const pagesRead = (work: (tx: Db) => Promise<unknown>) => counted(countPages, work)
 
@@ -108,7 +108,7 @@ async function countRows(tx: Db): Promise<number> {
   return rows[0]!.n
 }
 
-/** Claims, gives back, claims anew and finishes; the most rows, or pages, that one of these read. */
+/** Claims, releases, claims again and finishes deliveries; returns the most rows, or pages, that one of these steps read. */
 async function round(node: number, read = rowsRead): Promise<number> {
   for (let at = 0; at < DUE; at++) {
     const message = await world.newMessage(accountId)
@@ -131,38 +131,38 @@ async function round(node: number, read = rowsRead): Promise<number> {
   return Math.max(...most)
 }
 
-test('a delivery costs as much behind thousands of others as it did as the first', async () => {
+test('claiming and finishing a delivery reads few rows, also after thousands of finished ones', async () => {
   const { number } = await world.startNode()
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
-  await tellMany()
+  await insertDelivered()
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
 }, 60_000)
 
-test('and as much before thousands that wait, by whichever plan', async () => {
+test('claiming and finishing a delivery reads few pages with thousands waiting, by old and new plans', async () => {
   const { number } = await world.startNode()
   const pages = await round(number, pagesRead)
-  await tellMany(30_000)
-  // As a session does that comes later.
+  await insertDelivered(30_000)
+  // A session that starts later makes these plans.
   await db.query({ name: 'plan_anew', text: 'discard plans' })
   expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
-  await putOffMany(10_000)
+  await insertPostponed(10_000)
   expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
   await db.query({ name: 'plan_anew', text: 'discard plans' })
   expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
 }, 60_000)
 
-test('what the dead held is found by who held it, and not among all that ever was', async () => {
+test('freeing the deliveries of dead nodes does not read all deliveries', async () => {
   const free = (tx: Db) => freeDeliveries(tx, world.clock.now() - 60_000)
   expect(await rowsRead(free)).toBeLessThan(20)
   await db.query({ name: 'plan_anew', text: 'discard plans' })
   expect(await rowsRead(free)).toBeLessThan(20)
 })
 
-test('a page of deliveries reads no more than a stretch of them, however rare what it asks for', async () => {
-  await tellMany(30_000)
+test('a filtered page of deliveries reads a bounded number of rows, however rare its matches', async () => {
+  await insertDelivered(30_000)
   const failed = `update deliveries set status = 'failed' where seq = (select min(seq) from deliveries)`
   await db.query({ name: 'fail_the_first', text: failed })
-  await tellMany(30_000)
+  await insertDelivered(30_000)
 
   let found = 0
   const listFailed = async (tx: Db) => {
@@ -183,11 +183,11 @@ test('a page of deliveries reads no more than a stretch of them, however rare wh
   expect([found, stoppedAt]).toEqual([0, expect.any(Number)])
 }, 60_000)
 
-test('what a target takes no more is ended each in its month, however many months there are', async () => {
+test('cancelling the deliveries of a target reads few pages, however many months there are', async () => {
   const months = `select ensure_month((now() - make_interval(months => n))::date) from generate_series(1, 24) n`
   await db.query({ name: 'make_months', text: months })
-  await leaveUncounted()
-  // Of no endpoint that is there.
+  await disableAutovacuum()
+  // An endpoint that does not exist.
   const target = { accountId, uuid: randomUUID() }
   await db.query({
     name: 'put_waiting',

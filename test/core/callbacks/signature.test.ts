@@ -10,7 +10,7 @@ import {
 import { createRandom } from '../../../src/lib/random.ts'
 
 describe('a signature', () => {
-  test('is the one that the Standard Webhooks library makes, for any body', () => {
+  test('equals that of the Standard Webhooks library for any body', () => {
     const secret = createWebhookSecret(createRandom())
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(4_000_000_000), (body, seconds) => {
@@ -24,13 +24,13 @@ describe('a signature', () => {
     )
   })
 
-  test('of a secret that a user chose has its bytes as key', () => {
+  test('with a user-chosen secret uses its bytes as key', () => {
     const [key, ...more] = keysOfChosenSecret('p@ss wörd')
     expect(more).toEqual([])
     expect(key).toEqual(Buffer.from('p@ss wörd'))
   })
 
-  test('of a chosen secret in the standard’s spelling is made in both ways', () => {
+  test('with a user-chosen whsec_ secret is made both with its literal and its decoded bytes', () => {
     const bytes = Buffer.from('0123456789abcdef0123456789abcdef')
     const secret = `whsec_${bytes.toString('base64')}`
     expect(keysOfChosenSecret(secret)).toEqual([Buffer.from(secret), bytes])

@@ -49,7 +49,7 @@ async function storedText(): Promise<string> {
 }
 
 describe('a connection', () => {
-  test('keeps its secrets sealed, tells that they are set, and gives them to the link alone', async () => {
+  test('stores its secrets sealed, returns only which are set, and opens them only for its link', async () => {
     const created = await rooms.connectionAdmin.create(smtp())
     expect(created).toMatchObject({
       accountId: null,
@@ -72,7 +72,7 @@ describe('a connection', () => {
     expect(await rooms.connectionAdmin.openConfig(rooms.ids.next('cnn'))).toBeNull()
   })
 
-  test('is changed field by field: what is absent stays, null clears, and the revision rises', async () => {
+  test('is updated field by field: absent fields stay, null clears, and the revision rises', async () => {
     const { id } = await rooms.connectionAdmin.create(smtp())
     const renamed = await rooms.connectionAdmin.update(id, { name: 'Renamed', enabled: false })
     expect(renamed).toMatchObject({ name: 'Renamed', enabled: false, secretsSet: ['password'] })
@@ -98,7 +98,7 @@ describe('a connection', () => {
     ['a sender of no domain', { config: { host: 'h', from: 'Acme <a@b_c.example>' } }, ['config.from']],
     ['a wrong type', { config: { host: 'h', from: 'a@example.com', port: 'x' } }, ['config.port']],
     ['no configuration', { config: undefined as never }, ['config.host', 'config.from']],
-  ])('with %s is refused by its path', async (_, change, paths) => {
+  ])('with %s is rejected with the path of the field', async (_, change, paths) => {
     const { provider, name, channels, config } = smtp(change)
     const input = config === undefined ? { provider, name, channels } : { provider, name, channels, config }
     const refused = await rooms.connectionAdmin.create(input).catch(error => error)
@@ -106,7 +106,7 @@ describe('a connection', () => {
     expect(refused.details.map(({ path }: { path: string }) => path)).toEqual(expect.arrayContaining(paths))
   })
 
-  test('drops a field that the provider does not know, so that a misspelt secret is never kept', async () => {
+  test('drops fields unknown to its provider, so that a misspelt secret is never stored', async () => {
     const created = await rooms.connectionAdmin.create(
       smtp({ config: { host: 'h', from: 'a@example.com', pasword: 'Sw0rdfish!' } }),
     )
@@ -114,7 +114,7 @@ describe('a connection', () => {
     expect(await storedText()).not.toContain('pasword')
   })
 
-  test('whose secret no master key opens takes another one', async () => {
+  test('whose secret cannot be decrypted can only be updated with a new secret', async () => {
     const { id } = await rooms.connectionAdmin.create(smtp())
     const lost = createSeal(Buffer.alloc(32, 1), createRandom()).seal('"x"', `connection:${id}:password`)
     await database.db.query({
@@ -134,7 +134,7 @@ describe('a connection', () => {
     expect(await openConfig(id as ConnectionId)).toMatchObject({ config: { password: 'another' } })
   })
 
-  test('of an account is 404 where there is no such account', async () => {
+  test('cannot be created for an account that does not exist', async () => {
     await expect(
       rooms.connectionAdmin.create(smtp({ accountId: rooms.ids.next('acc') })),
     ).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe('a connection', () => {
     })
   })
 
-  test('is tested by whoever holds its link', async () => {
+  test('is tested through its link, and a test of an unknown connection is NOT_FOUND', async () => {
     const { id } = await rooms.connectionAdmin.create(smtp())
     expect(await rooms.connectionAdmin.test(id)).toEqual({ ok: false, detail: 'connection refused' })
     expect(tested).toEqual([id])
@@ -151,7 +151,7 @@ describe('a connection', () => {
     })
   })
 
-  test('is gone after its removal, and removing it again finds nothing', async () => {
+  test('is NOT_FOUND for updates and removals after it was removed', async () => {
     const { id } = await rooms.connectionAdmin.create(smtp())
     expect(await rooms.connectionAdmin.remove(id)).toEqual({ id, deleted: true })
     await expect(rooms.connectionAdmin.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -159,7 +159,7 @@ describe('a connection', () => {
   })
 })
 
-describe('what an account may use', () => {
+describe('the connections of an account', () => {
   test('are its own and the platform’s, by priority, its own first', async () => {
     const [account, stranger] = [await newAccount(), await newAccount()]
     for (const { id } of (await rooms.connectionAdmin.list({ limit: 500 })).data)
@@ -177,7 +177,7 @@ describe('what an account may use', () => {
     expect(rooms.connections.forAccount(account)).toBe(again)
   })
 
-  test('changes on every node, for every account when it is the platform’s', async () => {
+  test('change on every node and for every account when a platform connection is updated', async () => {
     const [one, two] = [await newAccount(), await newAccount()]
     const { id } = await rooms.connectionAdmin.create(smtp({ name: 'Shared' }))
     await other.caughtUp()

@@ -13,7 +13,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
-/** As bots and web sessions tell of messages: over a connection for all, by accounts that the provider names. */
+/** Messages as bots and web sessions report them: over a connection for all accounts, with the account of each. */
 const clock = createFakeClock(Date.now())
 const phones = createPhones({ cacheSize: 10 })
 const ids = createIds(clock, createRandom())
@@ -66,14 +66,14 @@ async function kept(of = accountId): Promise<InboundMessageView[]> {
   return (await listInbound(database.db, of, {}, null, 100)).map(viewInbound)
 }
 
-/** Whom the account sends no marketing to: recipient and channel. */
+/** The suppressed recipients of the account, each with its channel. */
 async function suppressed(): Promise<string[]> {
   const rows = await listSuppressions(database.db, accountId, {}, null, 100)
   return rows.map(({ recipient, channel }) => `${recipient} ${channel}`)
 }
 
 describe('a conversation', () => {
-  test('with a bot is the chat at the bot, with whom it is held', async () => {
+  test('with a bot is identified by the bot and the chat, and names the contact', async () => {
     await take(toBot({ contact: { id: '7000000004', name: 'Ada L.' } }))
     expect(await kept()).toMatchObject([
       {
@@ -92,7 +92,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('with a session is the person at the session, by their number in whatever spelling', async () => {
+  test('with a session is identified by the session and the number, whatever the format of the number', async () => {
     await take(
       toSession(),
       toSession({
@@ -111,7 +111,7 @@ describe('a conversation', () => {
     ])
   })
 
-  test('in a group is the group’s, whoever speaks', async () => {
+  test('in a group is the same for all senders', async () => {
     await take(toSession({ chatId: GROUP }), toSession({ chatId: GROUP, from: '+447700900124' }))
     const all = await kept()
     expect(all.map(({ from }) => from).sort()).toEqual([ADA, '+447700900124'])
@@ -127,8 +127,8 @@ describe('a conversation', () => {
   })
 })
 
-describe('what a message carries', () => {
-  test('files, buttons and the message that it answers are kept; references are shown to nobody', async () => {
+describe('the content of a message', () => {
+  test('includes files, buttons and the message replied to, and never shows file references', async () => {
     const reference = JSON.stringify({ key: 'c2VjcmV0LW1lZGlhLWtleQ==', path: '/v/t62' })
     await take(
       toSession({
@@ -160,7 +160,7 @@ describe('what a message carries', () => {
     expect(pressed).toMatchObject({ text: 'Yes', button: 'confirm:1', buttonTitle: 'Yes', media: [] })
   })
 
-  test('places and contact cards are kept; numbers in E.164 wherever they say their country', async () => {
+  test('includes locations and contact cards, with numbers in E.164 if they have a country code', async () => {
     const location = { latitude: -90, longitude: 179.99999999999997, name: 'Pole', address: null }
     const phones = ['+44 7700 900123', '+447700900123', '07700 900123']
     const ada = { id: '7000000009', name: 'Ada', phones, emails: ['ada@example.com'] }
@@ -181,12 +181,12 @@ describe('what a message carries', () => {
     ['beyond the date line', 0, -180.5],
     ['nowhere', Number.NaN, 0],
     ['without an end', 0, Number.POSITIVE_INFINITY],
-  ])('a place %s is none, and costs nobody the message', async (_, latitude, longitude) => {
+  ])('is stored without its location if that is %s', async (_, latitude, longitude) => {
     await take(toBot({ text: 'Here', location: { latitude, longitude, name: 'X', address: null } }))
     expect(await kept()).toMatchObject([{ text: 'Here', location: null }])
   })
 
-  test('places and contact cards are held to their bounds', async () => {
+  test('has its locations and contact cards truncated to their limits', async () => {
     const long = `\0${'x'.repeat(1_000)}`
     const many = Array.from({ length: 15 }, (_, at) => `${at}`)
     const card = { id: long, name: long, phones: [long, ...many], emails: [long, '\ud800', ...many] }
@@ -203,7 +203,7 @@ describe('what a message carries', () => {
     })
   })
 
-  test('is held to its bounds, and to what the store can hold', async () => {
+  test('is truncated to its limits and cleaned of what the database cannot store', async () => {
     const long = 'x'.repeat(60_000)
     const media = {
       type: 'image',
@@ -237,7 +237,7 @@ describe('what a message carries', () => {
 })
 
 describe('a message', () => {
-  test('that two nodes are told at once, again and again, is one row', async () => {
+  test('that several nodes receive at once and repeatedly is stored once', async () => {
     const nodes = [openNode(), openNode(), openNode()]
     for (let turn = 0; turn < 10; turn++) {
       const told = toBot({ eventId: `${BOT}:${turn}` })
@@ -249,13 +249,13 @@ describe('a message', () => {
     expect(await kept()).toHaveLength(10)
   })
 
-  test('of an account that the provider names is that account’s alone', async () => {
+  test('with an account named by the provider is stored for that account only', async () => {
     const other = ids.next('acc')
     await take(toBot({ text: 'mine' }), toBot({ text: 'theirs', accountId: other }))
     expect([await kept(), await kept(other)]).toMatchObject([[{ text: 'mine' }], [{ text: 'theirs' }]])
   })
 
-  test('to which nobody listens wakes nobody', async () => {
+  test('wakes webhook delivery once, and only if the account subscribes to inbound messages', async () => {
     await take(toBot())
     expect(woken).toBe(0)
     await database.db.query({
@@ -284,13 +284,13 @@ describe('STOP', () => {
     ['an everyday answer', 'Yes', null, null],
     ['a text', 'please stop', null, null],
     ['nothing', null, null, null],
-  ])('as %s', async (_, text, button, keyword) => {
+  ])('or START is recognised, or not, in a message with %s', async (_, text, button, keyword) => {
     await take(toBot({ text, button }))
     expect(await kept()).toMatchObject([{ keyword }])
     expect(await suppressed()).toEqual(keyword === 'stop' ? ['7000000004 botapp_bot'] : [])
   })
 
-  test('ends the channel that it was said on, and START begins it again', async () => {
+  test('suppresses only the channel it arrived on, and START lifts the suppression', async () => {
     await take(toSession({ text: 'STOP' }))
     await take(toBot({ text: '/stop' }))
     expect((await suppressed()).sort()).toEqual(
@@ -300,13 +300,13 @@ describe('STOP', () => {
     expect(await suppressed()).toEqual(['7000000004 botapp_bot'])
   })
 
-  test('of somebody who shows no number holds for their id', async () => {
+  test('from a sender without a number suppresses their id', async () => {
     await take(toSession({ text: 'STOP', from: '99887766@lid' }))
     expect(await suppressed()).toEqual(['99887766@lid user_chatapp_session'])
     expect(await kept()).toMatchObject([{ conversationContext: { chatId: '99887766@lid' } }])
   })
 
-  test('and START in one breath: the last one counts', async () => {
+  test('and START in one batch: the last one counts', async () => {
     const said = (...words: string[]) => words.map(text => toSession({ text }))
     await take(...said('START', 'STOP'))
     expect(await suppressed()).toEqual([`${ADA} user_chatapp_session`])
@@ -319,7 +319,7 @@ describe('STOP', () => {
     ['in a group of a bot', null, () => toBot({ text: '/stop', from: '7000000004', chatId: '-1001234' })],
     ['in a group that is all that is known', null, () => toBot({ text: '/stop', from: '-1001234' })],
     ['by who cannot be answered', 'stop', () => toSession({ text: 'STOP', from: 'status@broadcast' })],
-  ])('%s ends nothing', async (_, keyword, told) => {
+  ])('%s suppresses nothing', async (_, keyword, told) => {
     await take(told())
     expect(await suppressed()).toEqual([])
     expect(await kept()).toMatchObject([{ keyword }])

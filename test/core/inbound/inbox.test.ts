@@ -28,7 +28,7 @@ beforeEach(async () => {
   connection = { id: ids.next('cnn'), provider: 'smpp' }
 })
 
-/** A node of its own over the same store; `through` stands between it and the database. */
+/** Another node on the same database; `through` overrides methods of its database client. */
 function openNode(through: Partial<Database> = {}) {
   const db: Database = { ...database.db, ...through }
   const optOuts = createOptOuts({ db, clock, ids })
@@ -40,7 +40,7 @@ function openNode(through: Partial<Database> = {}) {
   })
 }
 
-/** What was kept for this test's connection. */
+/** The texts stored for this test's connection. */
 async function kept(): Promise<(string | null)[]> {
   const all = await createInboundMessages({ db: database.db, clock, phones }).listShared({ limit: 500 })
   return all.data.filter(each => each.connectionId === connection.id).map(({ text }) => text)
@@ -63,8 +63,8 @@ function message(more: Partial<InboundMessage> = {}): InboundMessage {
 const part = (reference: number, number: number, text: string, total = 2) =>
   message({ text, part: { reference, number, total } })
 
-describe('parts', () => {
-  test('that come to two nodes at once are one message, each time', async () => {
+describe('parts of a message', () => {
+  test('that arrive at two nodes at once are combined into one message', async () => {
     const nodes = [openNode(), openNode()]
     for (let reference = 0; reference < 25; reference++) {
       const [first, second] = reference % 2 ? nodes : nodes.toReversed()
@@ -76,7 +76,7 @@ describe('parts', () => {
     expect((await kept()).toSorted()).toEqual(Array.from({ length: 25 }, (_, n) => `ab${n}`).toSorted())
   })
 
-  test('of several senders, numbers and lengths are told apart', async () => {
+  test('are combined only with the same sender, recipient and number of parts', async () => {
     const node = openNode()
     await node.receive(connection, [
       part(7, 1, 'a'),
@@ -89,7 +89,7 @@ describe('parts', () => {
     expect(await kept()).toEqual(['ab'])
   })
 
-  test('a character that is cut in two is whole again; what is told again changes nothing', async () => {
+  test('restore a character that was split between them; repeated parts change nothing', async () => {
     const node = openNode()
     const parts = [part(9, 1, 'smile \ud83d'), part(9, 2, '\ude00!')]
     for (const each of [...parts, ...parts]) await node.receive(connection, [each])
@@ -103,12 +103,12 @@ describe('parts', () => {
     [{ reference: 1, number: 0, total: 2 }],
     [{ reference: 1, number: 1, total: 1 }],
     [{ reference: 1, number: 1, total: 256 }],
-  ])('that contradict themselves are messages: %j', async part => {
+  ])('with invalid numbers are stored as whole messages: %j', async part => {
     await openNode().receive(connection, [message({ part })])
     expect(await kept()).toEqual(['Hello'])
   })
 
-  test('are given up ten minutes after the last of them', async () => {
+  test('are stored as an incomplete message, once, ten minutes after the last of them', async () => {
     const node = openNode()
     await node.receive(connection, [part(3, 1, 'a', 3)])
     await clock.advance(9 * 60_000)
@@ -121,7 +121,7 @@ describe('parts', () => {
     expect(await kept()).toEqual(['a…c'])
   })
 
-  test('of many messages that are still coming keep none from being given up that is not', async () => {
+  test('that are still arriving in large numbers do not delay the storing of incomplete messages', async () => {
     const node = openNode()
     const many = Array.from({ length: 2 * MAX_INCOMPLETE }, (_, at) => at)
     await node.receive(
@@ -139,7 +139,7 @@ describe('parts', () => {
     expect(await kept()).toHaveLength(left.length)
   })
 
-  test('of a flood are given up in one round of the chore', async () => {
+  test('of very many incomplete messages are stored in one round of the chore', async () => {
     const node = openNode()
     const many = Array.from({ length: MAX_INCOMPLETE + 1 }, (_, at) => part(at, 1, 'a', 3))
     await node.receive(connection, many)
@@ -149,7 +149,7 @@ describe('parts', () => {
   })
 })
 
-test('ids that are too long and begin alike are told apart, and known again', async () => {
+test('overlong event ids with the same beginning are told apart, and their repeats are recognised', async () => {
   const long = `wamid.${'A'.repeat(400)}`
   const messages = ['1', '2'].map(end => message({ eventId: `${long}${end}`, text: end }))
   const node = openNode()
@@ -158,16 +158,16 @@ test('ids that are too long and begin alike are told apart, and known again', as
   expect((await kept()).toSorted()).toEqual(['1', '2'])
 })
 
-test('a time that cannot be one costs nobody the message', async () => {
+test('a message with an invalid time is stored all the same', async () => {
   const times = [9e15, 1_767_225_600_000_000, -9e15].map(atMs => message({ text: `${atMs}`, atMs }))
   await openNode().receive(connection, times)
   expect((await kept()).toSorted()).toEqual(times.map(({ text }) => text).toSorted())
 })
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   const gone = () => Promise.reject(new DatabaseUnavailable(new Error('away')))
 
-  test('is waited for', async () => {
+  test('is retried until it is back', async () => {
     let tries = 0
     const node = openNode({ transaction: work => (++tries < 3 ? gone() : database.db.transaction(work)) })
     const taken = node.receive(connection, [message()])
@@ -176,7 +176,7 @@ describe('a database that is away', () => {
     expect(await kept()).toEqual(['Hello'])
   })
 
-  test('but not for longer than a provider waits: then it is told again', async () => {
+  test('fails the request after nine seconds, so that the provider repeats the message', async () => {
     const node = openNode({ transaction: gone })
     const told = message()
     const refused = node.receive(connection, [told]).catch(error => error)
@@ -186,7 +186,7 @@ describe('a database that is away', () => {
     expect(await kept()).toEqual(['Hello'])
   })
 
-  test('may have stored what it did not answer: the repeat finds it told already', async () => {
+  test('may have committed although its response was lost: the retry stores no second message', async () => {
     const lost = Promise.withResolvers<void>()
     let tries = 0
     const node = openNode({

@@ -3,7 +3,7 @@ import { createInboundMessages } from '../../../src/core/inbound/read.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-/** More than two statements look at. */
+/** More than two statements scan. */
 const MANY = 45_000
 const NUMBER = '+12025550100'
 
@@ -11,7 +11,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  // The oldest came by e-mail, from somebody who wrote twice; every other one by SMS.
+  // The oldest is an e-mail, from a sender with two messages; all others are SMS.
   await database.db.query({
     name: 't_many',
     text: `insert into inbound_messages (account_id, id, connection_id, provider, provider_id, channel, sender, recipient)
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => database.drop())
 
-/** Whose clock is past the time of a page at every look. */
+/** A list whose clock is past the time limit of a page at each reading. */
 function listOf() {
   let nowMs = 0
   const clock = { monotonic: () => (nowMs += 1_000) }
@@ -36,7 +36,7 @@ test.each([
   ['a rare channel at a busy number', { channel: 'email_user' as const, to: NUMBER }, 3, '1'],
   ['somebody at a busy number', { to: NUMBER, from: '+447700900123' }, 1, String(MANY)],
 ])(
-  '%s is looked for as long as a page may take, and further by the next one',
+  '%s is searched within the time limit of a page, and further by the next page',
   async (_, filter, pages, first) => {
     const list = listOf()
     const found: string[] = []
@@ -54,7 +54,7 @@ test.each([
   },
 )
 
-test('what has a way of its own, or is not filtered, comes at once', async () => {
+test('a filter with an index, or no filter, returns its page at once', async () => {
   const list = listOf()
   expect(await list({ from: '+447700900123', limit: 50 })).toMatchObject({
     data: [{ providerMessageId: String(MANY) }, { providerMessageId: '1' }],

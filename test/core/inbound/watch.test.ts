@@ -12,7 +12,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 
-/** Streams of inbound messages over a real store, by nodes whose looks the test counts. */
+/** Streams of inbound messages from a real database, on nodes whose queries the test counts. */
 const random = createRandom()
 let database: TestDatabase
 let clock: FakeClock
@@ -51,15 +51,15 @@ function openNode() {
   }
   const watch: InboundWatch = createInboundWatch({ db: { query } as Db, clock })
 
-  /** One who reads all at once; what they heard. */
+  /** Follows a stream and reads everything at once; returns what was received. */
   async function follow(more: Partial<InboundWatcher> = {}): Promise<InboundNews[]> {
-    const heard: InboundNews[] = []
+    const received: InboundNews[] = []
     const events = await watch.follow(watcher(more), gone.signal)
     void (async () => {
-      for await (const news of events) heard.push(news)
+      for await (const news of events) received.push(news)
     })()
     await idle()
-    return heard
+    return received
   }
 
   async function idle(): Promise<void> {
@@ -70,9 +70,9 @@ function openNode() {
 
   return {
     follow,
-    /** One who has read nothing yet. */
+    /** Opens a stream without reading it. */
     followSlowly: () => watch.follow(watcher({}), gone.signal),
-    async look() {
+    async poll() {
       await clock.advance(1_000)
       await idle()
     },
@@ -120,11 +120,11 @@ function messageOf(): Omit<InboundRow, 'id'> {
   }
 }
 
-const told = (heard: readonly InboundNews[]) =>
-  heard.flatMap(news => (news.kind === 'message' ? [news.message.id] : []))
-const kinds = (heard: readonly InboundNews[]) => heard.map(({ kind }) => kind)
+const messageIds = (received: readonly InboundNews[]) =>
+  received.flatMap(news => (news.kind === 'message' ? [news.message.id] : []))
+const kinds = (received: readonly InboundNews[]) => received.map(({ kind }) => kind)
 
-test('what comes is told once, in its order, to whoever it fits; what was there before is in the list', async () => {
+test('streams new messages once, in order and by filter; a new stream begins with a reset', async () => {
   const node = openNode()
   await write()
   const all = await node.follow()
@@ -134,82 +134,82 @@ test('what comes is told once, in its order, to whoever it fits; what was there 
   const [first] = await write()
   const conversation = { accountId: 'bot_1', chatId: '7000000002', key: 'k' }
   const [second] = await write({ from: '7000000002', conversation })
-  await node.look()
-  await node.look()
-  expect([all, some, others].map(told)).toEqual([[first, second], [second], []])
+  await node.poll()
+  await node.poll()
+  expect([all, some, others].map(messageIds)).toEqual([[first, second], [second], []])
 })
 
-test('a message that is stored later than others of its time is told, and told once', async () => {
+test('a message that is stored after newer ones is streamed once', async () => {
   const node = openNode()
   const slow = ids.next('inb')
   clock.skip(10_000)
-  const heard = await node.follow()
+  const received = await node.follow()
   const [quick] = await write()
-  await node.look()
+  await node.poll()
   await write({ id: slow })
-  await node.look()
-  for (let nth = 0; nth < 40; nth++) await node.look()
-  expect(told(heard)).toEqual([quick, slow])
+  await node.poll()
+  for (let nth = 0; nth < 40; nth++) await node.poll()
+  expect(messageIds(received)).toEqual([quick, slow])
 })
 
-test('a stream goes on where it broke off, on another node; one that is a minute old begins anew', async () => {
+test('a stream resumes from its cursor on another node; an old or invalid cursor gets a reset', async () => {
   const [here, there] = [openNode(), openNode()]
-  const heard = await here.follow()
+  const received = await here.follow()
   const [before] = await write()
-  await here.look()
-  const { cursor } = heard.at(-1)!
+  await here.poll()
+  const { cursor } = received.at(-1)!
   clock.skip(20_000)
   const [between] = await write()
   const again = await there.follow({ cursor })
-  expect([told(heard), told(again)]).toEqual([[before], [before, between]])
+  expect([messageIds(received), messageIds(again)]).toEqual([[before], [before, between]])
   expect(kinds(again)).not.toContain('reset')
   const [after] = await write()
-  await there.look()
-  expect(told(again).at(-1)).toBe(after)
+  await there.poll()
+  expect(messageIds(again).at(-1)).toBe(after)
   clock.skip(60_000)
   for (const old of [cursor, '', 'x', '9'.repeat(15), '1'.repeat(400)]) {
     expect(kinds(await there.follow({ cursor: old }))).toEqual(['reset'])
   }
 })
 
-test('more at once than is worth telling: the list is read anew, and the stream goes on', async () => {
+test('too many messages at once are replaced by a reset, and the stream continues', async () => {
   const node = openNode()
-  const heard = await node.follow()
+  const received = await node.follow()
   await write({}, 301)
-  await node.look()
-  expect(kinds(heard)).toEqual(['reset', 'reset'])
+  await node.poll()
+  expect(kinds(received)).toEqual(['reset', 'reset'])
   const [next] = await write()
-  await node.look()
-  expect(told(heard)).toEqual([next])
+  await node.poll()
+  expect(messageIds(received)).toEqual([next])
 })
 
-test('whoever reads slowly is told that they missed some, and nothing is kept for them', async () => {
+test('a slow reader gets a reset instead of the messages that it missed', async () => {
   const node = openNode()
   const events = await node.followSlowly()
   expect((await events.next()).value?.kind).toBe('reset')
   for (let nth = 0; nth < 2; nth++) {
     await write({}, 200)
-    await node.look()
+    await node.poll()
   }
   expect((await events.next()).value?.kind).toBe('reset')
 })
 
-test('a node that did not see the store for a while tells what came meanwhile', async () => {
+test('after a database outage a node streams the messages that were stored meanwhile', async () => {
   const node = openNode()
-  const heard = await node.follow()
+  const received = await node.follow()
   node.away(true)
   const [missed] = await write()
-  for (let nth = 0; nth < 30; nth++) await node.look()
+  for (let nth = 0; nth < 30; nth++) await node.poll()
   node.away(false)
-  await node.look()
-  expect(told(heard)).toEqual([missed])
+  await node.poll()
+  expect(messageIds(received)).toEqual([missed])
 })
 
-test('without anybody who follows nothing is asked', async () => {
+test('without followers nothing is queried, and a stream ends when its signal aborts', async () => {
   const node: Node = openNode()
   const end = new AbortController()
   const before = node.asked()
-  await node.look()
+  await node.poll()
   expect(node.asked()).toBe(before)
   const events = await createInboundWatch({ db: database.db, clock }).follow(watcher({}), end.signal)
   expect((await events.next()).value?.kind).toBe('reset')

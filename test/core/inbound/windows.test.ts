@@ -38,18 +38,18 @@ beforeEach(() => {
   windows = createConversationWindows({ db })
 })
 
-type Wrote = Parameters<typeof openWindowsOf>[2][number]
+type Inbound = Parameters<typeof openWindowsOf>[2][number]
 
-function wrote(from: string, more: Partial<Wrote> = {}): Wrote {
+function inbound(from: string, more: Partial<Inbound> = {}): Inbound {
   return { connectionId, channel: 'official_chatapp', from, sentAtMs: clock.now(), ...more }
 }
 
-const heard = (...rows: Wrote[]) => openWindowsOf(db, clock.now(), rows)
+const receive = (...rows: Inbound[]) => openWindowsOf(db, clock.now(), rows)
 const open = (recipient = ADA, atMs = clock.now()) => windows.isOpen({ connectionId, recipient }, atMs)
 
-test('opens with a message, for a day by its own time, for that sender alone', async () => {
+test('a message opens the window of its sender and connection for a day from its own time', async () => {
   expect(await open()).toBe(false)
-  await heard(wrote(ADA, { sentAtMs: clock.now() - 3_600_000 }))
+  await receive(inbound(ADA, { sentAtMs: clock.now() - 3_600_000 }))
   expect(await open()).toBe(true)
   expect(await open('+16505550000')).toBe(false)
   expect(await windows.isOpen({ connectionId: ids.next('cnn'), recipient: ADA }, clock.now())).toBe(false)
@@ -57,36 +57,36 @@ test('opens with a message, for a day by its own time, for that sender alone', a
   expect(await open(ADA, clock.now() + DAY_MS - 3_600_000)).toBe(false)
 })
 
-test('an older message that comes later shortens nothing, and a clock that runs ahead lengthens nothing', async () => {
-  await heard(wrote(ADA), wrote(ADA, { sentAtMs: clock.now() - DAY_MS }))
-  await heard(wrote(ADA, { sentAtMs: clock.now() - DAY_MS / 2 }))
+test('a late older message does not shorten a window, and a time in the future does not lengthen it', async () => {
+  await receive(inbound(ADA), inbound(ADA, { sentAtMs: clock.now() - DAY_MS }))
+  await receive(inbound(ADA, { sentAtMs: clock.now() - DAY_MS / 2 }))
   expect(await open(ADA, clock.now() + DAY_MS - 1)).toBe(true)
-  await heard(wrote(ADA, { sentAtMs: clock.now() + DAY_MS }))
+  await receive(inbound(ADA, { sentAtMs: clock.now() + DAY_MS }))
   expect(await open(ADA, clock.now() + DAY_MS)).toBe(false)
 })
 
-test('a message without a time counts from now; one of another channel not at all', async () => {
-  await heard(wrote(ADA, { sentAtMs: null }), wrote('+1650555', { channel: 'int_sms' }))
+test('a message without a time opens a window from now; one of another channel opens none', async () => {
+  await receive(inbound(ADA, { sentAtMs: null }), inbound('+1650555', { channel: 'int_sms' }))
   expect(await open(ADA, clock.now() + DAY_MS - 1)).toBe(true)
   expect(await open('+1650555')).toBe(false)
   queries = []
-  await heard(wrote(ADA, { channel: 'int_sms' }))
+  await receive(inbound(ADA, { channel: 'int_sms' }))
   expect(queries).toEqual([])
 })
 
-test('many at once are looked up together, each with its own answer', async () => {
+test('concurrent lookups share at most two queries, and each gets its own result', async () => {
   const recipients = Array.from({ length: 100 }, (_, nth) => `+1650555${1_000 + nth}`)
-  await heard(...recipients.filter((_, nth) => nth % 3 === 0).map(each => wrote(each)))
+  await receive(...recipients.filter((_, nth) => nth % 3 === 0).map(each => inbound(each)))
   queries = []
   const answers = await Promise.all(recipients.map(each => open(each)))
   expect(answers).toEqual(recipients.map((_, nth) => nth % 3 === 0))
   expect(queries.length).toBeLessThanOrEqual(2)
 })
 
-test('what has closed is swept, a few at a time', async () => {
-  await heard(wrote(ADA), wrote('+16505550001'), wrote('+16505550002'))
+test('closed windows are swept in small batches, and open ones stay', async () => {
+  await receive(inbound(ADA), inbound('+16505550001'), inbound('+16505550002'))
   await clock.advance(DAY_MS + 1)
-  await heard(wrote('+16505550003'))
+  await receive(inbound('+16505550003'))
   const sweepAll = async () => {
     let swept = 0
     for (let count = 2; count === 2; swept += count) count = await sweepWindows(database.db, clock.now(), 2)
@@ -97,11 +97,11 @@ test('what has closed is swept, a few at a time', async () => {
   expect(await sweepAll()).toBe(0)
 })
 
-test('one that somebody opens anew while what is over is forgotten stays, and is not waited for', async () => {
-  await heard(wrote(ADA))
+test('a window that is reopened during a sweep stays, and the sweep does not wait for it', async () => {
+  await receive(inbound(ADA))
   await clock.advance(2 * DAY_MS)
   await database.db.transaction(async tx => {
-    await openWindowsOf(tx, clock.now(), [wrote(ADA)])
+    await openWindowsOf(tx, clock.now(), [inbound(ADA)])
     expect(await sweepWindows(database.db, clock.now(), 10)).toBe(0)
   })
   expect(await open()).toBe(true)

@@ -92,7 +92,7 @@ describe('the sweep of media', () => {
     })
   }
 
-  it('has nothing to find of an upload that was stored, and refused since nobody heard so', async () => {
+  it('has nothing to clean up after an upload that failed because its commit response was lost', async () => {
     const transaction: Database['transaction'] = async work => {
       await database.db.transaction(work)
       throw new DatabaseUnavailable(new Error('its answer was lost'))
@@ -103,7 +103,7 @@ describe('the sweep of media', () => {
     expect(await rows()).toEqual([])
   })
 
-  it('leaves alone what was uploaded a moment ago, and takes it when its time is over', async () => {
+  it('keeps a recent upload, and deletes it after the retention period', async () => {
     const asset = await take()
     await clock.advance(KEEP_MS - 1_000)
     expect(await sweep()).toBe(0)
@@ -113,14 +113,14 @@ describe('the sweep of media', () => {
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
-  it('takes all that is due, however many', async () => {
+  it('deletes all due uploads, however many', async () => {
     for (let upload = 0; upload < 120; upload++) await take()
     await clock.advance(KEEP_MS + 1_000)
     expect(await sweep()).toBe(120)
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
-  it('makes room again for an account that has as much as it may', async () => {
+  it('frees space for an account that has reached its limit', async () => {
     open(2 * 65_536)
     for (let upload = 0; upload < 2; upload++) await take()
     await expect(take()).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -131,7 +131,7 @@ describe('the sweep of media', () => {
     expect(await take()).toBeDefined()
   })
 
-  it('leaves alone what a message waits with; its time begins when the message is done', async () => {
+  it('keeps the file of a waiting message; its retention period begins when the message is done', async () => {
     const asset = await take()
     const waiting = message()
     expect(await media.addUse(asset.id, waiting)).toBe(true)
@@ -144,7 +144,7 @@ describe('the sweep of media', () => {
     expect(await sweep()).toBe(1)
   })
 
-  it('leaves alone what a template shows', async () => {
+  it('keeps the file of a template', async () => {
     const asset = await take(PLATFORM)
     await database.db.query({
       name: 'template',
@@ -159,7 +159,7 @@ describe('the sweep of media', () => {
     expect(await rows()).toEqual(['stored'])
   })
 
-  it('ends the use of a message that was never accepted', async () => {
+  it('removes the use of a file by a message that was never accepted', async () => {
     const asset = await take()
     await media.addUse(asset.id, message())
     await clock.advance(2 * HOUR_MS)
@@ -170,7 +170,7 @@ describe('the sweep of media', () => {
     expect(files.size).toBe(0)
   })
 
-  it('takes what an upload left whose node died', async () => {
+  it('deletes an unfinished upload of a dead node after an hour', async () => {
     let died!: () => void
     const reached = new Promise<void>(resolve => {
       died = resolve
@@ -189,7 +189,7 @@ describe('the sweep of media', () => {
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
-  it('hides first, and tries again where the store is away', async () => {
+  it('hides a file first, and deletes it later if the file store was unavailable', async () => {
     const asset = await take()
     await clock.advance(KEEP_MS + 1_000)
     away = true
@@ -202,7 +202,7 @@ describe('the sweep of media', () => {
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
-  it('never takes a file away under a message that comes for it at the same time', async () => {
+  it('never deletes a file that a message starts to use at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
       const [used] = await Promise.all([media.addUse(asset.id, message()), media.discard(asset)])
@@ -210,7 +210,7 @@ describe('the sweep of media', () => {
     }
   })
 
-  it('does not let a template name what leaves at the same time', async () => {
+  it('never deletes a file that a template retains at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
       const kept = database.db.transaction(async tx => {
@@ -223,7 +223,7 @@ describe('the sweep of media', () => {
     }
   })
 
-  it('serves the platform’s to every account, and no other’s', async () => {
+  it('lets an account use the platform’s files, and not those of other accounts', async () => {
     const platforms = await take(PLATFORM)
     const others = await take(ids.next('acc'))
     expect([...(await media.find(owner, [platforms.id, others.id])).keys()]).toEqual([platforms.id])

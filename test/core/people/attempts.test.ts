@@ -20,11 +20,11 @@ const passes = (take: () => void): boolean => {
   }
 }
 
-describe('guesses from everywhere', () => {
-  /** One place for each guess, as who owns many machines has them. */
+describe('login guesses from many addresses', () => {
+  /** Another address for each guess, as from a botnet. */
   const fromAll = (email: string, at: number) => loginBuckets(email, `203.0.${at >> 8}.${at & 255}`, null)
 
-  test('shut an owner out of no browser in which they have come in before', () => {
+  test('do not lock the owner out of a browser in which they logged in before', () => {
     const attempts = createAttempts({ clock: createFakeClock() })
     const guesses = Array.from({ length: 300 }, (_, at) =>
       passes(() => attempts.take(...fromAll(EMAIL, at))),
@@ -33,13 +33,13 @@ describe('guesses from everywhere', () => {
     const own = (browser: string | null) =>
       passes(() => attempts.take(...loginBuckets(EMAIL, '192.0.2.1', browser)))
     expect([own(null), own('laptop')]).toEqual([false, true])
-    // A known browser has its own end, and takes from no other.
+    // Each known browser has its own limit.
     const mistakes = Array.from({ length: 20 }, () => own('laptop')).filter(passed => passed)
     expect(mistakes).toHaveLength(9)
     expect(own('phone')).toBe(true)
   })
 
-  test('push no counted code out of memory', () => {
+  test('do not evict the attempt counter of a code from memory', () => {
     const attempts = createAttempts({ clock: createFakeClock() })
     const code: AttemptBucket = ['code', 'usr_1']
     while (passes(() => attempts.take(code)));
@@ -48,14 +48,14 @@ describe('guesses from everywhere', () => {
   })
 })
 
-describe('one place', () => {
+describe('the rate limit bucket of an address', () => {
   test.each([
     ['an IPv4 address', ['198.51.100.7', '::ffff:198.51.100.7', '198.51.100.7:4711', '198.51.100.7:50123']],
     [
       'an IPv6 network',
       ['2001:db8::1', '2001:db8::2:3', '[2001:db8::4]', '[2001:db8::5]:4711', '2001:DB8:0:0:9::'],
     ],
-  ])('is %s, however a proxy spells it', (_, spellings) => {
+  ])('is the same for %s in all notations of proxies', (_, spellings) => {
     const places = spellings.map(ip => operatorBucket(ip)[1])
     expect(new Set(places).size).toBe(1)
     expect(operatorBucket('203.0.113.9:4711')[1]).not.toBe(places[0])
@@ -63,11 +63,11 @@ describe('one place', () => {
   })
 })
 
-describe('the mark of a browser', () => {
+describe('the token of a browser', () => {
   const seal = createSeal(Buffer.alloc(32, 7), createRandom())
   const browsers = createBrowsers({ random: createRandom(), seal })
 
-  test('is one login’s, stays, and cannot be made up', () => {
+  test('belongs to one login, stays the same, and cannot be forged', () => {
     const mark = browsers.issueToken(EMAIL, null)
     expect(browsers.recognize(' OWNER@example.com', mark)).toBe(mark.split('.')[0])
     expect(browsers.issueToken(EMAIL, mark)).toBe(mark)

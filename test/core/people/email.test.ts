@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readEmail } from '../../../src/core/people/email.ts'
 
 test.each(['a@example.com', ' a@example.com ', 'jürgen@bücher.example', 'संपर्क@हिन्दी.भारत'])(
-  '%s is an address',
+  '%s is a valid e-mail address',
   text => {
     expect(readEmail(text)).toBe(text.trim())
   },
@@ -17,6 +17,6 @@ test.each([
   'a@\u0308a.com',
   'a b@example.com',
   'a@b@c\n.com',
-])('%j is none', text => {
+])('%j is not a valid e-mail address', text => {
   expect(() => readEmail(text)).toThrow('must be an e-mail address')
 })

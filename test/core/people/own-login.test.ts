@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('a name is the new one for whoever changed it, as soon as they are told so', async () => {
+test('a changed name shows in the user’s session at once, without a change notification', async () => {
   const { db } = database
   const rooms = await openRooms(db, { connect: deaf })
   const random = createRandom()

@@ -5,7 +5,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 const passwords = createPasswords({ random: createRandom() })
 
 describe('a password', () => {
-  test('is kept as Argon2id says, each with a salt of its own', async () => {
+  test('is hashed with Argon2id and a salt of its own', async () => {
     const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')])
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
     expect(one).not.toBe(other)
@@ -13,26 +13,26 @@ describe('a password', () => {
     expect(await passwords.verify('Same', one)).toBe(false)
   })
 
-  test('is the one that other programs compute', async () => {
+  test('is verified against a hash of the reference implementation', async () => {
     // By argon2 of the reference implementation: echo -n 'password' | argon2 somesalt -id -t 2 -k 65536 -p 1 -l 32
     const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await passwords.verify('password', reference)).toBe(true)
   })
 
-  test('is the same however its letters are put together', async () => {
+  test('is the same in every Unicode encoding of its letters', async () => {
     expect(await passwords.verify('cafe\u0301', await passwords.hash('caf\u00e9'))).toBe(true)
   })
 
-  test('of nobody is wrong, after as much work', async () => {
+  test('without a stored hash is wrong after the same amount of work', async () => {
     const stored = await passwords.hash('real')
-    /** In the processor's time, of which a busy machine takes none away. */
+    /** In CPU time, which other load on the machine does not change. */
     const worked = async (hash: string | null) => {
       const before = process.cpuUsage()
       expect(await passwords.verify('guess', hash)).toBe(false)
       const { user, system } = process.cpuUsage(before)
       return user + system
     }
-    // The least of several is the work without what else the process did.
+    // The minimum of several runs excludes other work of the process.
     const known: number[] = []
     const unknown: number[] = []
     for (let at = 0; at < 4; at++) {
@@ -43,7 +43,7 @@ describe('a password', () => {
     expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) / 3)
   })
 
-  test('waits in a line that has an end', async () => {
+  test('waits in a queue of limited length', async () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.verify('x', null)))
     const refused = results.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
     expect(refused).toHaveLength(40 - 2 - 30)
@@ -51,14 +51,14 @@ describe('a password', () => {
     expect(await passwords.verify('x', null)).toBe(false)
   })
 
-  test('of somebody who is known waits in another line, which goes first', async () => {
+  test('from a known browser waits in another queue, which goes first', async () => {
     const done: string[] = []
     const strangers = Array.from({ length: 32 }, () =>
       passwords.verify('x', null).then(() => done.push('stranger')),
     )
     const known = passwords.verify('x', null, true).then(() => done.push('known'))
     await Promise.all([...strangers, known])
-    // Behind the two that were at work already, and whoever is quicker meanwhile; not behind thirty.
+    // It waits for the two that were running already, and a few that finish meanwhile, but not for all thirty.
     expect(done.indexOf('known')).toBeLessThan(16)
   })
 })

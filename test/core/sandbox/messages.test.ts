@@ -61,7 +61,7 @@ describe('list', () => {
     expect((await sandbox.list(caller, { limit: 5 })).nextCursor).toBeNull()
   })
 
-  test('keeps to one recipient, also where the plus came as a space', async () => {
+  test('filters by recipient, also if the plus sign arrives as a space', async () => {
     const caller = callerOf(await sent(...five))
     for (const to of ['+15550104561', ' 15550104561']) {
       const first = await sandbox.list(caller, { to, limit: 2 })
@@ -140,7 +140,7 @@ describe('sweep', () => {
     expect(await sandbox.sweep(clock.now())).toBe(0)
   })
 
-  test('forgets receipts that nobody came for, and rests long over', async () => {
+  test('deletes receipts that were never fetched and throttling that ended long ago', async () => {
     const bench = createSandboxBench(database.db)
     const link = await bench.open()
     await link.send(bench.outgoing(), never)

@@ -52,7 +52,7 @@ async function planned(count: number) {
   return { inbox, connectionId }
 }
 
-test('concurrent takes are one statement, and each of them durable when it resolves', async () => {
+test('concurrent messages are stored by one statement, and each is durable when its call resolves', async () => {
   const queries: string[] = []
   const inbox = createSandboxInbox({
     db: {
@@ -71,7 +71,7 @@ test('concurrent takes are one statement, and each of them durable when it resol
   )
 })
 
-test('the same message again, even at the same moment, raises its attempts alone', async () => {
+test('the same message stored again, even concurrently, only raises its attempts', async () => {
   const inbox = createSandboxInbox({ db: database.db })
   const message = taken({}, 1)
   const again = { ...message, receivedAtMs: nowMs + 60_000, content: { ...message.content, attempts: 3 } }
@@ -86,7 +86,7 @@ test.each([
   ['emoji and right-to-left', '📯 שלום'],
   ['NUL', 'before\0after'],
   ['line breaks', 'one\r\ntwo\n'],
-])('a text with %s comes back as it was', async (_what, text) => {
+])('a text with %s is read back unchanged', async (_what, text) => {
   const inbox = createSandboxInbox({ db: database.db })
   const message = taken()
   await inbox.store({ ...message, content: { ...message.content, text, to: 'o"\'\\{,}@example.com' } })
@@ -104,7 +104,7 @@ test('receipts are claimed when due, oldest first, and by one node at a time', a
   expect(dues.flat().toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-test('a receipt is hidden while it is claimed, and due again after the claim', async () => {
+test('a receipt is hidden while it is claimed, and due again when the claim expires', async () => {
   const { inbox, connectionId } = await planned(1)
   const claim = { connectionId, nowMs, claimedUntilMs: nowMs + 5_000, limit: 10 }
   expect(await inbox.nextReceiptAt(connectionId, nowMs)).toBe(nowMs)
@@ -114,7 +114,7 @@ test('a receipt is hidden while it is claimed, and due again after the claim', a
   expect(await inbox.nextReceiptAt(connectionId, nowMs + 5_000)).toBe(nowMs)
 })
 
-test('a node whose claim ran out does not finish what is now claimed by another', async () => {
+test('a node whose claim has expired does not finish a receipt that another node has claimed', async () => {
   const { inbox, connectionId } = await planned(1)
   const slow = await inbox.claimReceipts({ connectionId, nowMs, claimedUntilMs: nowMs + 5_000, limit: 10 })
   const next = { connectionId, nowMs: nowMs + 5_000, claimedUntilMs: nowMs + 10_000, limit: 10 }
@@ -125,7 +125,7 @@ test('a node whose claim ran out does not finish what is now claimed by another'
   expect(await inbox.nextReceiptAt(connectionId, nowMs + 10_000)).toBeNull()
 })
 
-test('of racing messages to a resting recipient one begins the rest', async () => {
+test('concurrent messages to a throttled recipient start one throttling period', async () => {
   const inbox = createSandboxInbox({ db: database.db })
   const accountId = ids.next('acc')
   const ends = await Promise.all(

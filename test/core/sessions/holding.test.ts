@@ -75,22 +75,22 @@ async function claim(node: number): Promise<SessionClaim[]> {
 
 const keysOf = (hold: SessionClaim): HeldKeys =>
   createHeldKeys({ db: database.db, clock: systemClock, seal, patience: () => false }, hold)
-const standings = () => createSessionStates({ db: database.db, clock: systemClock, ids, seal })
+const states = () => createSessionStates({ db: database.db, clock: systemClock, ids, seal })
 const chat = (name: string | null, chatId = '+15550000001') =>
   ({ chatId, kind: 'user', name, lastMessageAtMs: null }) as const
 const OPEN = { state: 'open', phone: '+15550000000', pushName: null } as const
 
-test('of nodes that want it at once exactly one gets it', async () => {
+test('when nodes claim a session at once, exactly one gets it', async () => {
   const claims = await Promise.all([...nodes, ...nodes].map(claim))
   expect(claims.flat()).toHaveLength(1)
   expect(await claim(nodes[0])).toEqual([])
 })
 
-test('a holder that was given up writes no key and no chat, and says nothing', async () => {
+test('a node that lost its claim cannot write keys, chats or states', async () => {
   const [first] = await claim(nodes[0])
   const earlier = keysOf(first!)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'old' }])).toBe(true)
-  expect(await standings().recordState(first!, OPEN)).toBe(true)
+  expect(await states().recordState(first!, OPEN)).toBe(true)
 
   await removeNode(database.db, nodes[0])
   const [second] = await claim(nodes[1])
@@ -98,14 +98,14 @@ test('a holder that was given up writes no key and no chat, and says nothing', a
   const later = keysOf(second!)
   expect(await later.write([{ kind: 'session', id: 'ada', value: 'new' }])).toBe(true)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'stale' }])).toBe(false)
-  expect(await standings().recordState(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
-  expect(await standings().recordChats(second!, [chat('Bob')])).toBe(true)
-  expect(await standings().recordChats(first!, [chat('Stale'), chat('Gone', '+15550000009')])).toBe(false)
+  expect(await states().recordState(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
+  expect(await states().recordChats(second!, [chat('Bob')])).toBe(true)
+  expect(await states().recordChats(first!, [chat('Stale'), chat('Gone', '+15550000009')])).toBe(false)
   expect(await listChats(database.db, second!, null, null, 10)).toEqual([chat('Bob')])
   expect(await later.read('session', ['ada', 'bob'])).toEqual(new Map([['ada', 'new']]))
 })
 
-test('the same node, having claimed it anew, refuses what it wrote by its earlier claim', async () => {
+test('writes with an earlier claim of the same host are refused after the session was claimed again', async () => {
   const [first] = await claim(nodes[0])
   await removeNode(database.db, nodes[0])
   await claim(nodes[1])
@@ -116,7 +116,7 @@ test('the same node, having claimed it anew, refuses what it wrote by its earlie
   expect(await keysOf(third!).write([{ kind: 'k', id: '1', value: 'x' }])).toBe(true)
 })
 
-test('changes are all of them or none', async () => {
+test('changes of keys are written all or none', async () => {
   const [hold] = await claim(nodes[0])
   const keys = keysOf(hold!)
   await keys.write([{ kind: 'k', id: '1', value: 'one' }])
@@ -130,23 +130,23 @@ test('changes are all of them or none', async () => {
   expect(await keys.read('k', ['1'])).toEqual(new Map([['1', 'one']]))
 })
 
-test('what was said before a restart moves nothing behind it', async () => {
+test('a state from before a restart is not recorded after it', async () => {
   const [hold] = await claim(nodes[0])
   await restartSession(database.db, accountId, true, 'desk', Date.now())
-  expect(await standings().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(
+  expect(await states().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(
     false,
   )
 })
 
-test('a log-out wipes the keys with its word', async () => {
+test('a recorded log-out deletes the keys of the session', async () => {
   const [hold] = await claim(nodes[0])
   const keys = keysOf(hold!)
   await keys.write([{ kind: 'credentials', id: '', value: 'secret' }])
-  expect(await standings().recordState(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
+  expect(await states().recordState(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
   expect(await keys.read('credentials', [''])).toEqual(new Map())
 })
 
-test('forgotten while a key of it is on its way to the store, it leaves none there', async () => {
+test('a session that is deleted while a key is being written leaves no key', async () => {
   const [hold] = await claim(nodes[0])
   let forgetting: Promise<boolean> | undefined
   await database.db.transaction(async tx => {
@@ -168,11 +168,11 @@ async function waitersForLocks(): Promise<number> {
   return rows[0]!.n
 }
 
-test('names that the store cannot hold as they are harm neither the session nor its other chats', async () => {
+test('names that the database cannot store as they are harm neither the session nor its other chats', async () => {
   const [hold] = await claim(nodes[0])
-  expect(await standings().recordState(hold!, { ...OPEN, pushName: 'A\0da\ud800' })).toBe(true)
+  expect(await states().recordState(hold!, { ...OPEN, pushName: 'A\0da\ud800' })).toBe(true)
   const names = ['Bob', '\0', `\0${'x'.repeat(1_000)}`]
-  await standings().recordChats(
+  await states().recordChats(
     hold!,
     names.map((name, at) => chat(name, `+1555000000${at}`)),
   )
@@ -180,14 +180,14 @@ test('names that the store cannot hold as they are harm neither the session nor 
   expect(kept.map(({ name }) => name)).toEqual(['Bob', null, 'x'.repeat(255)])
 })
 
-test('forgotten while chats of it are on their way to the store, it leaves none there', async () => {
+test('chats that are recorded after their session was deleted are not stored', async () => {
   const [hold] = await claim(nodes[0])
   expect(await deleteSession(database.db, hold!)).toBe(true)
-  expect(await standings().recordChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
+  expect(await states().recordChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
   expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
 })
 
-test('what comes in while the database is away is kept until it is back, however long that takes', async () => {
+test('incoming events are kept while the database is unavailable, and stored when it is back', async () => {
   const clock = createFakeClock()
   const opened = Promise.withResolvers<Parameters<HeldSessionDeps['openLink']>[0]>()
   let away = true
@@ -221,10 +221,10 @@ test('what comes in while the database is away is kept until it is back, however
   expect(stored).toBe(1)
 })
 
-test('of the chats that become known one by one the newest are kept', async () => {
+test('of chats that are recorded one by one, groups and the newest 5,000 are kept', async () => {
   const hold = (await claim(nodes[0]))[0]!
   const at = (nth: number) => ({ ...chat(null, `+1555${1_000_000 + nth}`), lastMessageAtMs: 1_000 * nth })
-  await standings().recordChats(
+  await states().recordChats(
     hold,
     Array.from({ length: 4_999 }, (_, nth) => at(nth)),
   )
@@ -235,7 +235,7 @@ test('of the chats that become known one by one the newest are kept', async () =
     lastMessageAtMs: null,
   } as const
   for (const one of [group, at(5_000), at(5_001), at(5_001)]) {
-    expect(await standings().recordChats(hold, [one])).toBe(true)
+    expect(await states().recordChats(hold, [one])).toBe(true)
   }
   const kept = await listChats(database.db, hold, null, null, 6_000)
   expect(kept).toHaveLength(5_000)

@@ -19,7 +19,7 @@ const untouched = new Proxy(
   },
 ) as Database
 
-test('a server without the library says which package it lacks, and stores nothing', async () => {
+test('without the library, creating a session fails with the missing package’s name and stores nothing', async () => {
   const sessions = createWebSessions({
     db: untouched,
     clock: systemClock,
@@ -62,7 +62,7 @@ test.each([
     'b',
   ],
   ['not named: what comes back', undefined, [session('a', 'qr'), session('b', 'connecting')], 'b'],
-] as const)('%s', (_, name, sessions, chosen) => {
+] as const)('the session is chosen when %s', (_, name, sessions, chosen) => {
   expect(chooseSession(name, sessions).name).toBe(chosen)
 })
 
@@ -73,6 +73,6 @@ test.each([
   ['named, logged out', 'a', [session('a', 'logged_out')], 'SESSION_NOT_OPEN'],
   ['not named, none open', undefined, [session('a', 'pairing_code', false)], 'SESSION_NOT_OPEN'],
   ['not named, none at all', undefined, [], 'SESSION_NOT_OPEN'],
-] as const)('%s is refused', (_, name, sessions, code) => {
+] as const)('the choice of a session is rejected when %s', (_, name, sessions, code) => {
   expect(() => chooseSession(name, sessions)).toThrow(expect.objectContaining({ code }))
 })

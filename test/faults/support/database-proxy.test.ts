@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('a function is asked by its name, not by a look at which functions there are', async () => {
+test('loseAt() matches a query that calls the function, and not the check for a newer schema', async () => {
   const proxy = await startDatabaseProxy(database.url)
   const db = createDatabase({ connectionString: proxy.url, poolSize: 1 })
   let wasLost = false
