@@ -1,9 +1,10 @@
 # Sourced by the scripts of package.json, from the root of the repository: puts the Node of the npm packages first on
-# the PATH, where this platform has one. npm links it as node_modules/.bin/node, but most versions (10.8 to 11.6 at
+# the PATH, where it runs on this platform. npm links it as node_modules/.bin/node, but most versions (10.5 to 11.6 at
 # least) remove that link at the end of an install, together with the package of the other architecture.
 for arch in x64 arm64; do
-  if [ -x "node_modules/node-linux-$arch/bin/node" ]; then
-    PATH="$PWD/node_modules/node-linux-$arch/bin:$PATH"
+  packaged="node_modules/node-linux-$arch/bin"
+  if "$packaged/node" --version >/dev/null 2>&1; then
+    PATH="$PWD/$packaged:$PATH"
   fi
 done
 export PATH
