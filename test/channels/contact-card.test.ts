@@ -23,7 +23,7 @@ test.each([
     },
   ],
   [
-    'of version 4, with links for addresses and colons in quotes',
+    'of version 4, with URIs as values and a colon inside quotes',
     vcard(
       'VERSION:4.0',
       String.raw`FN;LABEL="a:b;c":Ada\, Countess\; of\nLovelace`,
@@ -33,21 +33,25 @@ test.each([
     { name: 'Ada, Countess; of Lovelace', phones: ['+44-20-7946-0000'], emails: ['ada@example.com'] },
   ],
   [
-    'with folded lines, in lower case, and by line feeds alone',
+    'with folded lines, property names in lower case and bare line feeds',
     'fn:Ada\n  Lovelace\ntel;cell:+44 20\n\t 7946 0001\n',
     { name: 'Ada Lovelace', phones: ['+44 20 7946 0001'], emails: [] },
   ],
   [
-    'with what is written in another encoding left out',
+    'without the properties that have an encoding',
     vcard('FN;ENCODING=QUOTED-PRINTABLE:=41', 'TEL;HOME:123', 'PHOTO;ENCODING=b:VEVMOjE='),
     { name: null, phones: ['123'], emails: [] },
   ],
   [
-    'with a number in marks that nobody sees',
+    'with invisible direction marks around a number',
     vcard('TEL:\u202a+44 20 7946 0002\u202c'),
     { name: null, phones: ['+44 20 7946 0002'], emails: [] },
   ],
-  ['that is none', 'FN\nTEL;x="y:1\n:\nTELEX:1\nFN:', { name: null, phones: [], emails: [] }],
+  [
+    'without any valid property as an empty one',
+    'FN\nTEL;x="y:1\n:\nTELEX:1\nFN:',
+    { name: null, phones: [], emails: [] },
+  ],
 ])('reads a vCard %s', (_, text, read) => {
   expect(readVcard(text, null)).toEqual({ id: null, ...read })
 })

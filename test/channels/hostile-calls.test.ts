@@ -108,9 +108,9 @@ describe('a value that cannot be converted to a string', () => {
   const proof = { secret: 'secret', method: 'md5hash' } as const
 
   test.each([
-    ['an object that hides how', '{"messageId":{"toString":1,"valueOf":1}}'],
-    ['a list without a bottom', `{"messageId":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ])('%s, is not read as a field of a call', (_, body) => {
+    ['an object with its own toString and valueOf', '{"messageId":{"toString":1,"valueOf":1}}'],
+    ['a list that is nested 100,000 deep', `{"messageId":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ])('is not read as a field of a call: %s', (_, body) => {
     expect(readReceipt(posted(body), proof).kind).toBe('unauthorized')
     expect(readReceipt({ ...posted(body), query: 't=token' }, { token: 'token' }).kind).toBe('malformed')
   })

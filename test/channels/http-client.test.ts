@@ -87,19 +87,19 @@ describe('the result of a request', () => {
 
   test.each<[string, PeerAct, string]>([
     [
-      'an answer that is cut',
+      'a truncated response',
       { raw: 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"sid":"SM1"}' },
       'ECONNRESET',
     ],
-    ['a connection that just ends', { raw: '' }, 'ECONNRESET'],
+    ['a connection that ends without a response', { raw: '' }, 'ECONNRESET'],
     [
-      'an answer that would speak another protocol',
+      'a response that switches protocols',
       { raw: 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n' },
       'NO_ANSWER',
     ],
-    ['an answer of more than 256 KiB', { status: 200, body: 'x'.repeat(300_000) }, 'ANSWER_TOO_LARGE'],
+    ['a response of more than 256 KiB', { status: 200, body: 'x'.repeat(300_000) }, 'ANSWER_TOO_LARGE'],
     [
-      'headers without end',
+      'response headers that are too large',
       { status: 200, headers: { 'X-Long': 'x'.repeat(20_000) } },
       'HPE_HEADER_OVERFLOW',
     ],

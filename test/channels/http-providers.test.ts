@@ -42,25 +42,25 @@ describe('an http-sms configuration that cannot work is rejected', () => {
   const accepts = Compile(httpSmsConfig)
 
   test.each<[string, Partial<HttpSmsConfig>, string]>([
-    ['a name that there is not', { request: { ...request, json: { a: ['{{ nope }}'] } } }, '{{nope}}'],
+    ['an unknown placeholder', { request: { ...request, json: { a: ['{{ nope }}'] } } }, '{{nope}}'],
+    ['an unknown secret', { request: { ...request, headers: { X: '{{secret.nope}}' } } }, 'secret.nope'],
+    ['an invalid header name', { request: { ...request, headers: { 'X Key': 'x' } } }, 'request.headers'],
     [
-      'a secret that there is not',
-      { request: { ...request, headers: { X: '{{secret.nope}}' } } },
-      'secret.nope',
-    ],
-    ['a header that is none', { request: { ...request, headers: { 'X Key': 'x' } } }, 'request.headers'],
-    [
-      'a header that cannot be written',
+      'a header value that HTTP cannot contain',
       { probe: { url: request.url, headers: { 'X-Key': 'ключ' } } },
       'probe.headers',
     ],
     ['two bodies', { request: { ...request, xml: '<a/>' } }, 'one body'],
     ['a GET with a body', { request: { ...request, method: 'GET' } }, 'GET'],
     ['a probe of another host', { probe: { url: 'https://gateway.example.com.evil.example/' } }, 'probe'],
-    ['a probe that needs a message', { probe: { url: 'https://gateway.example.com/{{to}}' } }, '{{to}}'],
-    ['an expression that is none', { answer: { format: 'text', id: '(' } }, 'answer.id'],
-    ['neither an id nor a status', { answer: { format: 'text', error: 'x' } }, 'answer.id'],
-    ['a proof without its secret', { secrets: { token: 'x' } }, 'receipts.proof'],
+    [
+      'a probe with a placeholder of a message',
+      { probe: { url: 'https://gateway.example.com/{{to}}' } },
+      '{{to}}',
+    ],
+    ['an invalid regular expression', { answer: { format: 'text', id: '(' } }, 'answer.id'],
+    ['an answer with neither an id nor a status', { answer: { format: 'text', error: 'x' } }, 'answer.id'],
+    ['a proof whose secret is missing', { secrets: { token: 'x' } }, 'receipts.proof'],
   ])('because of %s', (_, change, words) => {
     const config = { request, ...rest, ...change }
     expect(accepts.Check(config)).toBe(false)
@@ -73,8 +73,8 @@ describe('an http-sms configuration that cannot work is rejected', () => {
 
   test.each([
     ['a placeholder in the host', 'https://{{to}}.example.com/'],
-    ['a user in the address', 'https://user:pw@gateway.example.com/'],
-    ['another scheme', 'file:///etc/passwd'],
+    ['a user name and a password', 'https://user:pw@gateway.example.com/'],
+    ['a scheme other than http and https', 'file:///etc/passwd'],
     ['a fragment', 'https://gateway.example.com/#a'],
   ])('because its URL has %s', (_, url) => {
     expect(accepts.Check({ ...rest, request: { ...request, url } })).toBe(false)
@@ -162,21 +162,29 @@ describe('infobip: the look-up of an attempt without a response', () => {
   const log = (...results: unknown[]): PeerAct => ({ status: 200, body: JSON.stringify({ results }) })
 
   test.each<[string, PeerAct, object]>([
-    ['it is in the log', log({ messageId: ATTEMPT }), { kind: 'accepted', providerId: ATTEMPT }],
     [
-      'it was refused',
+      'returns accepted when the log contains the attempt',
+      log({ messageId: ATTEMPT }),
+      { kind: 'accepted', providerId: ATTEMPT },
+    ],
+    [
+      'returns rejected when the log shows a rejection',
       log({ messageId: ATTEMPT, status: { groupId: 5, id: 52 } }),
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '52' },
     ],
     [
-      'it was refused by a fault of Infobip’s own',
+      'returns retry when the log shows a system error of Infobip',
       log({ messageId: ATTEMPT, status: { groupId: 5, id: 21 } }),
       { kind: 'retry', providerCode: '21' },
     ],
-    ['it is not, or not yet', log(), { kind: 'unknown' }],
-    ['another one is', log({ messageId: 'other' }, null), { kind: 'unknown' }],
-    ['no log', { status: 500 }, { kind: 'unknown' }],
-    ['no answer', 'reset', { kind: 'unknown' }],
+    ['returns unknown when the log is empty', log(), { kind: 'unknown' }],
+    [
+      'returns unknown when the log contains only another attempt',
+      log({ messageId: 'other' }, null),
+      { kind: 'unknown' },
+    ],
+    ['returns unknown when the response is HTTP 500', { status: 500 }, { kind: 'unknown' }],
+    ['returns unknown when the connection is reset', 'reset', { kind: 'unknown' }],
   ])('%s', async (_, act, outcome) => {
     const { link, peer } = await start(infobipFixture.provider, infobipFixture.configFor, () => act)
     expect(await settled(link.find!(ATTEMPT, never()), 'find()')).toMatchObject(outcome)

@@ -138,13 +138,13 @@ describe('twilio', () => {
       'a changed field',
       request => ({ ...request, body: Buffer.from(form({ ...STATUS, MessageStatus: 'failed' })) }),
     ],
-    ['one field more', request => ({ ...request, body: Buffer.from(form({ ...STATUS, X: '1' })) })],
-    ['another address', request => ({ ...request, url: `${URL_BASE}x` })],
-    ['no address, since nobody said where we are', request => ({ ...request, url: null })],
+    ['an added field', request => ({ ...request, body: Buffer.from(form({ ...STATUS, X: '1' })) })],
+    ['another URL', request => ({ ...request, url: `${URL_BASE}x` })],
+    ['no URL, as no public URL is configured', request => ({ ...request, url: null })],
     ['no signature', request => ({ ...request, headers: FORM })],
     ['an empty signature', request => ({ ...request, headers: { ...FORM, 'x-twilio-signature': '' } })],
     [
-      'a body of another type beside the signed form',
+      'a signed form with the content type of JSON',
       request => ({ ...request, headers: { ...request.headers, ...JSON_TYPE } }),
     ],
   ])('unauthorized: %s', (_, change) => {
@@ -313,11 +313,11 @@ describe('infobip', () => {
 
   test.each([
     ['pending', 1, 7, ['sent']],
-    ['with the operator, which is not with the handset', 3, 2, ['sent']],
+    ['delivered to the operator, but not to the handset', 3, 2, ['sent']],
     ['expired', 4, 15, ['undelivered']],
-    ['expired without a word of the operator', 4, 29, []],
+    ['expired without a delivery report of the operator', 4, 29, []],
     ['rejected', 5, 13, ['undelivered']],
-    ['a group that is not known', 9, 1, []],
+    ['an unknown status group', 9, 1, []],
   ])('a report with the status: %s', (_, groupId, id, statuses) => {
     const answer = readReports(reports(report('m', groupId, id)), 'receipt-token')
     expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)

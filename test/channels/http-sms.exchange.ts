@@ -97,7 +97,7 @@ const kannel: Partial<HttpSmsConfig> = {
 
 export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
   {
-    name: 'JSON: no message breaks out of its field',
+    name: 'a message in JSON, with special characters escaped',
     message: { text: 'Say "hi", {{secret.token}} \\ \n </text>' },
     request: {
       method: 'POST',
@@ -117,7 +117,7 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     link: 'up',
   },
   {
-    name: 'a field without its value is left out',
+    name: 'a field without a value is omitted',
     config: { from: undefined as never },
     message: { from: null },
     request: {
@@ -144,28 +144,32 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
   failing('slow-down', { kind: 'throttled', afterMs: 1_000 }),
   failing('never-heard-of', { kind: 'rejected', code: 'MESSAGE_REJECTED' }),
   {
-    name: 'a status that is none of those that mean "taken"',
+    name: 'a status that does not mean accepted',
     answer: json(200, { message: { id: 'a', state: 'REFUSED' } }),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'REFUSED' },
   },
   {
-    name: 'an id without a status proves nothing',
+    name: 'an id without a status: unknown',
     answer: json(200, { message: { id: 'a' } }),
     outcome: { kind: 'unknown' },
   },
   {
-    name: 'a number that is longer than a double as the id',
+    name: 'a numeric id beyond the precision of a double',
     answer: { status: 200, body: '{"message": {"id": 9223372036854775801, "state": "QUEUED"}}' },
     outcome: { kind: 'accepted', providerId: '9223372036854775801' },
   },
   {
-    name: '503, which this gateway documents as not taken',
+    name: 'HTTP 503, which this gateway documents as not accepted: retry',
     answer: json(503, {}),
     outcome: { kind: 'retry', providerCode: 'HTTP 503' },
   },
-  { name: '500, which it does not', answer: json(500, {}), outcome: { kind: 'unknown' } },
   {
-    name: 'a query and a line of text',
+    name: 'HTTP 500, which this gateway does not document: unknown',
+    answer: json(500, {}),
+    outcome: { kind: 'unknown' },
+  },
+  {
+    name: 'a message in a query, with a response in plain text',
     config: {
       ...lineGateway,
       request: {
@@ -184,13 +188,13 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted', providerId: '5f0c-1' },
   },
   {
-    name: 'an error in a line of text, with HTTP 200',
+    name: 'an error in plain text, with HTTP 200',
     config: lineGateway,
     answer: { status: 200, body: 'ERR: 105' },
     outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '105' },
   },
   {
-    name: 'a gateway that gives no id, and is told the encoding by a number',
+    name: 'a gateway that returns no id, with the encoding UCS-2 as a number',
     config: {
       ...kannel,
       request: {
@@ -207,7 +211,7 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted', providerId: 'msg_00000000000000000000000001.1' },
   },
   {
-    name: 'GSM-7 as a number',
+    name: 'the encoding GSM-7 as a number',
     config: { request: { url: 'BASE/send', form: { coding: '{{coding}}', dcs: '{{dataCoding}}' } } },
     message: { text: 'Gruesse' },
     request: { form: { coding: '0', dcs: '0' } },
@@ -215,19 +219,19 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a status that is not taken, without an id',
+    name: 'a status that does not mean accepted, from a gateway that returns no id',
     config: kannel,
     answer: { status: 202, body: '7: no such thing' },
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '7' },
   },
   {
-    name: 'an answer without its status, where no id is expected',
+    name: 'a response without a status, from a gateway that returns no id',
     config: kannel,
     answer: { status: 202, body: 'Hello' },
     outcome: { kind: 'unknown' },
   },
   {
-    name: 'a form',
+    name: 'a message in a form',
     config: {
       request: { url: 'BASE/send', form: { to: '{{to}}', text: '{{text}}', dlr: '{{receiptUrl}}' } },
       receipts: undefined as never,
@@ -241,7 +245,7 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'XML',
+    name: 'a message in XML, with special characters escaped',
     config: {
       request: {
         url: 'BASE/send',
@@ -258,14 +262,14 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a value that XML cannot hold, however it is written: nothing is asked',
+    name: 'a character that XML cannot contain: rejected without a request',
     config: { request: { url: 'BASE/send', xml: '<sms to="{{to}}">{{text}}</sms>' } },
     message: { text: 'One page\fand the next' },
     answer: { status: 500 },
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
   },
   {
-    name: 'a value that cannot stand in a header: nothing is asked',
+    name: 'a value that a header cannot contain: rejected without a request',
     config: { request: { url: 'BASE/send', headers: { 'X-Text': '{{text}}' } } },
     message: { text: 'a\r\nX-Evil: 1' },
     answer: { status: 500 },

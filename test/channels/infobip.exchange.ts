@@ -64,9 +64,9 @@ export const infobipExchanges: readonly Exchange<InfobipConfig>[] = [
     outcome: { kind: 'accepted', providerId: ATTEMPT },
     link: 'up',
   },
-  { name: 'group ACCEPTED', answer: answer(0, 0), outcome: { kind: 'accepted' } },
+  { name: 'the status group ACCEPTED', answer: answer(0, 0), outcome: { kind: 'accepted' } },
   {
-    name: 'an answer that does not repeat the id: it is ours',
+    name: 'a response without an id: the provider id is that of the request',
     answer: answer(1, 26, null),
     outcome: { kind: 'accepted', providerId: ATTEMPT },
   },
@@ -88,25 +88,25 @@ export const infobipExchanges: readonly Exchange<InfobipConfig>[] = [
     link: 'down',
   },
   {
-    name: 'a system error that refused it',
+    name: 'a rejection by a system error: retry',
     answer: answer(5, 21),
     outcome: { kind: 'retry', providerCode: '21' },
     link: 'up',
   },
   {
-    name: 'a repeat of what it has by this id: the first of the two may have been taken',
+    name: 'a duplicate id: unknown, as the first request may have been accepted',
     answer: answer(5, 23),
     outcome: { kind: 'unknown', providerCode: '23' },
     link: 'up',
   },
   {
-    name: 'a refusal that is not known',
+    name: 'an unknown rejection',
     answer: answer(5, 9_999),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '9999' },
   },
-  { name: 'a group that is not known', answer: answer(42, 1), outcome: { kind: 'unknown' } },
+  { name: 'an unknown status group', answer: answer(42, 1), outcome: { kind: 'unknown' } },
   {
-    name: '400, with its words',
+    name: 'HTTP 400, with the error text of Infobip',
     answer: error(400, 'E400', 'Request cannot be processed.'),
     outcome: {
       kind: 'rejected',
@@ -115,7 +115,7 @@ export const infobipExchanges: readonly Exchange<InfobipConfig>[] = [
     },
   },
   {
-    name: '400 in the older form',
+    name: 'HTTP 400 in the older error format',
     answer: {
       status: 400,
       body: '{"requestError":{"serviceException":{"messageId":"BAD_REQUEST","text":"Bad Request"}}}',
@@ -123,16 +123,20 @@ export const infobipExchanges: readonly Exchange<InfobipConfig>[] = [
     outcome: { kind: 'rejected', detail: 'The provider refuses the request with HTTP 400: Bad Request' },
   },
   {
-    name: '401',
+    name: 'HTTP 401',
     answer: error(401, 'E401', 'Unauthorized'),
     outcome: { kind: 'retry', providerCode: 'HTTP 401' },
     link: 'down',
   },
   {
-    name: '429',
+    name: 'HTTP 429',
     answer: error(429, 'E429', 'Too many requests'),
     outcome: { kind: 'throttled', afterMs: 1_000 },
   },
-  { name: '500', answer: error(500, 'E500', 'Internal'), outcome: { kind: 'unknown' } },
-  { name: 'an empty list', answer: { status: 200, body: '{"messages":[]}' }, outcome: { kind: 'unknown' } },
+  { name: 'HTTP 500', answer: error(500, 'E500', 'Internal'), outcome: { kind: 'unknown' } },
+  {
+    name: 'an empty list of messages',
+    answer: { status: 200, body: '{"messages":[]}' },
+    outcome: { kind: 'unknown' },
+  },
 ]

@@ -73,8 +73,8 @@ describeProvider<Record<string, unknown>>('sandbox', {
   secrets: [],
   open,
   notApplicable: {
-    'reset-after-submit': 'a take that fails is repeated, since the inbox takes a message once',
-    'garbage-answer': 'there is no wire',
-    'slow-connect': 'there is no connection to make',
+    'reset-after-submit': 'a failed write is repeated, since the inbox stores each message once',
+    'garbage-answer': 'there is no network connection',
+    'slow-connect': 'no connection is established',
   },
 })

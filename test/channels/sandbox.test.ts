@@ -322,13 +322,13 @@ describe('files', () => {
   })
 
   test.each([
-    ['may be had later', new FileUnavailable('503 from its server', true), { kind: 'retry' }],
+    ['is temporarily unavailable', new FileUnavailable('503 from its server', true), { kind: 'retry' }],
     [
-      'is gone',
+      'is permanently unavailable',
       new FileUnavailable('404', false),
       { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: '404' },
     ],
-    ['broke off', new Error('socket hang up'), { kind: 'retry' }],
+    ['fails with another error', new Error('socket hang up'), { kind: 'retry' }],
   ])('determine the outcome when one %s', async (_what, error, outcome) => {
     const link = await open()
     const message = bench.outgoing({ files: [file(), file({ open: () => Promise.reject(error) })] })

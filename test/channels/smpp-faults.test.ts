@@ -80,9 +80,13 @@ describe('a submit that was written, but has no valid response, is unknown', () 
   })
 
   it.each([
-    ['is not, once its first part is refused late', 0x0b, [{ kind: 'rejected', code: 'RECIPIENT_REJECTED' }]],
-    ['stays so when that is taken late: the other parts never left', 0, []],
-  ])('when the first of its parts times out; it %s', async (_, command_status, outcomes) => {
+    [
+      'is rejected once a late response refuses the first part',
+      0x0b,
+      [{ kind: 'rejected', code: 'RECIPIENT_REJECTED' }],
+    ],
+    ['stays unknown when a late response accepts the first part', 0, []],
+  ])('when its first part times out; it %s', async (_, command_status, outcomes) => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms({ text: 'a'.repeat(400) }), never())
     await smsc.submitted(1)
@@ -118,7 +122,7 @@ describe('a submit that was written, but has no valid response, is unknown', () 
 
   it.each([
     ['reset-after-submit', 'the connection is reset'],
-    ['garbage', 'garbage comes back'],
+    ['garbage', 'the response is not a PDU'],
   ] as const)('on %s: %s', async (behaviour, _what) => {
     const { link } = await open(behaviour)
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
@@ -133,8 +137,8 @@ describe('a submit that was written, but has no valid response, is unknown', () 
   })
 
   it.each([
-    ['an answer to another question', { command: 'enquire_link_resp' }],
-    ['a nack without a reason', { command: 'generic_nack', status: 0 }],
+    ['a response to another command', { command: 'enquire_link_resp' }],
+    ['a generic_nack with the status 0', { command: 'generic_nack', status: 0 }],
   ])('on %s, and the session is closed', async (_name, answer) => {
     const { smsc, link } = await open(() => answer)
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
@@ -312,8 +316,8 @@ describe('the bind', () => {
   })
 
   it.each([
-    ['a length of zero', Buffer.alloc(16)],
-    ['text', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['a PDU length of zero', Buffer.alloc(16)],
+    ['text instead of a PDU', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ])('is closed when the SMSC sends %s', async (_name, bytes) => {
     const { smsc, test } = await open()
     smsc.write(bytes)
@@ -322,9 +326,9 @@ describe('the bind', () => {
   })
 
   it.each([
-    ['an octet too many behind the text', 'id:1 stat:DELIVRD', '00', 0x00],
-    ['an optional parameter that says to be longer', 'id:1 stat:DELIVRD', '0427000902', 0x00],
-    ['a text that is cut short in its parameter', '', '0424002069643a31', 0xc0],
+    ['an extra octet after the text', 'id:1 stat:DELIVRD', '00', 0x00],
+    ['an optional parameter whose length exceeds the PDU', 'id:1 stat:DELIVRD', '0427000902', 0x00],
+    ['a truncated text in an optional parameter', '', '0424002069643a31', 0xc0],
   ])('stays up after a receipt that has %s', async (_name, text, extra, status) => {
     const { smsc } = await open()
     smsc.write(receiptPdu(text, Buffer.from(extra, 'hex')))
@@ -338,7 +342,7 @@ describe('the bind', () => {
     ['deliver_sm', '00000005', '41424344', 'deliver_sm_resp'],
     ['deliver_sm without a body', '00000005', '', 'deliver_sm_resp'],
     [
-      'deliver_sm whose text is shorter than it says',
+      'deliver_sm whose text is shorter than its stated length',
       '00000005',
       '000101313200010132330000000000000000000009414243',
       'deliver_sm_resp',
@@ -394,9 +398,9 @@ describe('the connection', () => {
   })
 
   it.each([
-    ['that nobody vouches for', validCertificate, {}],
-    ['of another name', otherNameCertificate, { tlsCa: otherNameCertificate.cert }],
-    ['while the authority is no PEM', validCertificate, { tlsCa: '-----BEGIN CERTIFICATE-----' }],
+    ['from an untrusted issuer', validCertificate, {}],
+    ['for another name', otherNameCertificate, { tlsCa: otherNameCertificate.cert }],
+    ['when the configured CA is not valid PEM', validCertificate, { tlsCa: '-----BEGIN CERTIFICATE-----' }],
   ])('over TLS refuses a certificate %s and sends nothing', async (_name, tls, config) => {
     const smsc = await startCentre('accept', { tls })
     const { test } = await linkTo(smsc.port, { config: { tls: true, ...config } })

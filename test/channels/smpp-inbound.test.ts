@@ -76,15 +76,20 @@ describe('reading an inbound message', () => {
   it.each([
     ['Turkish, single', [0x24, 1, 1], [0x1b, 0x49, 0x1b, 0x73, 0x1b, 0x65], 'İş€'],
     ['Turkish, locking', [0x25, 1, 1], [0x07, 0x40, 0x1c, 0x60, 0x04], 'ıİŞç€'],
-    ['Turkish, both, in a part', [0, 3, 7, 2, 1, 0x24, 1, 1, 0x25, 1, 1], [0x0b, 0x1b, 0x67], 'Ğğ'],
+    [
+      'Turkish, single and locking, in a part of a message',
+      [0, 3, 7, 2, 1, 0x24, 1, 1, 0x25, 1, 1],
+      [0x0b, 0x1b, 0x67],
+      'Ğğ',
+    ],
     ['Spanish', [0x24, 1, 2], [0x1b, 0x61, 0x7d, 0x1b, 0x4f, 0x1b, 0x28], 'áñÓ{'],
-    ['Spanish, as it were locking', [0x25, 1, 2], [0x7d, 0x05], 'ñé'],
+    ['Spanish, locking, for which there is no table', [0x25, 1, 2], [0x7d, 0x05], 'ñé'],
     ['Portuguese, single', [0x24, 1, 3], [0x1b, 0x7b, 0x1b, 0x1f, 0x1b, 0x0e, 0x1b, 0x41], 'ãÊÁÀ'],
     ['Portuguese, locking', [0x25, 1, 3], [0x7b, 0x7c, 0x15, 0x40, 0x60], 'ãõ∞Í~'],
-    ['what a table has not', [0x24, 1, 1], [0x1b, 0x42], 'B'],
+    ['a code that the table does not contain', [0x24, 1, 1], [0x1b, 0x42], 'B'],
     ['Hindi, single', [0x24, 1, 6], [0x41, 0x1b, 0x1c, 0x62], 'A\ufffdb'],
     ['Hindi, locking', [0x25, 1, 6], [0x01, 0x20, 0x31, 0x73, 0x1b, 0x65], '\ufffd 1s€'],
-    ['a shift without its octet', [0x24, 0], [0x1b, 0x65], '€'],
+    ['a shift element without the language', [0x24, 0], [0x1b, 0x65], '€'],
   ])('decodes a national language: %s', (_, elements, octets, text) => {
     const body = Buffer.concat([udh(...elements), Buffer.from(octets)]).toString('latin1')
     expect(read(delivery(body, { esmClass: 0x40 }))?.text).toBe(text)
@@ -106,10 +111,10 @@ describe('reading an inbound message', () => {
 
   it.each([
     ['a reference of one octet', udh(0, 3, 77, 3, 2), { reference: 77, total: 3, number: 2 }],
-    ['a reference of two', udh(8, 4, 1, 2, 3, 1), { reference: 258, total: 3, number: 1 }],
-    ['behind another element', udh(5, 4, 0, 0, 0, 0, 0, 3, 9, 2, 1), { reference: 9, total: 2, number: 1 }],
-    ['none', udh(5, 4, 0, 0, 0, 0), undefined],
-    ['of a wrong length', udh(0, 2, 77, 3), undefined],
+    ['a reference of two octets', udh(8, 4, 1, 2, 3, 1), { reference: 258, total: 3, number: 1 }],
+    ['after another element', udh(5, 4, 0, 0, 0, 0, 0, 3, 9, 2, 1), { reference: 9, total: 2, number: 1 }],
+    ['no element for a part', udh(5, 4, 0, 0, 0, 0), undefined],
+    ['an element of the wrong length', udh(0, 2, 77, 3), undefined],
   ])('reads the part from the user data header: %s', (_, header, part) => {
     const message = delivery(Buffer.concat([header, Buffer.from('text')]).toString('latin1'), {
       esmClass: 0x40,

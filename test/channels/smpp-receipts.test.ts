@@ -278,13 +278,13 @@ describe('the id of a receipt', () => {
   })
 
   it.each([
-    ['as it is', '7F3A21', '7F3A21', '7F3A21'],
-    ['as it is, when it is no number', 'a-b-c', 'a-b-c', 'a-b-c'],
-    ['from decimal to the hexadecimal of the submit', '0000002AF0', '10992', '0000002AF0'],
-    ['from hexadecimal to the decimal of the submit', '10992', '2af0', '10992'],
-    ['with other zeros and case', '00002AF0', '2af0', '00002AF0'],
-    ['as it is, when nothing is known', '99', '1234567', '1234567'],
-  ])('is matched %s', (_name, submitted, given, expected) => {
+    ['unchanged', '7F3A21', '7F3A21', '7F3A21'],
+    ['unchanged when it is not a number', 'a-b-c', 'a-b-c', 'a-b-c'],
+    ['from decimal to the hexadecimal id of the submit', '0000002AF0', '10992', '0000002AF0'],
+    ['from hexadecimal to the decimal id of the submit', '10992', '2af0', '10992'],
+    ['to an id with other leading zeros and letter case', '00002AF0', '2af0', '00002AF0'],
+    ['unchanged when no submitted id matches it', '99', '1234567', '1234567'],
+  ])('is resolved %s', (_name, submitted, given, expected) => {
     expect(auto(submitted).resolve(read(given))).toBe(expected)
   })
 

@@ -85,10 +85,10 @@ describe('a mail as MailDev received it', () => {
   })
 
   test.each<[string, Partial<Outgoing>]>([
-    ['a code', { messageType: 'otp', subject: 'Your code', text: 'Your code is 123456.' }],
+    ['a one-time code', { messageType: 'otp', subject: 'Your code', text: 'Your code is 123456.' }],
     ['HTML', { subject: 'Grüße', text: '<p>a</p>', html: true }],
     [
-      'nothing but a file',
+      'a file without a text',
       {
         text: '',
         files: [

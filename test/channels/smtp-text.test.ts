@@ -8,8 +8,8 @@ import { outgoing } from './conformance.ts'
 
 describe('the plain-text alternative of HTML', () => {
   test.each([
-    ['words', 'Hello <b>you</b>', 'Hello you'],
-    ['blocks', '<h1>Hi</h1><p>One<br>two</p><p>Three</p>', 'Hi\n\nOne\ntwo\n\nThree'],
+    ['text with an inline element', 'Hello <b>you</b>', 'Hello you'],
+    ['block elements', '<h1>Hi</h1><p>One<br>two</p><p>Three</p>', 'Hi\n\nOne\ntwo\n\nThree'],
     ['a list', '<ul><li>a</li><li>b</li></ul>', '- a\n\n- b'],
     ['a table', '<table><tr><td>1</td><td>2</td></tr></table>', '1 2'],
     [
@@ -17,31 +17,35 @@ describe('the plain-text alternative of HTML', () => {
       '<a class=x href="https://a.example/?b=1&amp;c=2">Open</a> it',
       'Open (https://a.example/?b=1&c=2) it',
     ],
-    ['a link that says itself', '<a href="https://a.example/">https://a.example/</a>', 'https://a.example/'],
-    ['a mail link', "<a href='mailto:a@b.example'>a@b.example</a>", 'a@b.example'],
-    ['a script link', '<a href="javascript:alert(1)">x</a>', 'x'],
+    [
+      'a link whose text is its URL',
+      '<a href="https://a.example/">https://a.example/</a>',
+      'https://a.example/',
+    ],
+    ['a mailto link', "<a href='mailto:a@b.example'>a@b.example</a>", 'a@b.example'],
+    ['a javascript link', '<a href="javascript:alert(1)">x</a>', 'x'],
     ['entities', '&lt;&amp;&#39;&#x20ac;&nbsp;&unknown; &#0;', "<&'€ &unknown; &#0;"],
-    ['style and script', '<style>a > b {}</style>x<script>if (a<b && "</p>") {}</script>y', 'xy'],
+    ['style and script elements', '<style>a > b {}</style>x<script>if (a<b && "</p>") {}</script>y', 'xy'],
     ['a comment', 'a<!-- <b>hidden</b> -->b', 'ab'],
     ['a doctype and a head', '<!doctype html><head><title>T</title></head><body>x</body>', 'x'],
+    ['an unclosed head', '<html><head><meta charset=utf-8><title>T</title><body><p>x</p></body>', 'x'],
     [
-      'a head that nobody closes',
-      '<html><head><meta charset=utf-8><title>T</title><body><p>x</p></body>',
-      'x',
+      'a header element after an unclosed head',
+      '<head><title>T</title><header>Top</header><p>x</p>',
+      'Top\n\nx',
     ],
-    ['a header behind such a head', '<head><title>T</title><header>Top</header><p>x</p>', 'Top\n\nx'],
     [
-      'an element whose name begins as a hidden one’s',
+      'an element whose name starts with that of a hidden element',
       '<title-bar>a</title-bar><style>b</style-x></style>c',
       'ac',
     ],
-    ['comments without words', 'a<!-->b<!--->c<!----->d', 'abcd'],
-    ['a quote that quotes nothing', "<p title=it's>a</p><p 'b>c</p>d", 'a\n\nc\n\nd'],
-    ['a quoted attribute behind a space', '<img alt = "a > b">x', 'x'],
+    ['empty comments', 'a<!-->b<!--->c<!----->d', 'abcd'],
+    ['an unmatched quote in a tag', "<p title=it's>a</p><p 'b>c</p>d", 'a\n\nc\n\nd'],
+    ['a quoted attribute with spaces around the equals sign', '<img alt = "a > b">x', 'x'],
     ['a lone bracket', '1 < 2 and 3 > 2', '1 < 2 and 3 > 2'],
     ['a bracket in an attribute', '<img alt="a > b">x', 'x'],
-    ['what never closes', 'a<p class="b', 'a'],
-    ['spaces', '  a \n\t b  ', 'a b'],
+    ['an unclosed tag', 'a<p class="b', 'a'],
+    ['white space', '  a \n\t b  ', 'a b'],
   ])('converts %s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
 
   test('no malformed HTML makes the conversion throw', () => {

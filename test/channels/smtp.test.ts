@@ -51,42 +51,46 @@ function file(open: OutgoingFile['open'], more: Partial<OutgoingFile> = {}): Out
 
 describe('the replies of the server at every step', () => {
   test.each<[string, SmtpScript, Partial<Outcome>]>([
-    ['greeting: busy', { connect: { reply: '421 4.3.2 busy' } }, { kind: 'retry' }],
-    ['greeting: go away', { connect: { reply: '554 5.7.1 go away' } }, { kind: 'retry' }],
-    ['login: wrong', { auth: { reply: '535 5.7.8 wrong' } }, { kind: 'retry', providerCode: '535 5.7.8' }],
-    ['login: not now', { auth: { reply: '454 4.7.0 later' } }, { kind: 'retry' }],
+    ['greeting: 421 busy', { connect: { reply: '421 4.3.2 busy' } }, { kind: 'retry' }],
+    ['greeting: 554 refused', { connect: { reply: '554 5.7.1 go away' } }, { kind: 'retry' }],
+    [
+      'login: wrong password',
+      { auth: { reply: '535 5.7.8 wrong' } },
+      { kind: 'retry', providerCode: '535 5.7.8' },
+    ],
+    ['login: temporary failure', { auth: { reply: '454 4.7.0 later' } }, { kind: 'retry' }],
     [
       'login: too many connections',
       { auth: { reply: '432 4.3.2 Concurrent connections limit exceeded.' } },
       { kind: 'throttled', afterMs: 1_000, providerCode: '432 4.3.2' },
     ],
     [
-      'sender: too fast',
+      'sender: sending rate exceeded',
       { mail: { reply: '454 Throttling failure: Maximum sending rate exceeded.' } },
       { kind: 'throttled', afterMs: 1_000, providerCode: '454' },
     ],
     [
-      'mail: too fast',
+      'mail: sending rate exceeded',
       { end: { reply: '454 Throttling failure: Maximum sending rate exceeded.' } },
       { kind: 'throttled', afterMs: 1_000, providerCode: '454' },
     ],
     [
-      'mail: too many a day',
+      'mail: daily message quota exceeded',
       { end: { reply: '454 Throttling failure: Daily message quota exceeded.' } },
       { kind: 'throttled', afterMs: 600_000, providerCode: '454' },
     ],
     [
-      'mail: too many at once',
+      'mail: concurrency limit of the sender exceeded',
       { end: { reply: '432 4.3.2 STOREDRV.ClientSubmit; sender thread limit exceeded.' } },
       { kind: 'throttled', afterMs: 1_000, providerCode: '432 4.3.2' },
     ],
     [
-      'mail: more than its sender may on a day',
+      'mail: daily limit of the sender exceeded',
       { end: { reply: '550 5.4.5 Daily user sending limit exceeded. - gsmtp' } },
       { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.4.5' },
     ],
     [
-      'mail: the same, in its other words and lines',
+      'mail: daily limit of the customer exceeded, in a reply of several lines',
       {
         data: {
           raw: '550-5.7.1 Daily SMTP relay limit exceeded for customer. For more\r\n550 5.7.1  visit x.example\r\n',
@@ -95,35 +99,39 @@ describe('the replies of the server at every step', () => {
       { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.7.1' },
     ],
     [
-      'mail: more recipients than its sender may have on a day',
+      'mail: submission quota of the sender exceeded',
       { end: { reply: '554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; no' } },
       { kind: 'throttled', afterMs: 600_000, providerCode: '554 5.2.0' },
     ],
     [
-      'recipient: more than they may have on a day',
+      'recipient: daily limit of the recipient exceeded',
       { rcpt: { reply: '550 5.2.1 Daily receiving limit exceeded' } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.2.1' },
     ],
     [
-      'mail: not now, by a code of the login',
+      'mail: temporary failure with 454, a status code of logins',
       { end: { reply: '454 4.3.0 later' } },
       { kind: 'retry', detail: 'The server answered: 454 4.3.0 later' },
     ],
     [
-      'sender: refused',
+      'sender: rejected',
       { mail: { reply: '550 5.1.8 no' } },
       { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },
     ],
-    ['sender: not now', { mail: { reply: '451 4.3.0 later' } }, { kind: 'retry', providerCode: '451 4.3.0' }],
-    ['sender: login wanted', { mail: { reply: '530 5.7.0 log in' } }, { kind: 'retry' }],
     [
-      'sender: too large',
+      'sender: temporary failure',
+      { mail: { reply: '451 4.3.0 later' } },
+      { kind: 'retry', providerCode: '451 4.3.0' },
+    ],
+    ['sender: login required', { mail: { reply: '530 5.7.0 log in' } }, { kind: 'retry' }],
+    [
+      'sender: size limit exceeded',
       { mail: { reply: '552 5.3.4 big' } },
       { kind: 'rejected', code: 'MESSAGE_REJECTED' },
     ],
-    ['sender: hangs up', { mail: 'reset' }, { kind: 'retry' }],
+    ['sender: connection reset', { mail: 'reset' }, { kind: 'retry' }],
     [
-      'sender: refused, and hangs up',
+      'sender: rejected, then disconnected',
       { mail: { raw: '550 5.1.8 no\r\n', cut: true } },
       { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },
     ],
@@ -133,7 +141,7 @@ describe('the replies of the server at every step', () => {
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.1.1' },
     ],
     [
-      'recipient: no enhanced code',
+      'recipient: rejected without an enhanced status code',
       { rcpt: { reply: '553 who' } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '553' },
     ],
@@ -142,46 +150,50 @@ describe('the replies of the server at every step', () => {
       { rcpt: { reply: '451 4.7.1 greylisted' } },
       { kind: 'retry', afterMs: 60_000 },
     ],
-    ['recipient: full', { rcpt: { reply: '452 4.2.2 full' } }, { kind: 'retry', afterMs: 60_000 }],
-    ['recipient: hangs up', { rcpt: 'reset' }, { kind: 'retry' }],
+    ['recipient: mailbox full', { rcpt: { reply: '452 4.2.2 full' } }, { kind: 'retry', afterMs: 60_000 }],
+    ['recipient: connection reset', { rcpt: 'reset' }, { kind: 'retry' }],
     [
-      'recipient: refused, and hangs up',
+      'recipient: rejected, then disconnected',
       { rcpt: { raw: '521 5.3.2 go away\r\n', cut: true } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '521 5.3.2' },
     ],
     [
-      'recipient: refused, and closing',
+      'recipient: rejected, then the closing reply 421',
       { rcpt: { raw: '550 5.1.1 who\r\n421 4.7.0 too many errors\r\n', cut: true } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.1.1' },
     ],
     [
-      'recipient: greylisted, and hangs up',
+      'recipient: greylisted, then disconnected',
       { rcpt: { raw: '450 4.7.1 later\r\n', cut: true } },
       { kind: 'retry', afterMs: 60_000, providerCode: '450 4.7.1' },
     ],
     [
-      'recipient: closing',
+      'recipient: closing reply 421',
       { rcpt: { raw: '421 4.3.2 bye\r\n', cut: true } },
       { kind: 'retry', providerCode: '421 4.3.2' },
     ],
-    ['recipient: nonsense', { rcpt: { raw: '???\r\n', cut: true } }, { kind: 'retry' }],
+    ['recipient: invalid reply', { rcpt: { raw: '???\r\n', cut: true } }, { kind: 'retry' }],
     [
-      'mail: refused',
+      'mail: rejected',
       { end: { reply: '554 5.7.1 spam' } },
       { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '554 5.7.1' },
     ],
-    ['mail: not now', { end: { reply: '451 4.3.0 later' } }, { kind: 'retry' }],
-    ['mail: closing', { end: { reply: '421 4.3.2 bye' } }, { kind: 'retry' }],
-    ['mail: hangs up', { end: { raw: '', cut: true } }, { kind: 'unknown' }],
-    ['mail: resets', { end: 'reset' }, { kind: 'unknown' }],
-    ['mail: half a yes', { end: { raw: '250 2.0.0 O', cut: true } }, { kind: 'unknown' }],
-    ['mail: half a no', { end: { raw: '554 5.7.1 n', cut: true } }, { kind: 'unknown' }],
-    ['mail: a reply that goes on', { end: { raw: '250-yes\r\n', cut: true } }, { kind: 'unknown' }],
-    ['mail: no reply at all', { end: { raw: 'hello\r\n' } }, { kind: 'unknown' }],
-    ['mail: a reply out of place', { end: { raw: '354 go on\r\n' } }, { kind: 'unknown' }],
-    ['mail: a digit is no yes', { end: { raw: '2 be\r\n' } }, { kind: 'unknown' }],
-    ['taken', {}, { kind: 'accepted' }],
-  ])('%s', async (_name, script, expected) => {
+    ['mail: temporary failure', { end: { reply: '451 4.3.0 later' } }, { kind: 'retry' }],
+    ['mail: closing reply 421', { end: { reply: '421 4.3.2 bye' } }, { kind: 'retry' }],
+    ['mail: disconnected without a reply', { end: { raw: '', cut: true } }, { kind: 'unknown' }],
+    ['mail: connection reset', { end: 'reset' }, { kind: 'unknown' }],
+    ['mail: truncated positive reply', { end: { raw: '250 2.0.0 O', cut: true } }, { kind: 'unknown' }],
+    ['mail: truncated negative reply', { end: { raw: '554 5.7.1 n', cut: true } }, { kind: 'unknown' }],
+    [
+      'mail: unfinished reply of several lines',
+      { end: { raw: '250-yes\r\n', cut: true } },
+      { kind: 'unknown' },
+    ],
+    ['mail: text without a status code', { end: { raw: 'hello\r\n' } }, { kind: 'unknown' }],
+    ['mail: unexpected reply 354', { end: { raw: '354 go on\r\n' } }, { kind: 'unknown' }],
+    ['mail: a single digit in place of a status code', { end: { raw: '2 be\r\n' } }, { kind: 'unknown' }],
+    ['mail: accepted', {}, { kind: 'accepted' }],
+  ])('determine the outcome (%s)', async (_name, script, expected) => {
     const { link } = await start(script, { user: 'u', password: 'the-password-here' })
     const outcome = await send(link)
     expect(outcome).toMatchObject(expected)
@@ -218,10 +230,10 @@ describe('the replies of the server at every step', () => {
 describe('the caller’s signal', () => {
   test.each<[string, SmtpScript, 'retry' | 'unknown']>([
     ['before the greeting', { connect: 'silent' }, 'retry'],
-    ['at the login', { auth: 'silent' }, 'retry'],
-    ['at the sender', { mail: 'silent' }, 'retry'],
-    ['at the recipient', { rcpt: 'silent' }, 'retry'],
-    ['behind the mail', { end: 'silent' }, 'unknown'],
+    ['during the login', { auth: 'silent' }, 'retry'],
+    ['before the reply to the sender', { mail: 'silent' }, 'retry'],
+    ['before the reply to the recipient', { rcpt: 'silent' }, 'retry'],
+    ['before the reply to the mail', { end: 'silent' }, 'unknown'],
   ])('aborts a send %s', async (_name, script, kind) => {
     const reached = Promise.withResolvers<void>()
     const [point] = Object.keys(script) as (keyof SmtpScript)[]
@@ -464,8 +476,8 @@ describe('the mail', () => {
 
   test.each<[string, SmtpScript]>([
     ['is busy', { connect: { reply: '421 4.3.2 busy' } }],
-    ['hangs up', { connect: 'reset' }],
-    ['wants nobody', { connect: { reply: '554 5.7.1 go away' } }],
+    ['resets the connection', { connect: 'reset' }],
+    ['refuses the connection with 554', { connect: { reply: '554 5.7.1 go away' } }],
   ])(
     'to a non-ASCII address ends in retry when the server %s during the check for SMTPUTF8',
     async (_, script) => {
@@ -520,10 +532,10 @@ describe('the mail', () => {
   })
 
   test.each([
-    ['as if it were encoded', '=?utf-8?Q?free?= of charge'],
-    ['the beginning of that', 'What =? 😀'],
-    ['a word without an end', `Key ${'x'.repeat(4_000)}`],
-    ['letters of several bytes', `=?${'مرحبا😀'.repeat(40)}`],
+    ['text that looks like an encoded word', '=?utf-8?Q?free?= of charge'],
+    ['text with the start of an encoded word', 'What =? 😀'],
+    ['a very long word', `Key ${'x'.repeat(4_000)}`],
+    ['characters of several bytes', `=?${'مرحبا😀'.repeat(40)}`],
   ])('has a subject that decodes to the original: %s', async (_, subject) => {
     const { link, peer } = await start()
     expect(await send(link, { subject })).toMatchObject({ kind: 'accepted' })
@@ -591,18 +603,22 @@ describe('unavailable files, for which no connection is opened', () => {
 
   test.each<[string, OutgoingFile, Partial<Outcome>]>([
     [
-      'never',
+      'permanently unavailable',
       file(() => Promise.reject(new FileUnavailable('gone', false))),
       { kind: 'rejected', code: 'MESSAGE_REJECTED' },
     ],
-    ['not now', file(() => Promise.reject(new FileUnavailable('later', true))), { kind: 'retry' }],
     [
-      'broken for good',
+      'temporarily unavailable',
+      file(() => Promise.reject(new FileUnavailable('later', true))),
+      { kind: 'retry' },
+    ],
+    [
+      'permanent failure while reading',
       broken(new FileUnavailable('too large', false)),
       { kind: 'rejected', code: 'MESSAGE_REJECTED' },
     ],
-    ['broken for now', broken(new FileUnavailable('cut', true)), { kind: 'retry' }],
-    ['broken somehow', broken(new Error('secret path /x')), { kind: 'retry' }],
+    ['temporary failure while reading', broken(new FileUnavailable('cut', true)), { kind: 'retry' }],
+    ['other error while reading', broken(new Error('secret path /x')), { kind: 'retry' }],
   ])('decide the outcome: %s', async (_name, bad, expected) => {
     const { link, peer } = await start()
     const stream = Readable.from(['ok'])

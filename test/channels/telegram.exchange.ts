@@ -51,7 +51,7 @@ const unclear = (name: string, answer: Line['answer'], providerCode?: string): L
 /** Responses that crabline does not return, worded as in the documentation and in the source of the Bot API server. */
 const LINES: readonly Line[] = [
   {
-    name: 'a text, below a path of the operator’s own',
+    name: 'a text, with a path in the configured API root',
     config: { apiRoot: 'BASE/proxy/' },
     message: { text: '1+1=2' },
     request: {
@@ -65,7 +65,7 @@ const LINES: readonly Line[] = [
     link: 'up',
   },
   {
-    name: 'the chat that it went to is the one that the answer names',
+    name: 'the provider id contains the chat id of the response',
     answer: taken(8, -100_200),
     outcome: { kind: 'accepted', providerId: `${BOT}/-100200/8` },
   },
@@ -81,57 +81,57 @@ const LINES: readonly Line[] = [
   refusal(401, 'Unauthorized', 'SENDER_REJECTED'),
   refusal(404, 'Not Found', 'SENDER_REJECTED'),
   {
-    name: '429: as long as it says, for this chat',
+    name: '429 with retry_after: throttled for that time, for this chat',
     answer: telegramError(429, TOO_MANY, { retry_after: 5 }),
     outcome: { kind: 'throttled', afterMs: 5_000, scope: 'message', providerCode: '429' },
     link: 'up',
   },
   {
-    name: '429 without a time',
+    name: '429 without retry_after: throttled for one second',
     answer: telegramError(429, 'Too Many Requests'),
     outcome: { kind: 'throttled', afterMs: 1_000 },
   },
-  unclear('a 502 that is HTML', { status: 502, body: '<html>502 Bad Gateway</html>' }, 'HTTP 502'),
-  unclear('a 500 of its own', telegramError(500, 'Internal Server Error'), '500'),
+  unclear('a 502 with an HTML page', { status: 502, body: '<html>502 Bad Gateway</html>' }, 'HTTP 502'),
+  unclear('a 500 from the Bot API', telegramError(500, 'Internal Server Error'), '500'),
   {
-    name: 'a 404 of somebody in between: nobody took it',
+    name: 'a 404 from a proxy: retry',
     answer: { status: 404, body: 'nothing here' },
     outcome: { kind: 'retry', providerCode: 'HTTP 404' },
     // The cause may be a wrong token of this one bot, so the link stays up for the others.
     link: 'up',
   },
   {
-    name: 'a file that is too long for a server in front, in words of its own',
+    name: 'a 413 with an HTML page from a proxy: rejected',
     answer: { status: 413, body: '<html><head><title>413 Request Entity Too Large</title></head></html>' },
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'HTTP 413' },
     link: 'up',
   },
   {
-    name: 'too many requests for a proxy',
+    name: 'a 429 from a proxy: throttled for the time in Retry-After',
     answer: { status: 429, headers: { 'Retry-After': '7' }, body: '<html>429 Too Many Requests</html>' },
     outcome: { kind: 'throttled', afterMs: 7_000, providerCode: 'HTTP 429' },
     link: 'up',
   },
   {
-    name: 'a proxy that had ended the connection',
+    name: 'a 408 from a proxy: retry',
     answer: { status: 408, body: '' },
     outcome: { kind: 'retry', providerCode: 'HTTP 408' },
     link: 'up',
   },
   {
-    name: 'a refusal without a code',
+    name: 'an error response without an error code',
     answer: json(400, { ok: false }),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'HTTP 400' },
   },
-  unclear('a success that is empty', { status: 200, body: '' }, 'HTTP 200'),
-  unclear('a success that is an array', json(200, [])),
-  unclear('a success that says nothing', json(200, { ok: true })),
+  unclear('a successful response without a body', { status: 200, body: '' }, 'HTTP 200'),
+  unclear('a successful response that is an array', json(200, [])),
+  unclear('a successful response without a result', json(200, { ok: true })),
   unclear(
-    'a success that names no message',
+    'a successful response without a message id',
     json(200, { ok: true, result: { chat: { id: 1 } } }),
     'HTTP 200',
   ),
-  unclear('a success that is no message', json(200, { ok: true, result: true })),
+  unclear('a successful response whose result is not a message', json(200, { ok: true, result: true })),
 ]
 
 export const TO_A_CHAT = { channel: 'botapp_bot', to: '100001', from: BOT } as const

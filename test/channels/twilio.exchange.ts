@@ -51,7 +51,7 @@ const rejection = (code: number, as: 'RECIPIENT_REJECTED' | 'SENDER_REJECTED' | 
 
 export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
   {
-    name: 'a message with a sender of its own',
+    name: 'a message with its own sender',
     message: { text: 'Grüße & 1+1=2', from: 'Acme' },
     request: {
       method: 'POST',
@@ -73,28 +73,28 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
     link: 'up',
   },
   {
-    name: 'a number as the sender gets its plus, and a short code none',
+    name: 'a number as the sender, which gets a plus sign',
     message: { from: '12025550123' },
     request: { form: { From: '+12025550123' } },
     answer: created('SM1'),
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a short code',
+    name: 'a short code as the sender, which stays unchanged',
     message: { from: '12345' },
     request: { form: { From: '12345' } },
     answer: created('SM1'),
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'no sender: the connection’s',
+    name: 'no sender: that of the connection is used',
     message: { from: null },
     request: { form: { From: '+12025550100' } },
     answer: created('SM1'),
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'no sender: the Messaging Service chooses, and counts no parts yet',
+    name: 'no sender: the Messaging Service is used, and the parts are not counted yet',
     config: { messagingServiceSid: SERVICE },
     message: { from: null },
     request: { form: { MessagingServiceSid: SERVICE } },
@@ -102,7 +102,7 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
     outcome: { kind: 'accepted', providerId: 'SM1' },
   },
   {
-    name: 'an API key instead of the token',
+    name: 'an API key instead of the auth token',
     config: { apiKeySid: API_KEY, apiKeySecret: 'key-secret' },
     request: {
       headers: { authorization: `Basic ${Buffer.from(`${API_KEY}:key-secret`).toString('base64')}` },
@@ -118,7 +118,7 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
   rejection(21606, 'SENDER_REJECTED'),
   rejection(21617, 'MESSAGE_REJECTED'),
   {
-    name: 'a code that is not known goes by its status, with Twilio’s words',
+    name: 'an unknown error code: the outcome of the HTTP status, with the error text of Twilio',
     answer: error(400, 29999, 'Never heard of'),
     outcome: {
       kind: 'rejected',
@@ -128,68 +128,68 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
     },
   },
   {
-    name: 'of a one-time password not even its words are kept',
+    name: 'an unknown error code for a one-time code: the error text is not kept',
     message: { messageType: 'otp' },
     answer: error(400, 29999, 'Your code is 123456'),
     outcome: { kind: 'rejected', detail: 'The provider refuses the request with HTTP 400.' },
   },
   {
-    name: 'too many at once: rests as long as Twilio says',
+    name: 'too many requests: throttled for the time in Retry-After',
     answer: error(429, 20429, 'Too Many Requests', { 'Retry-After': '7' }),
     outcome: { kind: 'throttled', afterMs: 7_000, providerCode: '20429' },
     link: 'up',
   },
   {
-    name: 'a full queue of the sender: later',
+    name: 'a full queue of the sender: retry after a minute',
     answer: error(400, 21611),
     outcome: { kind: 'retry', afterMs: 60_000, providerCode: '21611' },
     link: 'up',
   },
   {
-    name: 'wrong credentials: ours to mend',
+    name: 'wrong credentials: retry, and the link is down',
     answer: error(401, 20003, 'Authenticate'),
     outcome: { kind: 'retry', providerCode: '20003' },
     link: 'down',
   },
   {
-    name: 'an account that is not active, with 403 and no body',
+    name: 'an inactive account, with HTTP 403 and no body: retry, and the link is down',
     answer: { status: 403 },
     outcome: { kind: 'retry', providerCode: 'HTTP 403' },
     link: 'down',
   },
   {
-    name: '500 may have sent it',
+    name: 'HTTP 500: unknown',
     answer: error(500, 20500),
     outcome: { kind: 'unknown', providerCode: '20500' },
   },
   {
-    name: '503 may have sent it: nothing says that it did not',
+    name: 'HTTP 503: unknown',
     answer: error(503, 20503),
     outcome: { kind: 'unknown', providerCode: '20503' },
   },
   {
-    name: 'a code that would refuse does not make a 502 any surer',
+    name: 'HTTP 502 with the error code of a rejection: unknown',
     answer: error(502, 21211),
     outcome: { kind: 'unknown', providerCode: '21211' },
   },
   {
-    name: 'a success without an id',
+    name: 'a successful response without an id',
     answer: { status: 201, body: '{"status":"queued"}' },
     outcome: { kind: 'unknown', providerCode: 'HTTP 201' },
   },
   {
-    name: 'a success that is a page',
+    name: 'a successful response with an HTML page',
     answer: { status: 200, body: '<html>Welcome to the hotel network</html>' },
     outcome: { kind: 'unknown' },
   },
   {
-    name: 'a redirect is not followed',
+    name: 'a redirect with HTTP 307, which is not followed: retry',
     answer: { status: 307, headers: { Location: 'http://127.0.0.1:1/' } },
     outcome: { kind: 'retry', providerCode: 'HTTP 307' },
     link: 'down',
   },
   {
-    name: 'a redirect that may stand behind a message that was taken',
+    name: 'a redirect with HTTP 303: unknown, as the message may have been accepted',
     answer: { status: 303, headers: { Location: 'http://127.0.0.1:1/' } },
     outcome: { kind: 'unknown', providerCode: 'HTTP 303' },
   },

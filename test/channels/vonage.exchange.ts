@@ -73,7 +73,7 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'an account that signs: no token in the address',
+    name: 'an account with signed receipts: no token in the callback URL',
     config: { signatureSecret: SIGNATURE_SECRET, signatureMethod: 'sha256' },
     request: {
       form: { callback: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001' },
@@ -82,7 +82,7 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'many parts go by all their ids',
+    name: 'several parts: the provider id joins their ids',
     answer: answer({ status: '0', id: '0A1' }, { status: '0', id: '0A2' }),
     outcome: {
       kind: 'accepted',
@@ -92,7 +92,7 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     },
   },
   {
-    name: 'a part that was not taken behind one that was',
+    name: 'a rejected part after an accepted one: unknown',
     answer: answer({ status: '0', id: '0A1' }, { status: '1', text: 'Throttled' }),
     outcome: { kind: 'unknown', providerCode: '1', pieces: { whole: '0A1,…', ids: ['0A1'], total: 2 } },
   },
@@ -110,18 +110,18 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     detail: 'Vonage refuses the message with status 777: Some words',
   }),
   {
-    name: 'words that quote our secret are not kept',
+    name: 'an error text that contains the API secret is not kept',
     answer: answer({ status: '777', text: `bad api_secret ${API_SECRET}` }),
     outcome: { kind: 'rejected', detail: 'Vonage refuses the message with status 777.' },
   },
-  { name: 'a success without parts', answer: answer(), outcome: { kind: 'unknown' } },
+  { name: 'a successful response without parts', answer: answer(), outcome: { kind: 'unknown' } },
   {
-    name: 'a success without an id',
+    name: 'a successful response without an id',
     answer: answer({ status: '0' }),
     outcome: { kind: 'unknown', providerCode: 'HTTP 200' },
   },
   {
-    name: 'HTTP 401, as the gateway in front answers',
+    name: 'HTTP 401 from the gateway in front of the API',
     answer: { status: 401, body: '{"type":"unauthorized"}' },
     outcome: { kind: 'retry' },
     link: 'down',

@@ -102,7 +102,7 @@ const rejection = (code: number, as: string): Line => ({
 })
 
 const ours = (code: number, status = 400): Line => ({
-  name: `${code}: ours to mend`,
+  name: `${code}: retry, and the link is down`,
   answer: graphError(status, code),
   outcome: { kind: 'retry', providerCode: String(code) },
   link: 'down',
@@ -110,14 +110,14 @@ const ours = (code: number, status = 400): Line => ({
 
 /** Pauses the lane for longer than the one second of code 130429, unless WhatsApp states a time. */
 const resting = (code: number): Line => ({
-  name: `${code}: the lane rests for a minute`,
+  name: `${code}: the lane is throttled for a minute`,
   answer: graphError(400, code),
   outcome: { kind: 'throttled', afterMs: 60_000, providerCode: String(code) },
   link: 'up',
 })
 
 const later = (code: number, status: number): Line => ({
-  name: `${code}: later`,
+  name: `${code}: retry`,
   answer: graphError(status, code),
   outcome: { kind: 'retry', providerCode: String(code) },
   link: 'up',
@@ -133,14 +133,14 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     link: 'up',
   },
   {
-    name: 'a base URL that names its version',
+    name: 'a base URL that contains the API version',
     config: { baseUrl: 'BASE/proxy/v24.0' },
     request: { path: `/proxy/v24.0/${PHONE_NUMBER_ID}/messages` },
     answer: taken('wamid.A'),
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a picture by its address, with a caption',
+    name: 'a picture by its URL, with a caption',
     message: { text: 'Our ship', files: [file({ publicUrl: 'https://cdn.example.org/ship.png' })] },
     request: sent({
       type: 'image',
@@ -150,7 +150,7 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a document has its name',
+    name: 'a document with its file name',
     message: {
       text: '',
       files: [file({ type: 'document', fileName: 'a b.pdf', publicUrl: 'https://cdn.example.org/1' })],
@@ -160,14 +160,14 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a sound',
+    name: 'an audio file',
     message: { text: '', files: [file({ type: 'audio', publicUrl: 'https://cdn.example.org/1' })] },
     request: sent({ type: 'audio', audio: { link: 'https://cdn.example.org/1' } }),
     answer: taken('wamid.A'),
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'words with a sound, which would be lost: nothing is asked',
+    name: 'an audio file with a text, which would be lost: rejected without a request',
     message: { text: 'Listen', files: [file({ type: 'audio', publicUrl: 'https://cdn.example.org/1' })] },
     answer: taken('wamid.A'),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
@@ -271,7 +271,7 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a one-time code stands in the body and in the button',
+    name: 'a template with a one-time code in its body and in its button',
     message: { messageType: 'otp', template: template({ name: 'login_code', body: ['483920'] }) },
     request: sent({
       type: 'template',
@@ -288,19 +288,19 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a file that is gone for good: nothing is asked',
+    name: 'a permanently unavailable file: rejected without a request',
     message: { files: [brokenFile(false)] },
     answer: taken('wamid.A'),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: 'the attachment is no longer stored' },
   },
   {
-    name: 'nothing to say',
+    name: 'a message with neither text nor file: rejected without a request',
     message: { text: '' },
     answer: taken('wamid.A'),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
   },
   {
-    name: 'two files',
+    name: 'two files: rejected without a request',
     message: { files: [file(), file()] },
     answer: taken('wamid.A'),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
@@ -310,7 +310,7 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   rejection(131030, 'RECIPIENT_REJECTED'),
   rejection(131049, 'RECIPIENT_REJECTED'),
   {
-    name: '131050: the recipient wants no more of this, of nobody',
+    name: '131050: RECIPIENT_REJECTED, and the recipient has opted out',
     answer: graphError(400, 131050),
     outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', optedOut: true },
   },
@@ -321,7 +321,7 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   rejection(132016, 'MESSAGE_REJECTED'),
   rejection(100, 'MESSAGE_REJECTED'),
   {
-    name: '100 with subcode 33: our number, and not the message',
+    name: '100 with subcode 33, a fault of the sending number: retry, and the link is down',
     answer: graphError(400, 100, { error_subcode: 33 }),
     outcome: { kind: 'retry', providerCode: '33' },
     link: 'down',
@@ -338,13 +338,13 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   later(131016, 503),
   later(133004, 503),
   {
-    name: '1 does not say whose fault it was, so it may have been sent',
+    name: '1: unknown, as the message may have been sent',
     answer: graphError(400, 1),
     outcome: { kind: 'unknown', providerCode: '1' },
     link: 'up',
   },
   {
-    name: '130429: the lane rests',
+    name: '130429: the lane is throttled for a second',
     answer: graphError(400, 130429),
     outcome: { kind: 'throttled', afterMs: 1_000, providerCode: '130429' },
     link: 'up',
@@ -356,18 +356,18 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   resting(80007),
   resting(80008),
   {
-    name: '429 with its own time',
+    name: 'HTTP 429: throttled for the time in Retry-After',
     answer: { ...graphError(429, 4), headers: { 'Retry-After': '7' } },
     outcome: { kind: 'throttled', afterMs: 7_000, providerCode: '4' },
   },
   {
-    name: '131056: this recipient alone waits',
+    name: '131056: only this recipient is throttled',
     answer: graphError(400, 131056),
     outcome: { kind: 'throttled', scope: 'message', afterMs: 1_000, providerCode: '131056' },
     link: 'up',
   },
   {
-    name: 'a code that is not known goes by its status, with WhatsApp’s words',
+    name: 'an unknown error code: the outcome of the HTTP status, with the error text of WhatsApp',
     answer: graphError(400, 199_999),
     outcome: {
       kind: 'rejected',
@@ -377,33 +377,33 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     },
   },
   {
-    name: 'of a one-time code not even WhatsApp’s words are kept',
+    name: 'an unknown error code for a one-time code: the error text is not kept',
     message: { messageType: 'otp' },
     answer: graphError(400, 199_999, { error_data: { details: 'Bad code 123456' } }),
     outcome: { kind: 'rejected', detail: 'The provider refuses the request with HTTP 400.' },
   },
   {
-    name: 'nor are words that quote the access token',
+    name: 'an error text that contains the access token is not kept',
     answer: graphError(400, 199_999, { error_data: { details: `Malformed token ${ACCESS_TOKEN}` } }),
     outcome: { kind: 'rejected', detail: 'The provider refuses the request with HTTP 400.' },
   },
   {
-    name: '500 without a code may have sent it',
+    name: 'HTTP 500 without an error code: unknown',
     answer: { status: 500, body: '' },
     outcome: { kind: 'unknown', providerCode: 'HTTP 500' },
   },
   {
-    name: '500 with a code that is not known may have sent it',
+    name: 'HTTP 500 with an unknown error code: unknown',
     answer: graphError(500, 199_999),
     outcome: { kind: 'unknown', providerCode: '199999' },
   },
   {
-    name: 'a success without an id',
+    name: 'a successful response without an id',
     answer: { status: 200, body: '{"messaging_product":"whatsapp"}' },
     outcome: { kind: 'unknown', providerCode: 'HTTP 200' },
   },
   {
-    name: 'a success that is a page',
+    name: 'a successful response with an HTML page',
     answer: { status: 200, body: '<html>Welcome to the hotel network</html>' },
     outcome: { kind: 'unknown' },
   },

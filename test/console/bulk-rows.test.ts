@@ -113,9 +113,9 @@ describe('a CSV file', () => {
   const MARK = '\ufeff'
 
   it.each([
-    ['with a mark, semicolons and quotes', `${MARK}To;Text\r\n+1;"Grüße; ""Ada"",\r\nhere"\r\n`],
+    ['with a byte order mark, semicolons and quotes', `${MARK}To;Text\r\n+1;"Grüße; ""Ada"",\r\nhere"\r\n`],
     [
-      'as old Excel writes Unicode',
+      'in UTF-16 with tabs, as old versions of Excel write it',
       Buffer.from(`${MARK}To\tText\r\n+1\t"Grüße; ""Ada"",\r\nhere"`, 'utf16le'),
     ],
   ])('%s is read', async (_, bytes) => {

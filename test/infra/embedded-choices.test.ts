@@ -41,27 +41,27 @@ describe('the identity that PostgreSQL runs under', () => {
 
   it.each<[string, Probe, unknown]>([
     [
-      'us, where we are not root',
+      'that of Posthorn when it is not root',
       machine(1000, { self: 'works' }),
       { identity: { kind: 'self' }, copyBinaries: false },
     ],
     [
-      'us in a user namespace, where we are root',
+      'that of Posthorn in a user namespace when it is root',
       machine(0, { userns: 'works', 101: 'works' }),
       { identity: { kind: 'userns' }, copyBinaries: false },
     ],
     [
-      'the first user who can, where namespaces are forbidden',
+      'the first user who can run it when user namespaces are forbidden',
       machine(0, { userns: 'forbidden', 101: 'data-unreachable', 65534: 'works' }),
       { identity: { kind: 'user', ...nobody }, copyBinaries: false },
     ],
     [
-      'one who can without help before one who needs a copy',
+      'a user who needs no copy of the binaries before one who does',
       machine(0, { 101: 'binaries-unreachable', 65534: 'works' }),
       { identity: { kind: 'user', ...nobody }, copyBinaries: false },
     ],
     [
-      'one who needs a copy of the programs when nobody else can',
+      'a user who needs a copy of the binaries when no other user can run it',
       machine(0, { 101: 'binaries-unreachable', 65534: 'data-unreachable' }),
       { identity: { kind: 'user', ...postgres }, copyBinaries: true },
     ],
@@ -71,13 +71,17 @@ describe('the identity that PostgreSQL runs under', () => {
 
   it.each<[string, Probe, RegExp]>([
     [
-      'nobody can enter',
+      'no user can enter the data directory',
       machine(0, { 101: 'data-unreachable', 65534: 'data-unreachable' }),
       /set POSTHORN_DATA_DIR/,
     ],
-    ['we may become nobody', machine(0, {}), /user namespaces are forbidden here/],
-    ['the programs do not run here', machine(1000, { self: 'binaries-unreachable' }), /needs glibc/],
-    ['the data cannot be entered', machine(1000, { self: 'data-unreachable' }), /is not accessible/],
+    ['root may not switch to another user', machine(0, {}), /user namespaces are forbidden here/],
+    ['the binaries do not run here', machine(1000, { self: 'binaries-unreachable' }), /needs glibc/],
+    [
+      'the data directory cannot be entered',
+      machine(1000, { self: 'data-unreachable' }),
+      /is not accessible/,
+    ],
   ])('is refused with a one-line message when %s', (_where, probe, message) => {
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(message)
     expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(/^[^\n]+$/)

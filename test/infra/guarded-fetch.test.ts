@@ -131,11 +131,11 @@ describe('check(), for URLs that a user gives', () => {
     ['IPv6 documentation, new', 'https://[3fff::1]/'],
     ['discard', 'https://[100::1]/'],
     ['segment routing', 'https://[5f00::1]/'],
-    ['never assigned', 'https://[4000::1]/'],
+    ['unassigned', 'https://[4000::1]/'],
     ['localhost', 'https://localhost/'],
     ['localhost, any case', 'https://LocalHost/'],
     ['localhost, trailing dot', 'https://localhost./'],
-    ['below localhost', 'https://a.localhost/'],
+    ['subdomain of localhost', 'https://a.localhost/'],
     ['localhost, full-width', 'https://ｌocalhost/'],
   ])('rejects %s: %s', (_name, url) => expect(strict.check(url)).toMatch(/public address|not valid/))
 
@@ -145,9 +145,9 @@ describe('check(), for URLs that a user gives', () => {
     ['file', 'file:///etc/passwd', /https/],
     ['data', 'data:text/plain,hi', /https/],
     ['credentials', 'https://user:secret@example.com/', /user name or password/],
-    ['a user alone', 'https://user@example.com/', /user name or password/],
-    ['no URL', 'example.com/hook', /not valid/],
-    ['nothing', '', /not valid/],
+    ['a user name alone', 'https://user@example.com/', /user name or password/],
+    ['not a URL', 'example.com/hook', /not valid/],
+    ['empty', '', /not valid/],
     ['too long', `https://example.com/${'a'.repeat(2_048)}`, /longer than 2048/],
   ])('rejects a URL with the fault: %s', (_name, url, reason) => expect(strict.check(url)).toMatch(reason))
 
@@ -228,9 +228,9 @@ describe('DNS names', () => {
     ['a private address', ['10.0.0.1']],
     ['loopback', ['127.0.0.1']],
     ['a public and a private one', ['1.1.1.1', '192.168.0.1']],
-    ['a public and a mapped one', ['1.1.1.1', '::ffff:10.0.0.1']],
-    ['a zone', ['fe80::1%eth0']],
-    ['nonsense', ['not an address']],
+    ['a public and a mapped private one', ['1.1.1.1', '::ffff:10.0.0.1']],
+    ['an address with a zone', ['fe80::1%eth0']],
+    ['an invalid address', ['not an address']],
   ])('a name that resolves to %s is blocked without a request', async (_name, addresses) => {
     let hits = 0
     const port = await serve((_request, response) => {

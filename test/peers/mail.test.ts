@@ -137,8 +137,8 @@ describe('a mail', () => {
 
 describe('a mail that cannot be sent', () => {
   test.each([
-    ['is not there', '/missing'],
-    ['leads elsewhere', '/away'],
+    ['does not exist', '/missing'],
+    ['redirects to another address', '/away'],
   ])('because its file %s is rejected and costs nothing', async (_, path) => {
     const before = [maildev.count(), await account.wallet()]
     const attachment = { type: 'image', publicUrl: filesUrl + path }

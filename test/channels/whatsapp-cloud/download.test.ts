@@ -53,11 +53,11 @@ describe('a file of an inbound message', () => {
   })
 
   test.each([
-    ['another host', 'https://evil.example/file'],
-    ['a host that only ends alike', 'https://notfbsbx.com/file'],
-    ['WhatsApp’s host without TLS', 'http://lookaside.fbsbx.com/file'],
-    ['no address', 'file'],
-    ['nothing', undefined],
+    ['on another host', 'https://evil.example/file'],
+    ['on a host whose name only ends like that of WhatsApp', 'https://notfbsbx.com/file'],
+    ['on WhatsApp’s host without TLS', 'http://lookaside.fbsbx.com/file'],
+    ['not a valid URL', 'file'],
+    ['missing', undefined],
   ])('is unavailable, and no token is sent, when the URL is %s', async (_, url) => {
     const { link, peer } = await connect(() => described(url))
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable: true })
@@ -73,21 +73,21 @@ describe('a file of an inbound message', () => {
   })
 
   test.each<[string, PeerAct, boolean]>([
-    ['Graph has none of this id', graphError(400, 100, { error_subcode: 33 }), false],
-    ['Graph is not there now', graphError(503, 131016), true],
-    ['the token is not valid', graphError(401, 190), true],
-    ['no answer', 'reset', true],
+    ['Graph has no file with its id', graphError(400, 100, { error_subcode: 33 }), false],
+    ['Graph returns 503', graphError(503, 131016), true],
+    ['the token is invalid', graphError(401, 190), true],
+    ['the connection to Graph is reset', 'reset', true],
   ])('is unavailable because %s', async (_, answer, retryable) => {
     const { link } = await connect(() => answer)
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable })
   })
 
   test.each<[string, PeerAct, boolean]>([
-    ['is there no longer', { status: 404 }, false],
-    ['is elsewhere', { status: 302, headers: { Location: 'https://evil.example/' } }, true],
-    ['is not handed out now', { status: 500 }, true],
-    ['does not come', 'reset', true],
-  ])('is unavailable when it %s', async (_, answer, retryable) => {
+    ['returns 404', { status: 404 }, false],
+    ['redirects to another host', { status: 302, headers: { Location: 'https://evil.example/' } }, true],
+    ['returns 500', { status: 500 }, true],
+    ['resets the connection', 'reset', true],
+  ])('is unavailable when its URL %s', async (_, answer, retryable) => {
     const { link } = await connect((path, url) => (path === '/file' ? answer : described(`${url}/file`)))
     expect(await refusal(link)).toMatchObject({ name: 'FileUnavailable', retryable })
   })

@@ -179,10 +179,10 @@ describe('a file without a public URL', () => {
   })
 
   test.each<[string, PeerAct, object]>([
-    ['refuses it', graphError(400, 100), { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '100' }],
-    ['is down', graphError(503, 131_016), { kind: 'retry' }],
-    ['resets', 'reset', { kind: 'retry' }],
-    ['says nothing of use', json({}), { kind: 'retry' }],
+    ['rejects it', graphError(400, 100), { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '100' }],
+    ['returns 503', graphError(503, 131_016), { kind: 'retry' }],
+    ['resets the connection', 'reset', { kind: 'retry' }],
+    ['returns no id', json({}), { kind: 'retry' }],
   ])('is not sent when, at the upload, Graph %s', async (_, act, outcome) => {
     const { link, peer } = await session(() => act)
     expect(await link.send(toAda({ files: [file()] }), never())).toMatchObject(outcome)

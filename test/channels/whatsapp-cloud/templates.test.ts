@@ -269,7 +269,7 @@ describe('submitting a template', () => {
       'button',
       ofComponent('BUTTONS', { buttons: [{ type: 'URL', text: 'Track', url: 'https://other.example/' }] }),
     ],
-    ['anything that is not shown', undefined],
+    ['set of components, which WhatsApp does not return', undefined],
   ])('is refused when the name belongs to a template with another %s', async (_, components) => {
     const { link } = await having({ components })
     expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'refused', path: 'name' })
@@ -284,16 +284,16 @@ describe('submitting a template', () => {
   })
 
   test.each<[string, PeerAct]>([
-    ['a server that fails', graphError(500, 2)],
-    ['a server that says nothing of use', { status: 502, body: '<html>' }],
-    ['a success that is a page', { status: 200, body: '<html>' }],
-    ['a success without an id', json({})],
+    ['a server error', graphError(500, 2)],
+    ['a server error with an HTML page', { status: 502, body: '<html>' }],
+    ['a successful response with an HTML page', { status: 200, body: '<html>' }],
+    ['a successful response without an id', json({})],
     ['too many calls', graphError(400, 80_007)],
     ['too many calls for templates', graphError(400, 80_008)],
-    ['too many calls, with a code that nobody documents', graphError(429, 99_999)],
-    ['an access token that has expired', graphError(401, 190)],
+    ['too many calls, with an undocumented code', graphError(429, 99_999)],
+    ['an expired access token', graphError(401, 190)],
     ['a business account that the token may not use', graphError(400, 100, { error_subcode: 33 })],
-    ['no answer', 'reset'],
+    ['a connection reset', 'reset'],
   ])('is unavailable after %s', async (_, act) => {
     const { link } = await session(() => act)
     expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'unavailable' })
@@ -410,8 +410,8 @@ describe('finding a template by its id', () => {
   })
 
   test.each<[string, string, (request: PeerRequest) => PeerAct]>([
-    ['that nothing has', '78', () => graphError(400, 100, { error_subcode: 33 })],
-    ['of something else', '78', () => json({ id: '78' })],
+    ['that does not exist', '78', () => graphError(400, 100, { error_subcode: 33 })],
+    ['of an object that is not a template', '78', () => json({ id: '78' })],
     ['of a template of another business', '78', named({ id: '78', name: 'spring_2026', language: 'de' })],
   ])('returns null for an id %s', async (_, id, act) => {
     const { link } = await session(act)

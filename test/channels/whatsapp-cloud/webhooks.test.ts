@@ -48,8 +48,8 @@ describe('the handshake', () => {
     ['another token', { ...ASKED, 'hub.verify_token': `${VERIFY_TOKEN}x` }],
     ['no token', { 'hub.mode': 'subscribe', 'hub.challenge': '1' }],
     ['another mode', { ...ASKED, 'hub.mode': 'unsubscribe' }],
-    ['a challenge that is a page', { ...ASKED, 'hub.challenge': '<script>alert(1)</script>' }],
-    ['nothing', {}],
+    ['a challenge that contains HTML', { ...ASKED, 'hub.challenge': '<script>alert(1)</script>' }],
+    ['an empty query', {}],
   ])('is forbidden for %s', (_, query) => {
     expect(readCall(handshake(query as Record<string, string>), CONFIG)).toEqual({ kind: 'forbidden' })
   })
@@ -77,12 +77,15 @@ describe('the signature', () => {
   })
 
   test.each([
-    ['of another secret', { 'x-hub-signature-256': signatureOf(BODY, 'another') }],
-    ['of another body', { 'x-hub-signature-256': signatureOf(`${BODY} `) }],
-    ['without its algorithm', { 'x-hub-signature-256': signatureOf(BODY).slice('sha256='.length) }],
-    ['cut short', { 'x-hub-signature-256': signatureOf(BODY).slice(0, -2) }],
-    ['of the old kind alone', { 'x-hub-signature': 'sha1=0000' }],
-    ['none', {}],
+    ['made with another secret', { 'x-hub-signature-256': signatureOf(BODY, 'another') }],
+    ['made for another body', { 'x-hub-signature-256': signatureOf(`${BODY} `) }],
+    [
+      'without the name of its algorithm',
+      { 'x-hub-signature-256': signatureOf(BODY).slice('sha256='.length) },
+    ],
+    ['truncated', { 'x-hub-signature-256': signatureOf(BODY).slice(0, -2) }],
+    ['only the older SHA-1 signature', { 'x-hub-signature': 'sha1=0000' }],
+    ['missing', {}],
   ])('is unauthorized: %s', (_, headers) => {
     expect(readCall(posted(BODY, headers as Record<string, string>), CONFIG)).toEqual({
       kind: 'unauthorized',
@@ -176,12 +179,12 @@ describe('messages', () => {
       { text: 'Does it come in another color?', button: null },
     ],
     [
-      'a text that answers another message',
+      'a text that replies to another message',
       { type: 'text', text: { body: 'Yes' }, context: { from: '15550783881', id: 'wamid.A' } },
       { text: 'Yes', button: null, replyTo: 'wamid.A' },
     ],
     [
-      'a template’s button',
+      'a button of a template',
       {
         type: 'button',
         button: { payload: 'STOP-1', text: 'Stop' },
@@ -235,7 +238,7 @@ describe('messages', () => {
       { text: null, button: null, ...file({ type: 'image', mimetype: 'image/webp' }) },
     ],
     [
-      'a video of which nothing is said',
+      'a video without any property',
       { type: 'video', video: {} },
       { text: null, button: null, ...file({ type: 'video', mimetype: null, reference: null }) },
     ],
@@ -245,7 +248,7 @@ describe('messages', () => {
       { text: '👍', button: null, replyTo: 'wamid.C' },
     ],
     [
-      'a place',
+      'a location',
       {
         type: 'location',
         location: {
@@ -268,7 +271,7 @@ describe('messages', () => {
       },
     ],
     [
-      'a place that has no name, nor a place',
+      'a location without valid coordinates and name',
       { type: 'location', location: { latitude: '37.4', name: 7 } },
       {
         text: null,
@@ -311,7 +314,7 @@ describe('messages', () => {
       },
     ],
     [
-      'contact cards that are none',
+      'contact cards that are not a list',
       { type: 'contacts', contacts: 7 },
       { text: null, button: null, contacts: [] },
     ],
@@ -324,7 +327,7 @@ describe('messages', () => {
       { text: 'By Friday, please', button: null },
     ],
     [
-      'what WhatsApp itself cannot show',
+      'a message that WhatsApp marks as unsupported',
       {
         type: 'unsupported',
         unsupported: { type: 'poll_creation' },
@@ -333,7 +336,7 @@ describe('messages', () => {
       { text: null, button: null },
     ],
     [
-      'a kind that nobody knows yet',
+      'a message of an unknown type',
       { type: 'hologram', hologram: 'x', context: 7 },
       { text: null, button: null },
     ],

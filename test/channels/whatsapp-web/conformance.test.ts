@@ -58,7 +58,7 @@ describeProvider('whatsapp-web', {
   open,
   message: { channel: 'user_chatapp_session', to: '+12025550123', from: 'front-desk' },
   notApplicable: {
-    'refuse-connection': 'a session takes messages while it is open alone',
-    'slow-connect': 'a session takes messages while it is open alone',
+    'refuse-connection': 'a session accepts messages only while it is open',
+    'slow-connect': 'a session accepts messages only while it is open',
   },
 })

@@ -56,8 +56,8 @@ test('a document has its file name, and a file without text has no caption', asy
 })
 
 test.each([
-  ['sound', wavOf(2), 2],
-  ['bytes that are none', Buffer.alloc(50_000, 7), undefined],
+  ['valid audio', wavOf(2), 2],
+  ['bytes that are not audio', Buffer.alloc(50_000, 7), undefined],
 ])('audio has its duration if it can be read: %s', async (_, bytes, seconds) => {
   const { message } = await composed('not said', { type: 'audio', mimetype: 'audio/wav', bytes })
   expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })

@@ -12,24 +12,18 @@ const asFile = (as: string) =>
 
 test.each([
   ['a picture', { imageMessage: { ...file, caption: 'Look' } }, 'image', 'image', 'Look'],
-  ['a film', { videoMessage: file }, 'video', 'video', null],
+  ['a video', { videoMessage: file }, 'video', 'video', null],
   ['a video note', { ptvMessage: file }, 'video', 'ptv', null],
   ['a voice message', { audioMessage: { ...file, ptt: true } }, 'audio', 'audio', null],
   ['a document', { documentMessage: file }, 'document', 'document', null],
   [
-    'a document with words',
+    'a document with a caption',
     { documentWithCaptionMessage: { message: { documentMessage: { ...file, caption: 'Look' } } } },
     'document',
     'document',
     'Look',
   ],
-  [
-    'what may be seen once',
-    { viewOnceMessageV2: { message: { imageMessage: file } } },
-    'image',
-    'image',
-    null,
-  ],
+  ['a view-once picture', { viewOnceMessageV2: { message: { imageMessage: file } } }, 'image', 'image', null],
   ['a sticker', { stickerMessage: file }, 'image', 'sticker', null],
   [
     'a picture of an album',
@@ -38,7 +32,13 @@ test.each([
     'image',
     null,
   ],
-  ['what vanishes', { ephemeralMessage: { message: { imageMessage: file } } }, 'image', 'image', null],
+  [
+    'a disappearing picture',
+    { ephemeralMessage: { message: { imageMessage: file } } },
+    'image',
+    'image',
+    null,
+  ],
 ] as const)('%s is read with its file', async (_, message, type, as, text) => {
   expect(from(message)).toMatchObject({
     from: '+12025550123',
@@ -54,22 +54,22 @@ const inLondon = { degreesLatitude: 51.5074, degreesLongitude: -0.1278 }
 
 test.each([
   [
-    'a place',
+    'a location',
     { locationMessage: { ...inLondon, name: 'Charing Cross', address: 'Strand, London' } },
     { location: { ...LONDON, name: 'Charing Cross', address: 'Strand, London' } },
   ],
   [
-    'a place with words',
+    'a location with a comment',
     { locationMessage: { ...inLondon, comment: 'Here' } },
     { text: 'Here', location: { ...LONDON, name: null, address: null } },
   ],
   [
-    'a place that moves',
+    'a live location',
     { ephemeralMessage: { message: { liveLocationMessage: { ...inLondon, caption: 'On my way' } } } },
     { text: 'On my way', location: { ...LONDON, name: null, address: null } },
   ],
   [
-    'a place that is nowhere',
+    'a location without coordinates',
     { locationMessage: { name: 'Nowhere' } },
     { location: { latitude: Number.NaN, longitude: Number.NaN, name: 'Nowhere', address: null } },
   ],
@@ -103,11 +103,8 @@ test.each([
 
 test.each([
   ['a reaction', { reactionMessage: { text: '👍', key: { id: 'A0' } } }],
-  [
-    'a change of a message',
-    { protocolMessage: { editedMessage: { conversation: 'Hi' }, key: { id: 'A0' } } },
-  ],
-  ['a message that was taken back', { protocolMessage: { type: 0, key: { id: 'A0' } } }],
+  ['an edit of a message', { protocolMessage: { editedMessage: { conversation: 'Hi' }, key: { id: 'A0' } } }],
+  ['the deletion of a message', { protocolMessage: { type: 0, key: { id: 'A0' } } }],
 ])('%s is ignored', (_, message) => {
   expect(from(message)).toBeNull()
 })

@@ -84,12 +84,12 @@ test.each([
 })
 
 test.each([
-  ['is too large by what is known', { sizeBytes: 17 * 1024 * 1024 }],
+  ['has a stated size over the limit', { sizeBytes: 17 * 1024 * 1024 }],
   [
-    'turns out too large',
+    'exceeds the limit while it is read',
     { open: async () => Readable.from(Array.from({ length: 18 }, () => Buffer.alloc(1024 * 1024))) },
   ],
-  ['cannot be had any more', { open: () => Promise.reject(new FileUnavailable('gone', false)) }],
+  ['is permanently unavailable', { open: () => Promise.reject(new FileUnavailable('gone', false)) }],
 ])('a file that %s is rejected, and no message is sent', async (_, more) => {
   const before = server.received.filter(node => node.tag === 'message').length
   expect(await send(file(more))).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
@@ -121,7 +121,7 @@ test.each([0, 1, 100_000])('a file that fails after %i bytes ends in retry', asy
 })
 
 test.each(['refuse', 'cut'] as const)(
-  'an upload that the media server answers with %s ends in retry, and the next one succeeds',
+  'an upload that fails at the media server (%s) ends in retry, and the next one succeeds',
   async media => {
     server.set({ media })
     const before = messagesSent()
@@ -133,7 +133,7 @@ test.each(['refuse', 'cut'] as const)(
 )
 
 test.each(['refuse', 'cut'] as const)(
-  'when one media server answers with %s, another one gets the whole file',
+  'when an upload fails at one media server (%s), another one gets the whole file',
   async media => {
     const one = await startChatappServer({ media }, certificate)
     server.set({ media: 'refuse' })

@@ -20,10 +20,10 @@ test('the rate grows every day and reaches its full value after a week', () => {
 })
 
 test.each([
-  ['no warm-up', { warmUpDays: 0 }, 60],
-  ['a slow pace that is above the full one', { freshMessagesPerMinute: 90 }, 60],
-  ['its own numbers', { freshMessagesPerMinute: 2, messagesPerMinute: 9 }, 2],
-])('the rate on the first day with %s', (_, config, expected) => {
+  ['the full rate when there is no warm-up', { warmUpDays: 0 }, 60],
+  ['the full rate when the configured first rate is above it', { freshMessagesPerMinute: 90 }, 60],
+  ['the configured first rate when that is lower', { freshMessagesPerMinute: 2, messagesPerMinute: 9 }, 2],
+])('the rate on the first day is %s', (_, config, expected) => {
   expect(paceOf(withWebDefaults(config), LINKED_MS, LINKED_MS).messagesPerMinute).toBe(expected)
 })
 

@@ -272,11 +272,15 @@ describe('sending, against a scripted server', () => {
   })
 
   test.each([
-    ['is there', async () => [{ jid: 'x', exists: true }], true],
-    ['is not', async () => [], false],
-    ['waited in vain', async () => undefined, 'no answer'],
-    ['asks too often', () => Promise.reject(new Error('rate-overlimit')), 'no answer'],
-  ])('a registration query: %s', async (_, onWhatsApp, result) => {
+    ['returns true for a registered number', async () => [{ jid: 'x', exists: true }], true],
+    ['returns false for a number that is not registered', async () => [], false],
+    ['returns "no answer" after a timeout', async () => undefined, 'no answer'],
+    [
+      'returns "no answer" over the rate limit',
+      () => Promise.reject(new Error('rate-overlimit')),
+      'no answer',
+    ],
+  ])('a registration query %s', async (_, onWhatsApp, result) => {
     const line = { sock: { onWhatsApp }, onEnd: () => () => {}, isOpen: () => true }
     expect(await queryRegistration(line as unknown as Line, '+12025550123')).toBe(result)
   })
