@@ -101,40 +101,43 @@ describe('a batch', { timeout: 60_000 }, () => {
   }
 
   test.each([
-    ['its key was claimed', 'before', 'claim_for_batch', 0],
-    ['its key was claimed', 'after', 'claim_for_batch', 0],
-    ['its messages were accepted', 'before', 'accept_sends', 0],
-    ['its messages were accepted', 'after', 'accept_sends', 20],
-    ['its answer was stored', 'before', 'finish_batch', 20],
-    ['its answer was stored', 'after', 'finish_batch', 20],
-  ] as const)('killed when %s: %s (%s)', async (_, when, step, storedBefore) => {
-    const text = `batch ${cases}`
-    const lost = proxy.loseAt(step, when)
-    const first = batch(text)
-    await killWhen(lost)
-    expect(await first).toBeNull()
-    const stored = (await read<Message[]>(node.url, account, '/api/v2/messages?limit=500')).length - 1
-    expect(stored).toBe(storedBefore)
+    ['the claim of its key', 'before', 'claim_for_batch', 0],
+    ['the claim of its key', 'after', 'claim_for_batch', 0],
+    ['the acceptance of its messages', 'before', 'accept_sends', 0],
+    ['the acceptance of its messages', 'after', 'accept_sends', 20],
+    ['the storing of its response', 'before', 'finish_batch', 20],
+    ['the storing of its response', 'after', 'finish_batch', 20],
+  ] as const)(
+    'whose node is killed at %s, %s the query (%s), is completed once by a repeat',
+    async (_, when, step, storedBefore) => {
+      const text = `batch ${cases}`
+      const lost = proxy.loseAt(step, when)
+      const first = batch(text)
+      await killWhen(lost)
+      expect(await first).toBeNull()
+      const stored = (await read<Message[]>(node.url, account, '/api/v2/messages?limit=500')).length - 1
+      expect(stored).toBe(storedBefore)
 
-    const second = (await until(
-      () => batch(text),
-      answer => answer !== null,
-    ))!
-    expect(second.batch.results.map(result => [result.to, result.status])).toEqual(
-      to.map(each => [each, 'queued']),
-    )
-    const third = (await batch(text))!
-    expect([third.text, third.replayed]).toEqual([second.text, true])
+      const second = (await until(
+        () => batch(text),
+        answer => answer !== null,
+      ))!
+      expect(second.batch.results.map(result => [result.to, result.status])).toEqual(
+        to.map(each => [each, 'queued']),
+      )
+      const third = (await batch(text))!
+      expect([third.text, third.replayed]).toEqual([second.text, true])
 
-    const messages = await settledMessages()
-    expect(new Map(messages.map(message => [message.messageId, message.to]))).toEqual(
-      new Map(second.batch.results.map(result => [result.messageId, result.to])),
-    )
-    expect(messages).toHaveLength(to.length)
-    await compare(messages)
-    // What the killed node had not accepted was certainly sent by the next one.
-    if (storedBefore === 0) expect(messages.every(message => message.status === 'sent')).toBe(true)
-  })
+      const messages = await settledMessages()
+      expect(new Map(messages.map(message => [message.messageId, message.to]))).toEqual(
+        new Map(second.batch.results.map(result => [result.messageId, result.to])),
+      )
+      expect(messages).toHaveLength(to.length)
+      await compare(messages)
+      // What the killed node had not accepted was certainly sent by the next one.
+      if (storedBefore === 0) expect(messages.every(message => message.status === 'sent')).toBe(true)
+    },
+  )
 
   test('that a repeat finishes returns what was accepted, although it would be refused by now', async () => {
     const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
@@ -166,31 +169,34 @@ describe('scheduled messages', { timeout: 60_000 }, () => {
 
   test.each([
     // If a call does not concern all messages, the others end as usual.
-    ['they were claimed', 'before', 'claim_due', 'sent', 1],
-    ['they were claimed', 'after', 'the words', 'sent', 1],
-    ['their attempts were recorded', 'before', 'begin_attempts', 'sent', 1],
-    ['their attempts were recorded', 'after', 'begin_attempts', 'unknown', 0],
-    ['what the provider said was stored', 'before', 'settle_attempts', 'unknown', 1],
-    ['what the provider said was stored', 'after', 'settle_attempts', 'sent', 1],
-  ] as const)('killed when %s: %s (%s)', async (_, when, step, status, taken) => {
-    const text = `scheduled ${cases}`
-    await schedule(text)
-    // Due messages are polled all the time: only the response shows which poll found these.
-    const lost = step === 'the words' ? proxy.loseAnswer(text) : proxy.loseAt(step, when)
-    // They become due when the proxy is prepared, however long that took.
-    await database.db.query({
-      name: 'due_now',
-      text: 'update outbox set due_at = now() where account_id = $1',
-      values: [toUuid(account.id as AccountId)],
-    })
-    await killWhen(lost)
-    const messages = await settledMessages()
-    expect(messages).toHaveLength(COUNT)
-    await compare(messages)
-    const struck = messages.filter(
-      message => message.status === status && takenOf(text, message.to) === taken,
-    )
-    expect(struck.length).toBeGreaterThan(0)
-    if (step !== 'settle_attempts' && status === 'sent') expect(struck).toHaveLength(COUNT)
-  })
+    ['their claim', 'before', 'claim_due', 'sent', 1],
+    ['their claim', 'after', 'the words', 'sent', 1],
+    ['the recording of their attempts', 'before', 'begin_attempts', 'sent', 1],
+    ['the recording of their attempts', 'after', 'begin_attempts', 'unknown', 0],
+    ['the storing of their outcomes', 'before', 'settle_attempts', 'unknown', 1],
+    ['the storing of their outcomes', 'after', 'settle_attempts', 'sent', 1],
+  ] as const)(
+    'whose node is killed at %s, %s the query (%s), are each sent once or marked unknown',
+    async (_, when, step, status, taken) => {
+      const text = `scheduled ${cases}`
+      await schedule(text)
+      // Due messages are polled all the time: only the response shows which poll found these.
+      const lost = step === 'the words' ? proxy.loseAnswer(text) : proxy.loseAt(step, when)
+      // They become due when the proxy is prepared, however long that took.
+      await database.db.query({
+        name: 'due_now',
+        text: 'update outbox set due_at = now() where account_id = $1',
+        values: [toUuid(account.id as AccountId)],
+      })
+      await killWhen(lost)
+      const messages = await settledMessages()
+      expect(messages).toHaveLength(COUNT)
+      await compare(messages)
+      const struck = messages.filter(
+        message => message.status === status && takenOf(text, message.to) === taken,
+      )
+      expect(struck.length).toBeGreaterThan(0)
+      if (step !== 'settle_attempts' && status === 'sent') expect(struck).toHaveLength(COUNT)
+    },
+  )
 })

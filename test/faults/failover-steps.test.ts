@@ -117,30 +117,33 @@ async function expectMoney(held: number, captured: number): Promise<void> {
 
 describe('a failover', { timeout: 60_000 }, () => {
   test.each([
-    ['the message was moved', 'before', 'fail_over', 'unknown', 'official_chatapp', 0],
-    ['the message was moved', 'after', 'fail_over', 'sent', 'local_sms', 1],
-    ['its second attempt was recorded', 'before', 'begin_attempts', 'sent', 'local_sms', 1],
-    ['its second attempt was recorded', 'after', 'begin_attempts', 'unknown', 'local_sms', 0],
-    ['what the second provider said was stored', 'before', 'settle_attempts', 'unknown', 'local_sms', 1],
-    ['what the second provider said was stored', 'after', 'settle_attempts', 'sent', 'local_sms', 1],
-  ] as const)('killed when %s: %s (%s)', async (_, when, step, status, channel, taken) => {
-    const lost = proxy.loseAt(step, when)
-    const first = sendMoving()
-    await killWhen(lost)
-    expect(await first).toBeNull()
+    ['the move of the message', 'before', 'fail_over', 'unknown', 'official_chatapp', 0],
+    ['the move of the message', 'after', 'fail_over', 'sent', 'local_sms', 1],
+    ['the recording of its second attempt', 'before', 'begin_attempts', 'sent', 'local_sms', 1],
+    ['the recording of its second attempt', 'after', 'begin_attempts', 'unknown', 'local_sms', 0],
+    ['the storing of its second outcome', 'before', 'settle_attempts', 'unknown', 'local_sms', 1],
+    ['the storing of its second outcome', 'after', 'settle_attempts', 'sent', 'local_sms', 1],
+  ] as const)(
+    'whose node is killed at %s, %s the query (%s), submits at most once over each connection',
+    async (_, when, step, status, channel, taken) => {
+      const lost = proxy.loseAt(step, when)
+      const first = sendMoving()
+      await killWhen(lost)
+      expect(await first).toBeNull()
 
-    const message = await settled()
-    expect(message).toMatchObject({ status, channel, channels: ['official_chatapp', 'local_sms'] })
-    expect([askedOfChat(), takenBySms()]).toEqual([1, taken])
-    const price = channel === 'local_sms' ? SMS_PRICE : CHAT_PRICE
-    expect(message.billing).toMatchObject({ cost: price, state: status === 'sent' ? 'captured' : 'held' })
-    await expectMoney(status === 'sent' ? 0 : price, status === 'sent' ? price : 0)
+      const message = await settled()
+      expect(message).toMatchObject({ status, channel, channels: ['official_chatapp', 'local_sms'] })
+      expect([askedOfChat(), takenBySms()]).toEqual([1, taken])
+      const price = channel === 'local_sms' ? SMS_PRICE : CHAT_PRICE
+      expect(message.billing).toMatchObject({ cost: price, state: status === 'sent' ? 'captured' : 'held' })
+      await expectMoney(status === 'sent' ? 0 : price, status === 'sent' ? price : 0)
 
-    const answers = [await definite(), await definite()]
-    expect(answers[0]!.replayed).toBe(true)
-    expect(answers[1]!.text).toBe(answers[0]!.text)
-    expect([askedOfChat(), takenBySms()]).toEqual([1, taken])
-  })
+      const answers = [await definite(), await definite()]
+      expect(answers[0]!.replayed).toBe(true)
+      expect(answers[1]!.text).toBe(answers[0]!.text)
+      expect([askedOfChat(), takenBySms()]).toEqual([1, taken])
+    },
+  )
 
   test.each(['before', 'after'] as const)(
     'whose database query is lost %s it was executed sends over the next connection, once',

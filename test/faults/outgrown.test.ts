@@ -27,12 +27,12 @@ function startNode(): Promise<Posthorn> {
 
 test.each([
   [
-    'a file that is unknown here',
+    'it has a migration file unknown to the nodes',
     `insert into migrations (name, checksum) values ('9999_of_tomorrow.sql', '')`,
     '9999_of_tomorrow.sql',
   ],
   [
-    'another form of a function',
+    'it has another version of a function',
     `update migration_functions set checksum = '', version = '9999.0.0' where name = 'settle_attempts.sql'`,
     'functions/settle_attempts.sql',
   ],

@@ -129,11 +129,11 @@ async function allowResend(): Promise<void> {
 describe('a verification whose start is killed', { timeout: 60_000 }, () => {
   test.each([
     // Superseding and accepting are one transaction: before it nothing has happened.
-    ['before it superseded anything', 'accept_verifications', 'before', 'sent', 2],
+    ['before it is accepted', 'accept_verifications', 'before', 'sent', 2],
     // Between accepting and submitting: whether it was submitted is unknown, so it is not sent again.
-    ['when it had superseded, and not pushed', 'accept_verifications', 'after', 'unknown', 1],
-    ['after the submit, before it was written down', 'settle_attempts', 'before', 'unknown', 2],
-    ['after the submit was written down', 'settle_attempts', 'after', 'sent', 2],
+    ['after it is accepted and before the submit', 'accept_verifications', 'after', 'unknown', 1],
+    ['after the submit and before the outcome is stored', 'settle_attempts', 'before', 'unknown', 2],
+    ['after the outcome is stored', 'settle_attempts', 'after', 'sent', 2],
   ] as const)('%s is completed once by a repeat', async (_, step, when, status, sent) => {
     const lost = proxy.loseAt(step, when)
     const first = startLater()

@@ -133,7 +133,7 @@ describe('an event', () => {
 
   test.each([
     ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, null, /redirects to another place/],
-    ['a redirect without a place', { status: 304, headers: {} }, 304, /304/],
+    ['a redirect without a Location header', { status: 304, headers: {} }, 304, /304/],
     ['a 404', 404, 404, /404/],
     ['a 500', 500, 500, /500/],
     ['a connection that is cut', 'cut', null, /connection/],

@@ -36,9 +36,9 @@ describe('a closed circuit', () => {
   })
 
   test.each([
-    ['a message that is taken', accepted],
-    ['a message that is refused for what it is', refused],
-    ['a provider that asks to go slower', throttled],
+    ['an accepted message', accepted],
+    ['a rejection for a reason in the message itself', refused],
+    ['a throttled message', throttled],
   ])('%s resets the count of failures', (_, outcome) => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, [...almost, outcome, ...almost]), 0)).toBe('closed')

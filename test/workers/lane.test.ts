@@ -21,7 +21,7 @@ function start(concurrency = 2) {
 
 describe.each([
   ['set back by an hour', -HOUR_MS],
-  ['set on by an hour', HOUR_MS],
+  ['set forward by an hour', HOUR_MS],
 ])('a pause when the clock is %s', (_, jumpMs) => {
   test('of the lane lasts as long as the provider asked for', async () => {
     const { clock, lane, woken } = start()

@@ -49,14 +49,14 @@ test('a provider without lookups is not queried', async () => {
 
 test.each<[string, Link['find']]>([
   [
-    'throws before it asks',
+    'throws an error synchronously',
     () => {
       throw new Error('no')
     },
   ],
-  ['rejects', () => Promise.reject(new Error('no'))],
-  ['does not know', async () => ({ kind: 'unknown', detail: '' })],
-  ['wants to be asked more slowly', async () => ({ kind: 'throttled', afterMs: 1_000 })],
+  ['returns a rejected promise', () => Promise.reject(new Error('no'))],
+  ['returns an unknown outcome', async () => ({ kind: 'unknown', detail: '' })],
+  ['throttles the lookup', async () => ({ kind: 'throttled', afterMs: 1_000 })],
 ])('no outcome is concluded when the provider %s', async (_, find) => {
   const { reconciler, concluded, outcomes } = start(find, 3)
   expect(await reconciler.round()).toBe(3)

@@ -28,7 +28,7 @@ afterAll(() => database.drop())
 test.each([
   ['action', { action: 'price' }],
   ['actor', { actorId: fromUuid('usr', ACTOR) }],
-  ['action, of the platform', { action: 'price', accountId: 'platform' }],
+  ['action of the platform', { action: 'price', accountId: 'platform' }],
 ])(
   'a search by a rare %s ends when its page takes too long, and the next page continues it',
   async (_, filter) => {

@@ -33,29 +33,65 @@ test('a first message creates a subscriber; a block, an unblock or an update wit
 })
 
 test.each([
-  ['a word', known(), said, { blockedAtMs: null, startPayload: 'first' }, []],
-  ['another start', known(), start('second'), { startPayload: 'second' }, ['started']],
   [
-    'a start without a payload keeps the last one',
+    'a message changes neither the block nor the start payload',
+    known(),
+    said,
+    { blockedAtMs: null, startPayload: 'first' },
+    [],
+  ],
+  [
+    'another start replaces the start payload',
+    known(),
+    start('second'),
+    { startPayload: 'second' },
+    ['started'],
+  ],
+  [
+    'a start without a payload keeps the last payload',
     known(),
     start(null),
     { startPayload: 'first' },
     ['started'],
   ],
-  ['a block', known(), { kind: 'blocked' }, { blockedAtMs: 1_795_000_000_000 }, ['blocked']],
-  ['a second block', known({ blockedAtMs: 5 }), { kind: 'blocked' }, { blockedAtMs: 5 }, []],
-  ['a return', known({ blockedAtMs: 5 }), { kind: 'returned' }, { blockedAtMs: null }, ['returned']],
-  ['somebody who joins', known({ blockedAtMs: 5 }), { kind: 'joined' }, { blockedAtMs: null }, ['returned']],
-  ['a return from nowhere', known(), { kind: 'returned' }, { blockedAtMs: null }, []],
-  ['a word after a block', known({ blockedAtMs: 5 }), said, { blockedAtMs: null }, ['returned']],
   [
-    'a start after a block',
+    'a block sets the time of the block',
+    known(),
+    { kind: 'blocked' },
+    { blockedAtMs: 1_795_000_000_000 },
+    ['blocked'],
+  ],
+  [
+    'a second block keeps the time of the first one',
+    known({ blockedAtMs: 5 }),
+    { kind: 'blocked' },
+    { blockedAtMs: 5 },
+    [],
+  ],
+  [
+    'an unblock ends the block',
+    known({ blockedAtMs: 5 }),
+    { kind: 'returned' },
+    { blockedAtMs: null },
+    ['returned'],
+  ],
+  [
+    'a join ends the block',
+    known({ blockedAtMs: 5 }),
+    { kind: 'joined' },
+    { blockedAtMs: null },
+    ['returned'],
+  ],
+  ['an unblock without a block creates no event', known(), { kind: 'returned' }, { blockedAtMs: null }, []],
+  ['a message ends the block', known({ blockedAtMs: 5 }), said, { blockedAtMs: null }, ['returned']],
+  [
+    'a start ends the block and creates the events of both',
     known({ blockedAtMs: 5 }),
     start(null),
     { blockedAtMs: null },
     ['returned', 'started'],
   ],
-] as const)('a known subscriber after %s', (_, before, what, after, events) => {
+] as const)('for a known subscriber, %s', (_, before, what, after, events) => {
   expect(applyUpdate(before, update(11, what), NOW)).toEqual({
     after: expect.objectContaining({ ...after, lastUpdateId: 11 }),
     events,

@@ -92,11 +92,19 @@ describe('a connection', () => {
 
   test.each<[string, Partial<ConnectionCreate>, string[]]>([
     ['an unknown provider', { provider: 'pigeon' }, ['provider']],
-    ['a channel that it does not carry', { channels: ['email_user', 'int_sms'] }, ['channels[1]']],
+    ['a channel that its provider does not carry', { channels: ['email_user', 'int_sms'] }, ['channels[1]']],
     ['a missing field', { config: { host: 'h' } }, ['config.from']],
-    ['two senders', { config: { host: 'h', from: 'a@x.example,b@x.example' } }, ['config.from']],
-    ['a sender of no domain', { config: { host: 'h', from: 'Acme <a@b_c.example>' } }, ['config.from']],
-    ['a wrong type', { config: { host: 'h', from: 'a@example.com', port: 'x' } }, ['config.port']],
+    ['two sender addresses', { config: { host: 'h', from: 'a@x.example,b@x.example' } }, ['config.from']],
+    [
+      'a sender with an invalid domain',
+      { config: { host: 'h', from: 'Acme <a@b_c.example>' } },
+      ['config.from'],
+    ],
+    [
+      'a field of the wrong type',
+      { config: { host: 'h', from: 'a@example.com', port: 'x' } },
+      ['config.port'],
+    ],
     ['no configuration', { config: undefined as never }, ['config.host', 'config.from']],
   ])('with %s is rejected with the path of the field', async (_, change, paths) => {
     const { provider, name, channels, config } = smtp(change)

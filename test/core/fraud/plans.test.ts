@@ -70,11 +70,12 @@ const turns = Array.from({ length: BATCH }, (_, n) => ({
   ...{ accountId: ACCOUNT, person: `${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
 }))
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
-  'the page of verifications that are due': tx => countDue(tx, NOW_MS, 1),
-  "an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
-  'what a node counted': tx => createTallyStore({ db: tx, node: () => 1 }).fold(deltas, NOW_MS),
-  'what the others changed': tx => createTallyStore({ db: tx, node: () => 2 }).changes([ACCOUNT], null),
-  'turns of recipients': tx => findLate(tx, turns),
+  'counting a page of due verifications': tx => countDue(tx, NOW_MS, 1),
+  "counting an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
+  'storing the tallies of a node': tx => createTallyStore({ db: tx, node: () => 1 }).fold(deltas, NOW_MS),
+  'reading the changes of other nodes': tx =>
+    createTallyStore({ db: tx, node: () => 2 }).changes([ACCOUNT], null),
+  'finding codes over the limit of their recipients': tx => findLate(tx, turns),
 }
 
 // First on tables without statistics, as in a new database.

@@ -61,7 +61,7 @@ describe('other attacks among honest traffic', () => {
     ],
     ['a million numbers', { prefixes: ['99365'], digits: 6, country: 'TM' }, 50, 0.005],
     [
-      'a million numbers where most people are',
+      'a million numbers in the busiest country',
       { prefixes: ['9647712'], digits: 6, country: 'IQ' },
       50,
       0.005,
@@ -115,7 +115,7 @@ describe('honest traffic alone', () => {
     // Two million mobile numbers, with two prefixes.
     ['Malta', 'MT', 3],
   ])(
-    'a rush of %s as the first traffic of a new account has less than 0.5 % blocked',
+    'a rush to %s as the first traffic of a new account has less than 0.5 % blocked',
     async (name, country, perSecond) => {
       const rush = campaign(createDice(5), { country, atMs: START_MS, minutes: 15, perSecond })
       expect(printResult(`a rush of ${name}`, await replay(rush))).toBeLessThan(0.005)

@@ -177,11 +177,11 @@ describe('the content of a message', () => {
   })
 
   test.each([
-    ['north of the pole', 90.000001, 0],
-    ['beyond the date line', 0, -180.5],
-    ['nowhere', Number.NaN, 0],
-    ['without an end', 0, Number.POSITIVE_INFINITY],
-  ])('is stored without its location if that is %s', async (_, latitude, longitude) => {
+    ['a latitude above 90', 90.000001, 0],
+    ['a longitude below -180', 0, -180.5],
+    ['a latitude that is not a number', Number.NaN, 0],
+    ['an infinite longitude', 0, Number.POSITIVE_INFINITY],
+  ])('is stored without its location if that has %s', async (_, latitude, longitude) => {
     await take(toBot({ text: 'Here', location: { latitude, longitude, name: 'X', address: null } }))
     expect(await kept()).toMatchObject([{ text: 'Here', location: null }])
   })
@@ -274,16 +274,16 @@ describe('a message', () => {
 
 describe('STOP', () => {
   test.each<[string, InboundMessage['text'], string | null, string | null]>([
-    ['a word', 'Stop!', null, 'stop'],
-    ['a command', '/stop', null, 'stop'],
-    ['a command to this bot', '/STOP@a_bot', null, 'stop'],
-    ['what stands on a button', 'Unsubscribe', 'x-1', 'stop'],
-    ['what a button says to programs', 'No more of this', 'STOP', 'stop'],
-    ['a start with its payload', '/start ref42', null, 'start'],
-    ['an everyday command', '/cancel', null, null],
-    ['an everyday answer', 'Yes', null, null],
-    ['a text', 'please stop', null, null],
-    ['nothing', null, null, null],
+    ['a keyword as text', 'Stop!', null, 'stop'],
+    ['a keyword as a command', '/stop', null, 'stop'],
+    ['a keyword as a command addressed to the bot', '/STOP@a_bot', null, 'stop'],
+    ['a keyword as the title of a button', 'Unsubscribe', 'x-1', 'stop'],
+    ['a keyword as the payload of a button', 'No more of this', 'STOP', 'stop'],
+    ['the command /start and a payload', '/start ref42', null, 'start'],
+    ['the command /cancel', '/cancel', null, null],
+    ['the text “Yes”', 'Yes', null, null],
+    ['a keyword within a longer text', 'please stop', null, null],
+    ['no text', null, null, null],
   ])('or START is recognised, or not, in a message with %s', async (_, text, button, keyword) => {
     await take(toBot({ text, button }))
     expect(await kept()).toMatchObject([{ keyword }])
@@ -315,10 +315,14 @@ describe('STOP', () => {
   })
 
   test.each([
-    ['in a group of a session', null, () => toSession({ text: 'STOP', chatId: GROUP })],
+    ['in a group of a web session', null, () => toSession({ text: 'STOP', chatId: GROUP })],
     ['in a group of a bot', null, () => toBot({ text: '/stop', from: '7000000004', chatId: '-1001234' })],
-    ['in a group that is all that is known', null, () => toBot({ text: '/stop', from: '-1001234' })],
-    ['by who cannot be answered', 'stop', () => toSession({ text: 'STOP', from: 'status@broadcast' })],
+    ['in a group of a bot without a known sender', null, () => toBot({ text: '/stop', from: '-1001234' })],
+    [
+      'from a sender that cannot be replied to',
+      'stop',
+      () => toSession({ text: 'STOP', from: 'status@broadcast' }),
+    ],
   ])('%s suppresses nothing', async (_, keyword, told) => {
     await take(told())
     expect(await suppressed()).toEqual([])

@@ -32,11 +32,11 @@ function listOf() {
 }
 
 test.each([
-  ['a rare channel', { channel: 'email_user' as const }, 3, '1'],
-  ['a rare channel at a busy number', { channel: 'email_user' as const, to: NUMBER }, 3, '1'],
-  ['somebody at a busy number', { to: NUMBER, from: '+447700900123' }, 1, String(MANY)],
+  ['messages of a rare channel', { channel: 'email_user' as const }, 3, '1'],
+  ['messages of a rare channel to a busy number', { channel: 'email_user' as const, to: NUMBER }, 3, '1'],
+  ['messages of one sender to a busy number', { to: NUMBER, from: '+447700900123' }, 1, String(MANY)],
 ])(
-  '%s is searched within the time limit of a page, and further by the next page',
+  'a search for %s keeps the time limit of each page, and misses none over its pages',
   async (_, filter, pages, first) => {
     const list = listOf()
     const found: string[] = []

@@ -265,9 +265,12 @@ describe('a late submit response', () => {
   })
 
   test.each<[string, () => object | null]>([
-    ['of a message that nobody knows', () => null],
-    ['of an attempt that is no longer the last', () => row({ attempt: 3 })],
-    ['over another connection', () => row({ connection_id: toUuid(ids.next('cnn')) })],
+    ['for an unknown message', () => null],
+    ['for an attempt that is no longer the last', () => row({ attempt: 3 })],
+    [
+      'from another connection than that of the message',
+      () => row({ connection_id: toUuid(ids.next('cnn')) }),
+    ],
   ])('%s changes nothing', async (_, found) => {
     await receiptsOf(found()).applyLate(item.connectionId, late())
     expect(settled).toEqual([])

@@ -171,8 +171,8 @@ describe('the replay window', () => {
   })
 })
 
-describe('a first answer that was never given', () => {
-  test('is a retryable conflict while a live node may still give it, then is decided from the message', async () => {
+describe('a first response that was never sent', () => {
+  test('is a retryable conflict while a live node may still send it, then is decided from the message', async () => {
     await run(
       'insert into nodes (host, started_at) values ($1, now() - interval $2)'.replace('$2', `'1 hour'`),
       ['living'],
@@ -189,9 +189,9 @@ describe('a first answer that was never given', () => {
   })
 
   test.each([
-    ['none lives', `'1 hour'`, `'6 seconds'`],
-    ['only one that started later', `'-1 hour'`, `'0 seconds'`],
-  ])('is decided at once from the message if the live nodes are: %s', async (_, started, seen) => {
+    ['no node is live', `'1 hour'`, `'6 seconds'`],
+    ['the only live node started after the message', `'-1 hour'`, `'0 seconds'`],
+  ])('is decided at once from the message if %s', async (_, started, seen) => {
     await run(
       `insert into nodes (host, started_at, seen_at) values ('x', now() - interval ${started}, now() - interval ${seen})`,
     )

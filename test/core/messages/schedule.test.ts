@@ -19,7 +19,7 @@ describe('the time of a scheduled message', () => {
     ['is at an hour that does not exist', '2030-02-28T24:00:00Z', /zone/],
     ['is now', '2030-01-01T00:00:00Z', /future/],
     ['is more than a year ahead', '2031-01-01T00:00:01Z', /one year/],
-  ])('is refused where it %s', (_, text, reason) => {
+  ])('is refused if it %s', (_, text, reason) => {
     expect(() => readSchedule(text, PLAN, NOW_MS)).toThrow(reason)
   })
 

@@ -435,11 +435,11 @@ describe('a receipt for an attempt that the provider had reported as not taken',
   })
 
   test.each<[string, () => Promise<MessageId>, ReceiptRow['status'], () => Partial<ReceiptAttempt>]>([
-    ['that did not deliver it either', waiting, 'undelivered', () => ({})],
-    ['that was never made', waiting, 'delivered', () => ({ attempt: 2 })],
-    ['of another connection', waiting, 'delivered', () => ({ connectionId: ids.next('cnn') })],
-    ['of one part of many', inParts, 'delivered', () => ({ ofPart: true })],
-  ])('has no effect for an attempt %s', async (_, wait, status, echo) => {
+    ['it reports the message as undelivered', waiting, 'undelivered', () => ({})],
+    ['it names an attempt that was never made', waiting, 'delivered', () => ({ attempt: 2 })],
+    ['it comes from another connection', waiting, 'delivered', () => ({ connectionId: ids.next('cnn') })],
+    ['it covers one of several parts', inParts, 'delivered', () => ({ ofPart: true })],
+  ])('has no effect if %s', async (_, wait, status, echo) => {
     const id = await wait()
     await receive(id, status, echo())
     expect(await statuses()).toEqual(['queued'])

@@ -141,14 +141,19 @@ describe('no route', () => {
   test.each<[string, ConnectionSnapshot[], Partial<RouteRequest>, string]>([
     ['no connection carries the channel', [], { channel: 'local_sms' }, 'channel'],
     [
-      'one carries it, but not this type',
+      'the connection of the channel does not allow the message type',
       [connection('otp', ['local_sms'], { allowedTypes: ['otp'] })],
       {},
       'messageType',
     ],
     ['the channel does not reach the recipient', [sandbox], { channel: 'email_user' }, 'to'],
-    ['SMS to the other side of the border', [sandbox], { channel: 'int_sms' }, 'channel'],
-  ])('%s: a 400 that names the field', (_, connections, request, path) => {
+    [
+      'the channel is international SMS and the recipient is in the home country',
+      [sandbox],
+      { channel: 'int_sms' },
+      'channel',
+    ],
+  ])('is a 400 that names the field if %s', (_, connections, request, path) => {
     expect(() => route(connections, request)).toThrow(
       expect.objectContaining({ status: 400, details: [expect.objectContaining({ path })] }),
     )

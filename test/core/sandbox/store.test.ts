@@ -84,7 +84,7 @@ test('the same message stored again, even concurrently, only raises its attempts
 test.each([
   ['quotes and backslashes', '{"a\\"b", \'c\' \\N} \\x00'],
   ['emoji and right-to-left', '📯 שלום'],
-  ['NUL', 'before\0after'],
+  ['a NUL character', 'before\0after'],
   ['line breaks', 'one\r\ntwo\n'],
 ])('a text with %s is read back unchanged', async (_what, text) => {
   const inbox = createSandboxInbox({ db: database.db })

@@ -92,20 +92,40 @@ async function byCode(connectionId: ConnectionId): Promise<string | null> {
 }
 
 test.each<[string, string | null, () => Promise<ConnectionId>]>([
-  ['its number', '+15550783881', () => connect(OWN, { phone: '+15550783881', name: 'Market' })],
-  ['its name at the provider', 'Market', () => connect(OWN, { phone: null, name: 'Market' })],
-  ['its name here', 'Support', () => connect(OWN, { phone: null, name: '' })],
-  ['its name here, while nobody has asked', 'Support', () => connect(OWN, null)],
+  ['its phone number', '+15550783881', () => connect(OWN, { phone: '+15550783881', name: 'Market' })],
   [
-    'the platform’s name, never its number',
+    'its name at the provider if it has no phone number',
+    'Market',
+    () => connect(OWN, { phone: null, name: 'Market' }),
+  ],
+  [
+    'the name of its connection if the provider has no name',
+    'Support',
+    () => connect(OWN, { phone: null, name: '' }),
+  ],
+  ['the name of its connection before the provider was queried', 'Support', () => connect(OWN, null)],
+  [
+    'the name at the provider and never the number for the platform’s sender',
     'Posthorn',
     () => connect(PLATFORM, { phone: '+1', name: 'Posthorn' }),
   ],
-  ['the platform', 'Platform', () => connect(PLATFORM, null)],
-  ['nobody, of another account', null, () => connect(OTHER, { phone: '+15550783882', name: 'Theirs' })],
-  ['nobody, of another channel', null, () => connect(OWN, { phone: '+1', name: 'SMS' }, 'local_sms')],
-  ['nobody, once it is gone', null, async () => ids.next('cnn')],
-])('the name of an official sender, by SQL and by code: %s', async (_, name, make) => {
+  [
+    '“Platform” for the platform’s sender before the provider was queried',
+    'Platform',
+    () => connect(PLATFORM, null),
+  ],
+  [
+    'null for a connection of another account',
+    null,
+    () => connect(OTHER, { phone: '+15550783882', name: 'Theirs' }),
+  ],
+  [
+    'null for a connection of another channel',
+    null,
+    () => connect(OWN, { phone: '+1', name: 'SMS' }, 'local_sms'),
+  ],
+  ['null for a connection that does not exist', null, async () => ids.next('cnn')],
+])('the name of an official sender, in SQL and in code alike, is %s', async (_, name, make) => {
   const id = await make()
   expect([await bySql(id), await byCode(id)]).toEqual([name, name])
 })

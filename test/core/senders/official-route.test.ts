@@ -108,10 +108,10 @@ describe('the order of official senders', () => {
 
   test.each([
     ['unknown', idOf('nobody')],
-    ['the platform’s own, which goes by its word', platform.id],
-    ['no sender, but a connection', sms.id],
+    ['the platform’s sender, named by its id instead of “platform”,', platform.id],
+    ['a connection of another channel', sms.id],
     ['disabled', off.id],
-    ['no id', 'x'],
+    ['not an id', 'x'],
   ])('a requested sender that is %s is refused, naming the field of the request', (_, asked) => {
     const request = {
       accountId: ACCOUNT,

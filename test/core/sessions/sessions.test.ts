@@ -47,32 +47,42 @@ const session = (name: string, state: SessionSnapshot['state'], paired = true): 
 })
 
 test.each([
-  ['named, open', 'b', [session('a', 'open'), session('b', 'open')], 'b'],
-  ['named, its line just dropped', 'a', [session('a', 'connecting')], 'a'],
+  ['the named one if it is open', 'b', [session('a', 'open'), session('b', 'open')], 'b'],
+  ['the named one while it reconnects', 'a', [session('a', 'connecting')], 'a'],
   [
-    'not named: the oldest that is open',
+    'the oldest open one if none is named',
     undefined,
     [session('a', 'closed'), session('b', 'open'), session('c', 'open')],
     'b',
   ],
   [
-    'not named: open before what only comes back',
+    'an open one rather than one that reconnects, if none is named',
     undefined,
     [session('a', 'connecting'), session('b', 'open')],
     'b',
   ],
-  ['not named: what comes back', undefined, [session('a', 'qr'), session('b', 'connecting')], 'b'],
-] as const)('the session is chosen when %s', (_, name, sessions, chosen) => {
+  [
+    'one that reconnects if none is named and none is open',
+    undefined,
+    [session('a', 'qr'), session('b', 'connecting')],
+    'b',
+  ],
+] as const)('the chosen session is %s', (_, name, sessions, chosen) => {
   expect(chooseSession(name, sessions).name).toBe(chosen)
 })
 
 test.each([
-  ['named, not there', 'z', [session('a', 'open')], 'NOT_FOUND'],
-  ['named, being linked', 'a', [session('a', 'connecting', false)], 'SESSION_NOT_OPEN'],
-  ['named, closed, another open', 'a', [session('a', 'closed'), session('b', 'open')], 'SESSION_NOT_OPEN'],
-  ['named, logged out', 'a', [session('a', 'logged_out')], 'SESSION_NOT_OPEN'],
-  ['not named, none open', undefined, [session('a', 'pairing_code', false)], 'SESSION_NOT_OPEN'],
-  ['not named, none at all', undefined, [], 'SESSION_NOT_OPEN'],
+  ['the named one does not exist', 'z', [session('a', 'open')], 'NOT_FOUND'],
+  ['the named one is still being linked', 'a', [session('a', 'connecting', false)], 'SESSION_NOT_OPEN'],
+  [
+    'the named one is closed, although another is open',
+    'a',
+    [session('a', 'closed'), session('b', 'open')],
+    'SESSION_NOT_OPEN',
+  ],
+  ['the named one is logged out', 'a', [session('a', 'logged_out')], 'SESSION_NOT_OPEN'],
+  ['none is named and none is open', undefined, [session('a', 'pairing_code', false)], 'SESSION_NOT_OPEN'],
+  ['none is named and the account has none', undefined, [], 'SESSION_NOT_OPEN'],
 ] as const)('the choice of a session is rejected when %s', (_, name, sessions, code) => {
   expect(() => chooseSession(name, sessions)).toThrow(expect.objectContaining({ code }))
 })

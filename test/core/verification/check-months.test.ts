@@ -119,24 +119,25 @@ test('a code of months ago is expired, and one that never existed is missing', a
 })
 
 test.each([
-  ['began', TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
-  ['ended, by the clock of a node that is slow', TURN_OF_MONTH + MINUTE_MS, TURN_OF_MONTH - MINUTE_MS],
-])(
-  'a verification is superseded by one that was accepted later, when the month %s',
-  async (_, firstMs, secondMs) => {
-    const person = nextPerson()
-    const first = await started(firstMs, person)
-    const second = await started(secondMs, person)
-    const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
-    expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
-    expect(await kinds(nowMs, check({ id: first, codeDigest: Buffer.of(2) }))).toEqual(['missing'])
-    // Other rows of the same call make no difference.
-    for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
-      expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
-    expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
-    expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
-  },
-)
+  ['in the next month', TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
+  [
+    'in the previous month, by the slow clock of a node',
+    TURN_OF_MONTH + MINUTE_MS,
+    TURN_OF_MONTH - MINUTE_MS,
+  ],
+])('a verification is superseded by a later one whose time is %s', async (_, firstMs, secondMs) => {
+  const person = nextPerson()
+  const first = await started(firstMs, person)
+  const second = await started(secondMs, person)
+  const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
+  expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
+  expect(await kinds(nowMs, check({ id: first, codeDigest: Buffer.of(2) }))).toEqual(['missing'])
+  // Other rows of the same call make no difference.
+  for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
+    expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
+  expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
+  expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
+})
 
 describe('a read', () => {
   const readOf = (db: Db, recipientKey: string) =>

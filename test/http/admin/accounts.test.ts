@@ -148,24 +148,24 @@ describe('POST /api/admin/accounts', () => {
     ['no name', { name: undefined }, ['name']],
     ['an empty name', { name: '' }, ['name']],
     ['an unknown country', { homeCountry: 'XX' }, ['homeCountry']],
-    ['a country in words', { homeCountry: 'Egypt' }, ['homeCountry']],
+    ['a country given by its name', { homeCountry: 'Egypt' }, ['homeCountry']],
     ['an unknown currency', { currency: 'ABC' }, ['currency']],
-    ['a phone that is none', { phone: { number: '0123', verified: true } }, ['phone.number']],
-    ['a phone of another type', { phone: '+12025550123' }, ['phone']],
+    ['an invalid phone number', { phone: { number: '0123', verified: true } }, ['phone.number']],
+    ['a phone that is not an object', { phone: '+12025550123' }, ['phone']],
     ['a negative balance', { balance: -0.01 }, ['balance']],
-    ['seven decimals', { balance: 0.0000001 }, ['balance']],
-    ['a balance in words', { balance: '100' }, ['balance']],
+    ['a balance with seven decimals', { balance: 0.0000001 }, ['balance']],
+    ['a balance given as a string', { balance: '100' }, ['balance']],
     [
-      'a limit below zero',
+      'a pool with a negative limit',
       { plan: { pool: [{ channels: ['int_sms'], limit: -1 }] } },
       ['plan.pool[0].limit'],
     ],
     [
-      'an unknown channel',
+      'a pool with an unknown channel',
       { plan: { pool: [{ channels: ['fax'], limit: 1 }] } },
       ['plan.pool[0].channels[0]'],
     ],
-    ['a rate of zero', { plan: { rateLimitPerSecond: 0 } }, ['plan.rateLimitPerSecond']],
+    ['a rate limit of zero', { plan: { rateLimitPerSecond: 0 } }, ['plan.rateLimitPerSecond']],
     [
       'several faults',
       { homeCountry: 'XX', currency: 'ABC', balance: -1 },
@@ -337,7 +337,7 @@ describe('keys of an account', () => {
     ['no permissions', { permissions: undefined }, 'permissions'],
     ['a past expiry', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
     ['an expiry without a zone', { expiresAt: '2040-01-01T00:00:00' }, 'expiresAt'],
-    ['a day that does not exist', { expiresAt: '2040-02-30T00:00:00Z' }, 'expiresAt'],
+    ['an expiry on a day that does not exist', { expiresAt: '2040-02-30T00:00:00Z' }, 'expiresAt'],
   ])('with %s are rejected', async (_, change, path) => {
     const { account } = await create()
     const answer = await operator.admin('POST', `/accounts/${account.id}/keys`, { ...KEY, ...change })

@@ -122,17 +122,21 @@ describe('the policy of a connection', () => {
 
 describe('an invalid policy', () => {
   test.each<[string, () => Promise<Answer>, string]>([
-    ['no type at all', () => mail({ allowedTypes: [] }), 'allowedTypes'],
-    ['a type that there is not', () => mail({ allowedTypes: ['otp', 'spam'] }), 'allowedTypes[1]'],
-    ['types that are no list', () => mail({ allowedTypes: 'otp' }), 'allowedTypes'],
-    ['a mode that there is not', () => mail({ sendModeByType: { otp: 'shout' } }), 'sendModeByType.otp'],
+    ['an empty list of allowed types', () => mail({ allowedTypes: [] }), 'allowedTypes'],
+    ['an unknown message type', () => mail({ allowedTypes: ['otp', 'spam'] }), 'allowedTypes[1]'],
+    ['allowed types that are not a list', () => mail({ allowedTypes: 'otp' }), 'allowedTypes'],
+    ['an unknown send mode', () => mail({ sendModeByType: { otp: 'shout' } }), 'sendModeByType.otp'],
     [
-      'a mode beyond the provider',
+      'a send mode that the provider does not support',
       () => mail({ sendModeByType: { otp: 'template_optional' } }),
       'sendModeByType.otp',
     ],
-    ['a policy that is none', () => mail({ retryPolicy: { maxAttempts: 0 } }), 'retryPolicy.maxAttempts'],
-    ['an order that is none', () => mail({ priorityOrder: -1 }), 'priorityOrder'],
+    [
+      'a retry policy of zero attempts',
+      () => mail({ retryPolicy: { maxAttempts: 0 } }),
+      'retryPolicy.maxAttempts',
+    ],
+    ['a negative priority', () => mail({ priorityOrder: -1 }), 'priorityOrder'],
   ])('is rejected on creation with the path of the field: %s', async (_, ask, path) => {
     const answer = await ask()
     expect([answer.status, answer.body['code'], faultPaths(answer)]).toEqual([

@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 test.each([
-  ['changed', 'PATCH', { priorityOrder: 7 }],
+  ['given another priority', 'PATCH', { priorityOrder: 7 }],
   ['given another configuration', 'PATCH', { config: { maxConnections: 3 } }],
   ['disabled', 'PATCH', { enabled: false }],
   ['deleted', 'DELETE', undefined],

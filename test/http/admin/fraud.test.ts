@@ -60,27 +60,27 @@ test("an account's settings override the platform's, field by field", async () =
 
 describe('PUT of fraud settings', () => {
   test.each([
-    ['a mode that is none', { prefix: { mode: 'on' } }, ['prefix.mode']],
-    ['no number of sends', { recipient: { sends: 0 } }, ['recipient.sends']],
-    ['half a send', { recipient: { sends: 1.5 } }, ['recipient.sends']],
-    ['a window of days', { clientIp: { windowMinutes: 1_441 } }, ['clientIp.windowMinutes']],
+    ['an unknown mode', { prefix: { mode: 'on' } }, ['prefix.mode']],
+    ['a limit of zero sends', { recipient: { sends: 0 } }, ['recipient.sends']],
+    ['a limit with a fraction of a send', { recipient: { sends: 1.5 } }, ['recipient.sends']],
+    ['a window of more than a day', { clientIp: { windowMinutes: 1_441 } }, ['clientIp.windowMinutes']],
     ['a share above one', { conversion: { share: 1.1 } }, ['conversion.share']],
-    ['a share of nothing', { conversion: { share: 0 } }, ['conversion.share']],
+    ['a share of zero', { conversion: { share: 0 } }, ['conversion.share']],
     [
-      'a country that is none',
+      'an unknown country',
       { allowedCountries: { countries: ['US', 'XX'] } },
       ['allowedCountries.countries[1]'],
     ],
-    ['a kind of number that is none', { numberType: { types: ['mobile'] } }, ['numberType.types[0]']],
-    ['a cap below zero', { spend: { dailyCap: -1 } }, ['spend.dailyCap']],
-    ['a cap of seven decimals', { spend: { dailyCap: 0.1234567 } }, ['spend.dailyCap']],
+    ['an unknown number type', { numberType: { types: ['mobile'] } }, ['numberType.types[0]']],
+    ['a negative spending cap', { spend: { dailyCap: -1 } }, ['spend.dailyCap']],
+    ['a spending cap with seven decimals', { spend: { dailyCap: 0.1234567 } }, ['spend.dailyCap']],
     [
-      'safe ones that name nobody',
+      'malformed entries in the list of safe recipients',
       { safe: ['+4479*', 'all', '**', '4479*'] },
       ['safe[1]', 'safe[2]', 'safe[3]'],
     ],
-    ['a rule that is no object', { prefix: 'off' }, ['prefix']],
-    ['a list', [], ['']],
+    ['a rule that is not an object', { prefix: 'off' }, ['prefix']],
+    ['a body that is an array', [], ['']],
   ])('is rejected with 400 naming the field, and stores nothing: %s', async (_, body, paths) => {
     for (const path of ['/fraud', own()]) {
       const answer = await app.admin('PUT', path, body)

@@ -130,9 +130,9 @@ describe('/api/admin/connections', () => {
   })
 
   test.each<[string, object, string]>([
-    ['a wrong port', { config: { ...MAIL.config, port: 70_000 } }, 'config.port'],
-    ['a channel of another kind', { channels: ['int_sms'] }, 'channels[0]'],
-    ['no channel', { channels: [] }, 'channels'],
+    ['an invalid port', { config: { ...MAIL.config, port: 70_000 } }, 'config.port'],
+    ['a channel that the provider does not carry', { channels: ['int_sms'] }, 'channels[0]'],
+    ['an empty list of channels', { channels: [] }, 'channels'],
     ['an unknown provider', { provider: 'pigeon' }, 'provider'],
     ['too many attempts', { retryPolicy: { maxAttempts: 21 } }, 'retryPolicy.maxAttempts'],
   ])('are rejected with 400 naming the field: %s', async (_, change, path) => {

@@ -167,15 +167,19 @@ describe('a rejected send leaves the wallet unchanged', () => {
 
   test.each([
     [
-      'audio of another type',
+      'audio with the MIME type of a video',
       { type: 'audio', mimetype: 'video/mp4', base64: 'AAAA' },
       'attachment.mimetype',
     ],
-    ['base64 that is none', { type: 'image', base64: '%%%%' }, 'attachment.base64'],
-    ['base64 with its prefix', { type: 'image', base64: 'data:image/png;base64,AAAA' }, 'attachment.base64'],
-    ['nothing at all', { type: 'image' }, 'attachment.publicUrl'],
+    ['malformed base64', { type: 'image', base64: '%%%%' }, 'attachment.base64'],
     [
-      'more than the chat app takes',
+      'base64 with the prefix of a data URL',
+      { type: 'image', base64: 'data:image/png;base64,AAAA' },
+      'attachment.base64',
+    ],
+    ['neither a URL nor base64', { type: 'image' }, 'attachment.publicUrl'],
+    [
+      'a file larger than the chat app accepts',
       { type: 'image', base64: Buffer.alloc(16 * 1_048_576 + 1).toString('base64') },
       'attachment.base64',
     ],

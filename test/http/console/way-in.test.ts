@@ -168,12 +168,12 @@ describe('a session cookie', () => {
   })
 
   test.each([
-    ['no token', { 'x-csrf-token': '' }],
-    ['another’s token', { 'x-csrf-token': Buffer.alloc(32).toString('base64url') }],
-    ['another site’s page', { origin: 'https://evil.example' }],
-    ['a page without an address', { origin: 'null' }],
-    ['another port', { origin: 'http://127.0.0.1:1' }],
-    ['a browser that says so', { 'sec-fetch-site': 'cross-site' }],
+    ['an empty CSRF token', { 'x-csrf-token': '' }],
+    ['a wrong CSRF token', { 'x-csrf-token': Buffer.alloc(32).toString('base64url') }],
+    ['the Origin of another site', { origin: 'https://evil.example' }],
+    ['an Origin of null', { origin: 'null' }],
+    ['an Origin with another port', { origin: 'http://127.0.0.1:1' }],
+    ['a Sec-Fetch-Site header of cross-site', { 'sec-fetch-site': 'cross-site' }],
   ])('does not authorise a change without proof of the same site: %s', async (_, headers) => {
     const before = await root.session()
     for (const [path, body] of [

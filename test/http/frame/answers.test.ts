@@ -175,12 +175,15 @@ describe('malformed or unusual requests', () => {
   const close = 'Host: x\r\nConnection: close\r\n'
 
   it.each([
-    ['nonsense', 'garbage\r\n\r\n'],
+    ['bytes that are not HTTP', 'garbage\r\n\r\n'],
     ['an unknown method', `FLY / HTTP/1.1\r\n${close}\r\n`],
     ['a header without a colon', `GET / HTTP/1.1\r\nHost x\r\n\r\n`],
-    ['two lengths', `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
     [
-      'a length beside chunks',
+      'two Content-Length headers',
+      `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`,
+    ],
+    [
+      'both Content-Length and a chunked encoding',
       `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
   ])('return 400 with the usual error body: %s', async (_, bytes) => {
@@ -206,10 +209,10 @@ describe('malformed or unusual requests', () => {
     ['two hosts', 'Host: a.example\r\nhost: b.example'],
     ['the same host twice', 'Host: a.example\r\nHost: a.example'],
     ['a path', 'Host: a.example/reset?'],
-    ['a user', 'Host: posthorn.example@b.example'],
+    ['a user name', 'Host: posthorn.example@b.example'],
     ['a space', 'Host: a.example b.example'],
     ['a backslash', 'Host: b.example\\.a.example'],
-    ['a port that is none', 'Host: a.example:80b'],
+    ['an invalid port', 'Host: a.example:80b'],
   ])('return 400 for an invalid Host header: %s', async (_, hosts) => {
     const lines = (version: string) =>
       `GET /demo/items/a HTTP/${version}\r\n${hosts}\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`

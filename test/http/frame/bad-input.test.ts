@@ -268,9 +268,9 @@ describe('a body that is not JSON or is too large', () => {
   })
 
   it.each([
-    ['by its length', `Content-Length: ${4 * 1_048_576}\r\n\r\n${'x'.repeat(4 * 1_048_576)}`],
+    ['by its Content-Length', `Content-Length: ${4 * 1_048_576}\r\n\r\n${'x'.repeat(4 * 1_048_576)}`],
     [
-      'while it comes',
+      'while it arrives in chunks',
       `Transfer-Encoding: chunked\r\n\r\n400000\r\n${'x'.repeat(4 * 1_048_576)}\r\n0\r\n\r\n`,
     ],
   ])('rejected for its size %s is read to its end, and the connection stays usable', async (_, rest) => {

@@ -82,8 +82,8 @@ describe('a failed upload', () => {
 
   it.each([
     ['JSON', 'application/json', '{"file":"x"}'],
-    ['a picture without a form', 'image/png', png()],
-    ['another kind of form', 'application/x-www-form-urlencoded', 'file=x'],
+    ['an image outside a form', 'image/png', png()],
+    ['a URL-encoded form', 'application/x-www-form-urlencoded', 'file=x'],
   ])('returns 415 when sent as %s', async (_, type, body) => {
     const answer = await app.call(PATH, {
       method: 'POST',
@@ -122,10 +122,10 @@ describe('a failed upload', () => {
   })
 
   it.each([
-    ['of another alphabet', null, 'latin1'],
-    ['that is not what it says', 'text/plain; charset=utf-8', 'latin1'],
-    ['of half a letter', 'text/plain; charset=utf-16le', 'latin1'],
-  ] as const)('is rejected for a text field that is not UTF-8: a text %s', async (_, type, encoding) => {
+    ['Latin-1 without a declared charset', null, 'latin1'],
+    ['Latin-1 declared as UTF-8', 'text/plain; charset=utf-8', 'latin1'],
+    ['Latin-1 declared as UTF-16', 'text/plain; charset=utf-16le', 'latin1'],
+  ] as const)('is rejected for a text field that is not UTF-8: %s', async (_, type, encoding) => {
     const parts = [
       { name: 'name', text: 'greeting' },
       { name: 'category', text: 'sms' },

@@ -53,11 +53,11 @@ describe('headerMediaUrl of a template', () => {
     })
 
   it.each([
-    ['that answers 404', () => `${origin}/gone.jpg`],
-    ['whose answer breaks off', () => `${origin}/cut.jpg`],
-    ['whose bytes are not what it says', () => `${origin}/wrong.jpg`],
-    ['of a private network', () => 'https://10.0.0.1/a.jpg'],
-    ['that nobody listens at', () => 'https://127.0.0.1:1/a.jpg'],
+    ['that returns 404', () => `${origin}/gone.jpg`],
+    ['whose response is cut off', () => `${origin}/cut.jpg`],
+    ['whose content does not match its content type', () => `${origin}/wrong.jpg`],
+    ['in a private network', () => 'https://10.0.0.1/a.jpg'],
+    ['at which no server listens', () => 'https://127.0.0.1:1/a.jpg'],
   ])('returns 400 and stores nothing for a URL %s', async (_, url) => {
     const answer = await create(url())
     expect([answer.status, faultPaths(answer)], answer.text).toEqual([400, ['headerMediaUrl']])

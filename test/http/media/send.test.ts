@@ -78,17 +78,17 @@ describe('sends that carry uploaded files', () => {
     })
 
     it.each<[string, Record<string, unknown>, number, string]>([
-      ['one that is not there', { assetId: 'ast_01890a5dac96774bbcceb3020a' }, 404, 'attachment.assetId'],
-      ['what is no id', { assetId: 'nothing' }, 404, 'attachment.assetId'],
-      ['one as another type', { assetId: 'OWN', type: 'video' }, 400, 'attachment.type'],
+      ['an unknown id', { assetId: 'ast_01890a5dac96774bbcceb3020a' }, 404, 'attachment.assetId'],
+      ['a malformed id', { assetId: 'nothing' }, 404, 'attachment.assetId'],
+      ['an asset with another attachment type', { assetId: 'OWN', type: 'video' }, 400, 'attachment.type'],
       [
-        'one and an address',
+        'an asset together with a publicUrl',
         { assetId: 'OWN', publicUrl: 'https://example.com/a.png' },
         400,
         'attachment.publicUrl',
       ],
-      ['one and its bytes', { assetId: 'OWN', base64: 'AAAA' }, 400, 'attachment.base64'],
-      ['somebody else’s', { assetId: 'FOREIGN' }, 404, 'attachment.assetId'],
+      ['an asset together with base64', { assetId: 'OWN', base64: 'AAAA' }, 400, 'attachment.base64'],
+      ['an asset of another account', { assetId: 'FOREIGN' }, 404, 'attachment.assetId'],
     ])('rejects %s, and stores nothing', async (_, attachment, status, path) => {
       const ids: Record<string, string> = {
         OWN: (await uploadFile(app, account.testKey, png())).id,
@@ -282,10 +282,14 @@ describe('a template whose header file is sent by form', () => {
   })
 
   it.each<[string, FormPart[], string]>([
-    ['a payload that is no JSON', [{ name: 'payload', text: '{' }], 'payload'],
-    ['a payload that is no object', [{ name: 'payload', text: '[]' }], 'payload'],
-    ['buttons that are no JSON', [{ name: 'buttons', text: 'x' }], 'buttons'],
-    ['a number that is none', [{ name: 'codeExpirationMinutes', text: 'ten' }], 'codeExpirationMinutes'],
+    ['a payload that is not JSON', [{ name: 'payload', text: '{' }], 'payload'],
+    ['a payload that is not an object', [{ name: 'payload', text: '[]' }], 'payload'],
+    ['buttons that are not JSON', [{ name: 'buttons', text: 'x' }], 'buttons'],
+    [
+      'a number field that is not a number',
+      [{ name: 'codeExpirationMinutes', text: 'ten' }],
+      'codeExpirationMinutes',
+    ],
     [
       'a file and an asset',
       [
@@ -344,7 +348,7 @@ describe('a template whose header file is sent by form', () => {
       'template.headerMediaType',
     ],
     [
-      'a file and an address',
+      'a file and a headerMediaUrl',
       () =>
         sendParts(picture(), {
           template: JSON.stringify({
@@ -360,7 +364,7 @@ describe('a template whose header file is sent by form', () => {
       () => sendParts(picture()).filter(part => part.name !== 'template'),
       'template',
     ],
-    ['a template that is no JSON', () => sendParts(picture(), { template: '{' }), 'template'],
+    ['a template that is not JSON', () => sendParts(picture(), { template: '{' }), 'template'],
     ['an unknown mediaType', () => sendParts(picture(), { mediaType: 'audio' }), 'mediaType'],
     ['no recipient', () => sendParts(picture()).filter(part => part.name !== 'to'), 'to'],
   ])('is not sent with %s, and the file is not kept', async (_, parts, path) => {

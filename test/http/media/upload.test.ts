@@ -39,11 +39,11 @@ describe('POST /api/v2/templates/media', () => {
 
   it.each<[string, Buffer, string | null, string, string]>([
     ['a JPEG', jpeg(), 'image/jpeg', 'image/jpeg', 'image'],
-    ['a JPEG by its other name', jpeg(), 'image/jpg', 'image/jpeg', 'image'],
-    ['a PNG whose type nobody says', png(), null, 'image/png', 'image'],
-    ['a PNG of whatever bytes', png(), 'application/octet-stream', 'image/png', 'image'],
+    ['a JPEG declared as image/jpg', jpeg(), 'image/jpg', 'image/jpeg', 'image'],
+    ['a PNG without a declared type', png(), null, 'image/png', 'image'],
+    ['a PNG declared as application/octet-stream', png(), 'application/octet-stream', 'image/png', 'image'],
     ['a video', mp4(), 'video/mp4', 'video/mp4', 'video'],
-    ['a recording in a video’s container', mp4(), 'audio/mp4', 'audio/mp4', 'audio'],
+    ['audio in an MP4 container', mp4(), 'audio/mp4', 'audio/mp4', 'audio'],
     ['a PDF', pdf(), 'application/pdf', 'application/pdf', 'document'],
     ['an office document', docx(), OOXML, OOXML, 'document'],
     [
@@ -54,54 +54,66 @@ describe('POST /api/v2/templates/media', () => {
       'document',
     ],
     ['text', Buffer.from('Grüße an alle\n'), 'text/plain', 'text/plain', 'document'],
-    ['a table', Buffer.from('a,b\n1,2\n'), 'text/csv; charset=utf-8', 'text/csv', 'document'],
+    ['a CSV file', Buffer.from('a,b\n1,2\n'), 'text/csv; charset=utf-8', 'text/csv', 'document'],
     [
-      'a table that begins like a picture',
+      'a CSV file that begins like a BMP image',
       Buffer.from('BMI,kg\n22,70\n'),
       'text/csv',
       'text/csv',
       'document',
     ],
-    ['a table that begins like a song', Buffer.from('ID3,b\n1,2\n'), 'text/csv', 'text/csv', 'document'],
-    ['text that begins like a program', Buffer.from('MZ is short.\n'), null, 'text/plain', 'document'],
+    [
+      'a CSV file that begins like an MP3 file',
+      Buffer.from('ID3,b\n1,2\n'),
+      'text/csv',
+      'text/csv',
+      'document',
+    ],
+    [
+      'text that begins like a Windows program',
+      Buffer.from('MZ is short.\n'),
+      null,
+      'text/plain',
+      'document',
+    ],
   ])('accepts %s', async (_, bytes, type, mimetype, mediaType) => {
     const asset = await uploadFile(app, account.testKey, bytes, { type })
     expect(asset).toMatchObject({ mimetype, mediaType, size: bytes.length, sha256: sha256(bytes) })
   })
 
   it.each<[string, string, string]>([
-    ['a path', 'C:\\Users\\me\\photo.png', 'photo.png'],
-    ['a path of another kind', '../../etc/photo.png', 'photo.png'],
-    ['nothing but dots', '..', 'image.png'],
-    ['letters of the world', 'Фото – 写真.png', 'Фото – 写真.png'],
+    ['a Windows path', 'C:\\Users\\me\\photo.png', 'photo.png'],
+    ['a relative path', '../../etc/photo.png', 'photo.png'],
+    ['a name of dots only', '..', 'image.png'],
+    ['a name in other scripts', 'Фото – 写真.png', 'Фото – 写真.png'],
   ])('derives the file name from %s', async (_, fileName, expected) => {
     expect((await uploadFile(app, account.testKey, png(), { fileName })).fileName).toBe(expected)
   })
 
   describe('rejects', () => {
     it.each<[string, Buffer, string | null]>([
-      ['a picture that is declared another', png(), 'image/jpeg'],
-      ['text that is declared a picture', Buffer.from('not a picture'), 'image/png'],
-      ['a program', Buffer.from('7f454c4602010100000000000000000002003e00', 'hex'), null],
-      ['a page', Buffer.from('<!doctype html><script>alert(1)</script>'), 'text/html'],
+      ['a PNG declared as a JPEG', png(), 'image/jpeg'],
+      ['text declared as a PNG', Buffer.from('not a picture'), 'image/png'],
+      ['an ELF program', Buffer.from('7f454c4602010100000000000000000002003e00', 'hex'), null],
+      ['an HTML page', Buffer.from('<!doctype html><script>alert(1)</script>'), 'text/html'],
+      ['an SVG image', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'],
+      ['an XML document', Buffer.from('<?xml version="1.0"?><a/>'), null],
+      ['an RTF document declared as text', Buffer.from('{\\rtf1 Hi}'), 'text/plain'],
+      ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\x80\0\0', 'latin1'), 'image/gif'],
       [
-        'a drawing that runs scripts',
-        Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
-        'image/svg+xml',
+        'a ZIP archive declared as an office document',
+        zip([{ name: 'a.txt', data: Buffer.from('a') }]),
+        OOXML,
       ],
-      ['a page of another kind', Buffer.from('<?xml version="1.0"?><a/>'), null],
-      ['a text with commands in it', Buffer.from('{\\rtf1 Hi}'), 'text/plain'],
-      ['an animation', Buffer.from('GIF89a\x01\0\x01\0\x80\0\0', 'latin1'), 'image/gif'],
-      ['an archive that is declared a document', zip([{ name: 'a.txt', data: Buffer.from('a') }]), OOXML],
-      ['a mere archive', zip([{ name: 'a.txt', data: Buffer.from('a') }]), null],
-      ['text with bytes of no letter', Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'text/plain'],
-      ['text that ends within a letter', Buffer.from('Grü').subarray(0, -1), 'text/plain'],
+      ['a ZIP archive', zip([{ name: 'a.txt', data: Buffer.from('a') }]), null],
+      ['text with bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'text/plain'],
+      ['text that ends within a UTF-8 character', Buffer.from('Grü').subarray(0, -1), 'text/plain'],
       [
-        'text that is none in the end',
+        'text with a NUL byte at its end',
         Buffer.concat([Buffer.alloc(70_000, 0x61), Buffer.from([0])]),
         'text/plain',
       ],
-      ['nothing', Buffer.alloc(0), 'image/png'],
+      ['an empty file', Buffer.alloc(0), 'image/png'],
     ])('%s with 400, naming the field', async (_, bytes, type) => {
       const before = await mediaLeft(app)
       const answer = await upload(app, account.testKey, [{ name: 'file', bytes, fileName: 'x', type }])
@@ -131,7 +143,7 @@ describe('POST /api/v2/templates/media', () => {
     it.each<[string, Parameters<typeof upload>[2], string]>([
       ['a form without a file', [{ name: 'other', text: 'x' }], 'file'],
       ['an empty form', [], 'file'],
-      ['text in the place of the file', [{ name: 'file', text: 'hello' }], 'file'],
+      ['text in place of the file', [{ name: 'file', text: 'hello' }], 'file'],
       ['a file in another field', [{ name: 'photo', bytes: png(), type: 'image/png' }], 'photo'],
       [
         'two files',
@@ -151,7 +163,7 @@ describe('POST /api/v2/templates/media', () => {
         'a',
       ],
       [
-        'NUL',
+        'a NUL character in a field',
         [
           { name: 'file', bytes: png() },
           { name: 'a', text: 'x\0y' },

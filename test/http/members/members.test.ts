@@ -153,7 +153,7 @@ describe('an invitation', () => {
   })
 })
 
-describe('what a member created', () => {
+describe('the invitations, reset links and API keys that a member created', () => {
   /** Adds another owner, who then invites somebody. */
   async function inviter(): Promise<{ id: string; visitor: Visitor; link: string }> {
     const visitor = await join(app, account.id, 'owner', newEmail())

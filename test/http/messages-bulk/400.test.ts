@@ -71,36 +71,48 @@ describe('the idempotency key', () => {
 })
 
 test.each([
-  ['nothing', ''],
-  ['no JSON', '{"messages": [}'],
+  ['an empty body', ''],
+  ['malformed JSON', '{"messages": [}'],
   ['an array', '[]'],
   ['null', 'null'],
   ['a number', '12'],
-  ['more than one value', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]} {}'],
-  ['an end that is missing', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]'],
+  ['more than one JSON value', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]} {}'],
+  ['a missing closing brace', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]'],
   [
     'a repeated key',
     '{"messagesPerSecond": 1, "messagesPerSecond": 2, "messages": [{"to": "+12025552000"}]}',
   ],
-  ['a message that is no JSON', '{"messagesPerSecond": 1, "messages": [{"to": +12025552000}]}'],
-  ['a comma too many', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"},]}'],
-  ['broken JSON in what is ignored', '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "x": {"y" 1}}'],
-  ['a NUL', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000", "text": "\\u0000"}]}'],
+  ['malformed JSON in a message', '{"messagesPerSecond": 1, "messages": [{"to": +12025552000}]}'],
+  ['a trailing comma', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"},]}'],
+  [
+    'malformed JSON in an ignored field',
+    '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "x": {"y" 1}}',
+  ],
+  ['a NUL character', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000", "text": "\\u0000"}]}'],
   ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
-  ['a name that is no text', { ...FINE, name: 5 }],
+  ['a name that is not a string', { ...FINE, name: 5 }],
   ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
-])('a bulk body that is %s is rejected with INVALID_REQUEST_BODY', async (_, body) => {
+])('a bulk body is rejected with INVALID_REQUEST_BODY: %s', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
 
 test.each([
-  ['a wrong rate', '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]'],
-  ['no messages', '{"messagesPerSecond": 5, "messages": []'],
-  ['no message', '{"messagesPerSecond": 5, "messages": [null]'],
-  ['a wrong rate', { messagesPerSecond: 0, messages: [null], name: 5 }],
-  ['no message', { messagesPerSecond: 5, messages: [null], name: 5 }],
-  ['a wrong rate', '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]} x'],
-  ['a mark inside', '{"messagesPerSecond": \ufeff5, "messages": [{"to": "+12025552000"}]}'],
+  [
+    'an invalid rate and a missing closing brace',
+    '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]',
+  ],
+  ['no messages and a missing closing brace', '{"messagesPerSecond": 5, "messages": []'],
+  ['an invalid message and a missing closing brace', '{"messagesPerSecond": 5, "messages": [null]'],
+  ['an invalid rate and an invalid name', { messagesPerSecond: 0, messages: [null], name: 5 }],
+  ['an invalid message and an invalid name', { messagesPerSecond: 5, messages: [null], name: 5 }],
+  [
+    'an invalid rate and text after the JSON',
+    '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]} x',
+  ],
+  [
+    'a byte order mark within the JSON',
+    '{"messagesPerSecond": \ufeff5, "messages": [{"to": "+12025552000"}]}',
+  ],
 ])('INVALID_REQUEST_BODY takes precedence over another fault: %s', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
@@ -126,17 +138,17 @@ describe('an item of messages that is not valid', () => {
     ['null', null, 'messages[1]'],
     ['a number', 5, 'messages[1]'],
     ['an array', [], 'messages[1]'],
-    ['a text', 'to', 'messages[1]'],
+    ['a string', 'to', 'messages[1]'],
     ['without to', {}, 'messages[1].to'],
     ['with an array as to', { to: ['+12025552000'] }, 'messages[1].to'],
     ['with null as to', { to: null }, 'messages[1].to'],
     [
-      'scheduled',
+      'with options.scheduleAt',
       { to: '+12025552000', options: { scheduleAt: '2030-01-01T00:00:00Z' } },
       'messages[1].options.scheduleAt',
     ],
     [
-      'scheduled at its top',
+      'with scheduleAt at the top level',
       { to: '+12025552000', scheduleAt: '2030-01-01T00:00:00Z' },
       'messages[1].scheduleAt',
     ],

@@ -98,16 +98,16 @@ describe('the channel of a send', () => {
   const group = '120363020000000100@g.us'
 
   test.each([
-    ['a phone at home', { to: PHONE }, 'local_sms', ['local_sms', 'official_chatapp']],
-    ['a phone abroad', { to: '+4915112345678' }, 'int_sms', ['int_sms', 'official_chatapp']],
+    ['a phone number of the home country', { to: PHONE }, 'local_sms', ['local_sms', 'official_chatapp']],
+    ['a foreign phone number', { to: '+4915112345678' }, 'int_sms', ['int_sms', 'official_chatapp']],
     [
-      'a phone abroad on the same calling code',
+      'a foreign phone number with the home calling code',
       { to: '+14165550100' },
       'int_sms',
       ['int_sms', 'official_chatapp'],
     ],
     [
-      'a phone written for people',
+      'a phone number with spaces and brackets',
       { to: '+1 (202) 555-0100' },
       'local_sms',
       ['local_sms', 'official_chatapp'],
@@ -115,13 +115,13 @@ describe('the channel of a send', () => {
     ['an e-mail address', { to: 'a@example.com' }, 'email_user', ['email_user']],
     ['a group', { to: group }, 'user_chatapp_session', ['user_chatapp_session']],
     [
-      'a web session’s context',
+      'a conversationContext of a web session',
       { to: PHONE, conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: PHONE } },
       'user_chatapp_session',
       ['user_chatapp_session'],
     ],
     [
-      'an official context',
+      'a conversationContext of an official sender',
       {
         to: PHONE,
         conversationContext: { moduleType: 'chatapp_official', accountId: 'platform', chatId: PHONE },
@@ -129,7 +129,12 @@ describe('the channel of a send', () => {
       'official_chatapp',
       ['official_chatapp'],
     ],
-    ['a bot’s context', { to: bot.chatId, conversationContext: bot }, 'botapp_bot', ['botapp_bot']],
+    [
+      'a conversationContext of a bot',
+      { to: bot.chatId, conversationContext: bot },
+      'botapp_bot',
+      ['botapp_bot'],
+    ],
   ])(
     'for %s is chosen automatically without a channel, and with null or auto',
     async (_, body, channel, channels) => {
@@ -198,25 +203,35 @@ describe('the sender of a message', () => {
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
 
   test.each([
-    ['the account’s default', {}, 'account_default', 'Own'],
-    ['asked for by id', { sender: { id: own.id } }, 'request', 'Own'],
-    ['asked for by name', { sender: { name: 'Posthorn' } }, 'request', 'Posthorn'],
-    ['asked for by the alias', { senderId: own.id }, 'request', 'Own'],
-    ['null, which is none', { sender: { id: null }, senderId: null }, 'account_default', 'Own'],
-    ['the official number of the platform', { channel: 'official_chatapp' }, 'platform', PLATFORM_NAME],
+    ['the account’s default if the request names none', {}, 'account_default', 'Own'],
+    ['the one named by its id', { sender: { id: own.id } }, 'request', 'Own'],
+    ['the one named by its name', { sender: { name: 'Posthorn' } }, 'request', 'Posthorn'],
+    ['the one named by the alias senderId', { senderId: own.id }, 'request', 'Own'],
     [
-      'the official platform number',
+      'the account’s default if the request names null',
+      { sender: { id: null }, senderId: null },
+      'account_default',
+      'Own',
+    ],
+    [
+      'the platform’s official sender if the request names none',
+      { channel: 'official_chatapp' },
+      'platform',
+      PLATFORM_NAME,
+    ],
+    [
+      'the platform’s official sender if the request names it',
       { channel: 'official_chatapp', officialSenderId: 'platform' },
       'request',
       PLATFORM_NAME,
     ],
     [
-      'a session',
+      'the web session of the conversationContext',
       { conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: PHONE } },
       'session',
       'main',
     ],
-    ['a bot', { to: bot.chatId, conversationContext: bot }, 'bot', 'bot_1'],
+    ['the bot of the conversationContext', { to: bot.chatId, conversationContext: bot }, 'bot', 'bot_1'],
   ])('is %s', async (_, body, source, sender) => {
     const answer = await sending.send({ to: PHONE, text: 'Hello', ...body })
     expect(ok(answer).resolved.senderSource).toBe(source)
@@ -233,25 +248,33 @@ describe('the sender of a message', () => {
 describe('SMS parts and price', () => {
   test.each([
     ['one letter', 'a', 1],
-    ['160 of GSM-7', 'a'.repeat(160), 1],
-    ['161 of GSM-7', 'a'.repeat(161), 2],
-    ['306 of GSM-7', 'a'.repeat(306), 2],
-    ['307 of GSM-7', 'a'.repeat(307), 3],
-    ['158 and a euro sign, which is two', `${'a'.repeat(158)}€`, 1],
-    ['159 and a euro sign', `${'a'.repeat(159)}€`, 2],
+    ['160 GSM-7 characters', 'a'.repeat(160), 1],
+    ['161 GSM-7 characters', 'a'.repeat(161), 2],
+    ['306 GSM-7 characters', 'a'.repeat(306), 2],
+    ['307 GSM-7 characters', 'a'.repeat(307), 3],
+    ['158 GSM-7 characters and a euro sign, which counts as two', `${'a'.repeat(158)}€`, 1],
+    ['159 GSM-7 characters and a euro sign', `${'a'.repeat(159)}€`, 2],
     ['80 euro signs', '€'.repeat(80), 1],
     ['every extension character', '^{}\\[~]|€\f'.repeat(8), 1],
-    ['an escape at the seam: 152 + € + 153', `${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
-    ['70 of UCS-2', 'ж'.repeat(70), 1],
-    ['71 of UCS-2', 'ж'.repeat(71), 2],
-    ['134 of UCS-2', 'ж'.repeat(134), 2],
-    ['135 of UCS-2', 'ж'.repeat(135), 3],
-    ['one letter that GSM-7 has not', `${'a'.repeat(70)}ś`, 2],
-    ['35 emoji of two units', '🎺'.repeat(35), 1],
-    ['36 emoji', '🎺'.repeat(36), 2],
-    ['a pair at the seam: 66 + 🎺 + 66', `${'ж'.repeat(66)}🎺${'ж'.repeat(66)}`, 3],
-    ['ten parts', 'a'.repeat(1_530), 10],
-  ])('%s', async (_, text, parts) => {
+    [
+      'a euro sign that must not be split between two parts: 152 + € + 152',
+      `${'a'.repeat(152)}€${'a'.repeat(152)}`,
+      3,
+    ],
+    ['70 UCS-2 characters', 'ж'.repeat(70), 1],
+    ['71 UCS-2 characters', 'ж'.repeat(71), 2],
+    ['134 UCS-2 characters', 'ж'.repeat(134), 2],
+    ['135 UCS-2 characters', 'ж'.repeat(135), 3],
+    ['71 characters of which one is not in GSM-7', `${'a'.repeat(70)}ś`, 2],
+    ['35 emoji of two UTF-16 units each', '🎺'.repeat(35), 1],
+    ['36 emoji of two UTF-16 units each', '🎺'.repeat(36), 2],
+    [
+      'an emoji that must not be split between two parts: 66 + 🎺 + 66',
+      `${'ж'.repeat(66)}🎺${'ж'.repeat(66)}`,
+      3,
+    ],
+    ['1,530 GSM-7 characters, which are ten parts', 'a'.repeat(1_530), 10],
+  ])('are correct for %s', async (_, text, parts) => {
     const { billing } = ok(await account.send({ to: PHONE, text }))
     expect(billing).toEqual({ estimatedCost: (parts * 7_900) / 1_000_000, currency: 'USD', parts })
   })

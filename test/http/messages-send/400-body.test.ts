@@ -170,9 +170,9 @@ describe('invalid or ambiguous text is rejected', () => {
 
   test.each([
     ['a stray continuation byte', [0x80]],
-    ['a byte that UTF-8 has not', [0xff]],
-    ['a cut sequence', [0xe2, 0x82]],
-    ['an overlong slash', [0xc0, 0xaf]],
+    ['a byte that never occurs in UTF-8', [0xff]],
+    ['a truncated UTF-8 sequence', [0xe2, 0x82]],
+    ['an overlong encoding of a slash', [0xc0, 0xaf]],
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],
   ])('%s', async (_, bytes) => {
     const [head, tail] = JSON.stringify({ to: '+12025550100', text: '§' }).split('§') as [string, string]
@@ -200,7 +200,7 @@ describe('invalid or ambiguous text is rejected', () => {
 })
 
 describe('a body that is not an object', () => {
-  test.each(['', 'null', '[]', '"to"', '1', 'true'])('%s', async text => {
+  test.each(['', 'null', '[]', '"to"', '1', 'true'])('is rejected: %s', async text => {
     await invalidAt(account, text, '')
   })
 

@@ -27,7 +27,7 @@ describe('to', () => {
 
   test.each([
     [
-      'neither a number nor an address',
+      'neither a phone number nor an e-mail address',
       ['hello', '12025550100', '+', '+0', '+1', '00491511234567', 'tel:+12025550100'],
     ],
     [
@@ -35,13 +35,13 @@ describe('to', () => {
       ['+1202555010', '+120255501000', '+49151', '+1234567890123456'],
     ],
     ['digits of other scripts', ['+１２０２５５５０１００', '+٢٠١٠٠٠٠٠٠٠٠']],
-    ['letters for digits', ['+1800FLOWERS', '+1202555010O']],
+    ['a phone number with letters', ['+1800FLOWERS', '+1202555010O']],
     [
-      'broken e-mail addresses',
+      'a malformed e-mail address',
       ['a@', '@example.com', 'a@b', 'a b@example.com', 'a@exa mple.com', 'a@@example.com'],
     ],
     [
-      'e-mail with names, lists or line breaks',
+      'an e-mail address with a name, list or invalid character',
       [
         'A <a@example.com>',
         'a@example.com,b@example.com',
@@ -51,7 +51,7 @@ describe('to', () => {
         `${'a'.repeat(65)}@example.com`,
       ],
     ],
-    ['broken group ids', ['@g.us', 'group@g.us', '12@g.us']],
+    ['a malformed group id', ['@g.us', 'group@g.us', '12@g.us']],
   ])('is rejected when it is: %s', async (_, recipients) => {
     const bodies = recipients.map(to => ({ to, text: 'Hello' }))
     await allInvalidAt(account, bodies, 'to')
@@ -255,7 +255,7 @@ describe('sender', () => {
 describe('options.scheduleAt', () => {
   test.each([
     [
-      'garbage',
+      'not an ISO 8601 time with its offset',
       ['tomorrow', '', '2030', '2030-01-31', '2030-01-31 09:00:00Z', '1924988400', '2030-01-31T09:00:00'],
     ],
     [
@@ -387,7 +387,7 @@ describe('attachment', () => {
 
   test.each([
     [
-      'no https',
+      'another scheme than https',
       [
         'http://example.com/a.png',
         'ftp://example.com/a',
@@ -397,11 +397,11 @@ describe('attachment', () => {
       ],
     ],
     [
-      'no URL',
+      'a malformed URL',
       ['example.com/a.png', 'https://', 'https:// x', '//example.com/a.png', 'https://exa mple.com/'],
     ],
     [
-      'loopback in every spelling',
+      'a loopback address in any notation',
       [
         'https://127.0.0.1/',
         'https://127.1/',
@@ -425,7 +425,7 @@ describe('attachment', () => {
       ],
     ],
     [
-      'private networks',
+      'an address of a private or reserved network',
       [
         'https://10.0.0.1/',
         'https://172.16.0.1/',
@@ -441,7 +441,7 @@ describe('attachment', () => {
         'https://255.255.255.255/',
       ],
     ],
-    ['a user in the address', ['https://user:password@example.com/a.png', 'https://user@example.com/']],
+    ['credentials in the URL', ['https://user:password@example.com/a.png', 'https://user@example.com/']],
   ])('publicUrl is rejected with %s', async (_, urls) => {
     await allInvalidAt(
       account,

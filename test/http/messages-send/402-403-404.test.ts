@@ -18,11 +18,11 @@ describe('402 INSUFFICIENT_BALANCE', () => {
   const attachment = { type: 'image', base64: 'QUJD' }
 
   test.each([
-    ['nothing at all', 0, { to: PHONE, text: 'Hello' }],
-    ['a millionth too little', 0.007899, { to: PHONE, text: 'Hello' }],
-    ['enough for one part of two', 0.0079, { to: PHONE, text: 'a'.repeat(161) }],
-    ['nothing, with a file', 0, { to: 'a@example.com', text: 'Hello', attachment }],
-    ['nothing, for later', 0, { to: PHONE, text: 'Hello', options: { scheduleAt: inDays(30) } }],
+    ['nothing of the price', 0, { to: PHONE, text: 'Hello' }],
+    ['a millionth less than the price', 0.007899, { to: PHONE, text: 'Hello' }],
+    ['one part of two', 0.0079, { to: PHONE, text: 'a'.repeat(161) }],
+    ['nothing of a message with an attachment', 0, { to: 'a@example.com', text: 'Hello', attachment }],
+    ['nothing of a scheduled message', 0, { to: PHONE, text: 'Hello', options: { scheduleAt: inDays(30) } }],
   ])('when the wallet covers %s', async (_, balance, body) => {
     await refused(await app.createAccount({ balance }), body, INSUFFICIENT)
   })

@@ -127,7 +127,7 @@ describe('twenty concurrent sends with the same idempotency key', () => {
   })
 
   test.each([
-    ['a body that is not valid', { to: 'nobody', text: 'Hello' }, 400],
+    ['an invalid body', { to: 'nobody', text: 'Hello' }, 400],
     ['an empty wallet', { to: PHONE, text: 'Hello' }, 402],
   ])('that are rejected for %s all have the same response, or a conflict', async (_, body, status) => {
     const own = await app.createAccount({ balance: 0 })

@@ -258,10 +258,10 @@ test('an empty recipient fails alone', async () => {
 })
 
 test.each([
-  ['nobody', [], 'to'],
+  ['an empty list', [], 'to'],
   ['more than a hundred', numbers(101), 'to'],
-  ['an array in the array', [['+12025550123']], 'to[0]'],
-  ['a number', ['+12025550123', 5], 'to[1]'],
+  ['nested in another array', [['+12025550123']], 'to[0]'],
+  ['not all strings', ['+12025550123', 5], 'to[1]'],
 ])('a batch is rejected when its recipients are: %s', async (_, to, path) => {
   const before = await account.footprint()
   const answer = await account.send({ to, text: 'x' })

@@ -83,10 +83,10 @@ describe('the stored conversationContext', () => {
 
 describe('the chatId of a conversationContext', () => {
   test.each([
-    ['in another spelling', { ...WEB, chatId: '12025550100' }],
+    ['without the plus sign', { ...WEB, chatId: '12025550100' }],
     ['by the chat app’s id', { ...WEB, chatId: '12025550100@s.whatsapp.net' }],
-    ['by an id that says no number', { ...WEB, chatId: '99887766554433@lid' }],
-    ['of an official sender in another spelling', { ...OFFICIAL, chatId: '+1 (202) 555-0100' }],
+    ['by a LID, which contains no number', { ...WEB, chatId: '99887766554433@lid' }],
+    ['with spaces and brackets for an official sender', { ...OFFICIAL, chatId: '+1 (202) 555-0100' }],
   ])('may name the recipient %s', async (_, conversationContext) => {
     await sent({ to: PHONE, conversationContext })
   })
@@ -104,14 +104,14 @@ describe('the chatId of a conversationContext', () => {
 
   test.each([
     ['another person', PHONE, { ...WEB, chatId: '+12025550101' }],
-    ['another person of an official sender', PHONE, { ...OFFICIAL, chatId: '+12025550101' }],
-    ['an id that says no number, of an official sender', PHONE, { ...OFFICIAL, chatId: '1234567@lid' }],
-    ['a group for a person', PHONE, { ...WEB, chatId: GROUP }],
-    ['a person for a group', GROUP, WEB],
+    ['another person for an official sender', PHONE, { ...OFFICIAL, chatId: '+12025550101' }],
+    ['a LID for an official sender', PHONE, { ...OFFICIAL, chatId: '1234567@lid' }],
+    ['a group in a message to a person', PHONE, { ...WEB, chatId: GROUP }],
+    ['a person in a message to a group', GROUP, WEB],
     ['another group', GROUP, { ...WEB, chatId: '120363020000000101@g.us' }],
     ['another chat of a bot', '7000000101', BOT],
-    ['a bot’s chat in another spelling', '7000000100', { ...BOT, chatId: '+7000000100' }],
-    ['nobody', PHONE, { ...WEB, chatId: 'main' }],
+    ['the chat of a bot with a plus sign', '7000000100', { ...BOT, chatId: '+7000000100' }],
+    ['no valid chat', PHONE, { ...WEB, chatId: 'main' }],
   ])('is rejected when it names %s', async (_, to, conversationContext) => {
     await invalid({ to, conversationContext }, 'conversationContext.chatId')
   })

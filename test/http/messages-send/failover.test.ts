@@ -93,8 +93,8 @@ async function lastMessage() {
 
 describe('failover to another connection of the same channel', () => {
   test.each<[string, Parameters<Gateway['act']>[0], Outcome['kind'], number]>([
-    ['refuses the message for good', noSuchNumber, 'rejected', 1],
-    ['says "not now" until its tries are used up', notNow, 'retry', 2],
+    ['rejects the message', noSuchNumber, 'rejected', 1],
+    ['fails retryably until its attempts are used up', notNow, 'retry', 2],
   ])('happens when the first connection %s', async (_, act, outcome, tries) => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
@@ -173,8 +173,8 @@ describe('failover to another connection of the same channel', () => {
 
 describe('no failover happens', () => {
   test.each<[string, Parameters<Gateway['act']>[0]]>([
-    ['whether it was taken is unknown', 'reset'],
-    ['its answer makes no sense', { status: 500, body: 'oops' }],
+    ['the connection is reset, so that the outcome is unknown', 'reset'],
+    ['the response is a 500 that is not in the format of the provider', { status: 500, body: 'oops' }],
   ])('when %s', async (_, act) => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]

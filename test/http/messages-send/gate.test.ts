@@ -41,10 +41,10 @@ async function createKey(of: TestAccount, more: Record<string, unknown> = {}) {
 describe('401', () => {
   test.each([
     ['without a key', null],
-    ['with an empty one', ''],
-    ['with one that is none', 'secret'],
-    ['with one that was never given', `ph_test_${'a'.repeat(32)}000000`],
-    ['with two', 'a, b'],
+    ['with an empty key', ''],
+    ['with a malformed key', 'secret'],
+    ['with a key that does not exist', `ph_test_${'a'.repeat(32)}000000`],
+    ['with two keys', 'a, b'],
   ])('%s', async (_, key) => {
     const answer = await post(key)
     expectProblem(answer, 401, 'UNAUTHORIZED')
@@ -87,8 +87,8 @@ describe('401', () => {
 
 describe('403', () => {
   test.each([
-    ['no permission at all', []],
-    ['others', ['messages:read', 'api_keys:read', 'api_keys:write']],
+    ['no permissions', []],
+    ['other permissions only', ['messages:read', 'api_keys:read', 'api_keys:write']],
   ])('for a key with %s', async (_, permissions) => {
     const { apiKey } = await createKey(account, { permissions })
     const answer = await post(apiKey)

@@ -43,12 +43,12 @@ test('an estimate stores and holds nothing', async () => {
 
 test.each([
   [
-    'a number on the wrong side of the border',
+    'a foreign number over local SMS',
     { to: '+447700900123', text: 'x', channel: 'local_sms' },
     'VALIDATION_ERROR',
     'channel',
   ],
-  ['a recipient that is none', { to: 'nobody', text: 'x' }, 'VALIDATION_ERROR', 'to'],
+  ['an invalid recipient', { to: 'nobody', text: 'x' }, 'VALIDATION_ERROR', 'to'],
   [
     'a template that does not exist',
     { to: '+12025550123', template: { id: 'x' } },
@@ -56,7 +56,7 @@ test.each([
     'template.id',
   ],
   [
-    'somebody without the chat app',
+    'a recipient without the chat app',
     { to: '+12025550001', text: 'x', channel: 'official_chatapp' },
     'CHATAPP_NOT_REGISTERED',
     'to',

@@ -97,33 +97,37 @@ describe('the list of messages', () => {
 
   test.each<[string, () => string, number[]]>([
     ['status', () => '?status=failed', [4]],
-    ['a status that none has', () => '?status=expired', []],
+    ['a status that no message has', () => '?status=expired', []],
     ['channel', () => '?channel=email_user', [1]],
     // Message 4 was rejected over SMS, and then over the next channel too.
-    ['channel', () => '?channel=local_sms', [2, 0]],
+    ['channel, without messages that failed over to another', () => '?channel=local_sms', [2, 0]],
     ['messageType', () => '?messageType=otp', [2]],
     ['to', () => '?to=a@example.com', [1]],
-    ['to with its plus escaped', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
-    ['to with its plus as it is', () => `?to=${PHONE}`, [3, 0]],
-    ['to as people write it', () => `?to=${encodeURIComponent(spaced(PHONE))}`, [3, 0]],
-    ['to of nobody', () => '?to=b@example.com', []],
+    ['to with an escaped plus', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
+    ['to with an unescaped plus', () => `?to=${PHONE}`, [3, 0]],
+    ['to with spaces in the number', () => `?to=${encodeURIComponent(spaced(PHONE))}`, [3, 0]],
+    ['a recipient that no message has', () => '?to=b@example.com', []],
     ['mode', () => '?mode=live', [4, 3, 2, 1, 0]],
-    ['a mode that none has', () => '?mode=test', []],
+    ['a mode that no message has', () => '?mode=test', []],
     ['errorCode', () => '?errorCode=RECIPIENT_REJECTED', [4]],
-    ['another errorCode', () => '?errorCode=INTERNAL_ERROR&status=failed', []],
-    ['the errorCode of a code that waited too long', () => '?errorCode=VERIFICATION_EXPIRED', []],
+    ['an errorCode that no failed message has', () => '?errorCode=INTERNAL_ERROR&status=failed', []],
+    ['the errorCode of an expired verification code', () => '?errorCode=VERIFICATION_EXPIRED', []],
     ['templateId', () => `?templateId=tpl_${NOBODYS}`, []],
     ['bulkJobId', () => `?bulkJobId=job_${NOBODYS}`, []],
-    ['createdAfter, that moment itself left out', () => `?createdAfter=${times[1]}`, [4, 3, 2]],
-    ['createdBefore, that moment itself left out', () => `?createdBefore=${times[1]}`, [0]],
-    ['both', () => `?createdAfter=${times[0]}&createdBefore=${times[3]}`, [2, 1]],
+    ['createdAfter, exclusive', () => `?createdAfter=${times[1]}`, [4, 3, 2]],
+    ['createdBefore, exclusive', () => `?createdBefore=${times[1]}`, [0]],
+    ['createdAfter and createdBefore', () => `?createdAfter=${times[0]}&createdBefore=${times[3]}`, [2, 1]],
     [
-      'another zone',
+      'createdAfter with a UTC offset',
       () => `?createdAfter=${encodeURIComponent(times[1]!.replace('Z', '+00:00'))}`,
       [4, 3, 2],
     ],
-    ['several at once', () => `?channel=local_sms&status=delivered&to=${encodeURIComponent(PHONE)}`, [0]],
-    ['a name that is no filter', () => '?colour=red', [4, 3, 2, 1, 0]],
+    [
+      'several parameters at once',
+      () => `?channel=local_sms&status=delivered&to=${encodeURIComponent(PHONE)}`,
+      [0],
+    ],
+    ['no parameter if the only one is unknown', () => '?colour=red', [4, 3, 2, 1, 0]],
   ])('is filtered by %s', async (_, query, expected) => {
     expect(await found(query())).toEqual(expected.map(at => ids[at]))
   })
@@ -277,12 +281,12 @@ describe('a single message', () => {
   })
 
   test.each([
-    ['nobody’s', () => `msg_${NOBODYS}`],
-    ['no id', () => 'nonsense'],
-    ['an id of something else', () => ids[0]!.replace('msg', 'usg')],
-    ['an id that is too large', () => `msg_${'z'.repeat(26)}`],
-    ['NUL', () => '%00'],
-    ['no UTF-8', () => `msg_${NOBODYS}%C3%28`.slice(0, 40)],
+    ['unknown', () => `msg_${NOBODYS}`],
+    ['malformed', () => 'nonsense'],
+    ['the usage id of a message', () => ids[0]!.replace('msg', 'usg')],
+    ['too large for a UUID', () => `msg_${'z'.repeat(26)}`],
+    ['a NUL character', () => '%00'],
+    ['not UTF-8', () => `msg_${NOBODYS}%C3%28`.slice(0, 40)],
     ['too long', () => `msg_${'0'.repeat(500)}`],
   ])('is not found by an id that is %s', async (_, id) => {
     for (const path of [`${PATH}/${id()}`, `${PATH}/${id()}/cancel`]) {

@@ -157,9 +157,9 @@ describe('POST /api/v2/official-senders/{id}/default', () => {
   })
 
   test.each([
-    ['another account’s', () => foreign],
-    ['one that there is not', () => 'cnn_00000000000000000000000000'],
-    ['what is no id', () => 'nobody'],
+    ['a sender of another account', () => foreign],
+    ['an unknown id', () => 'cnn_00000000000000000000000000'],
+    ['a malformed id', () => 'nobody'],
   ])('returns 404 for: %s', async (_, id) => {
     expect(await choose(account.liveKey, id())).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
   })

@@ -105,16 +105,16 @@ describe('the quiet hours of an account', () => {
   })
 
   test.each([
-    ['an end that is the start', { start: '08:00', end: '08:00' }, 'quietHours.end'],
+    ['an end that equals the start', { start: '08:00', end: '08:00' }, 'quietHours.end'],
     ['no end', { start: '08:00' }, 'quietHours.end'],
     ['no start', { end: '08:00' }, 'quietHours.start'],
-    ['an hour of no day', { start: '24:00', end: '08:00' }, 'quietHours.start'],
-    ['a minute of no hour', { start: '21:60', end: '08:00' }, 'quietHours.start'],
-    ['a short spelling', { start: '9:00', end: '08:00' }, 'quietHours.start'],
-    ['seconds', { start: '21:00', end: '08:00:00' }, 'quietHours.end'],
-    ['a number', { start: 21, end: '08:00' }, 'quietHours.start'],
-    ['a text', '21:00-08:00', 'quietHours'],
-    ['a list', ['21:00', '08:00'], 'quietHours'],
+    ['an hour of 24', { start: '24:00', end: '08:00' }, 'quietHours.start'],
+    ['a minute of 60', { start: '21:60', end: '08:00' }, 'quietHours.start'],
+    ['an hour of one digit', { start: '9:00', end: '08:00' }, 'quietHours.start'],
+    ['a time with seconds', { start: '21:00', end: '08:00:00' }, 'quietHours.end'],
+    ['a number as time', { start: 21, end: '08:00' }, 'quietHours.start'],
+    ['a string in place of the object', '21:00-08:00', 'quietHours'],
+    ['an array in place of the object', ['21:00', '08:00'], 'quietHours'],
   ])('are rejected with %s', async (_, quietHours, path) => {
     const answer = await patch(quietHours)
     expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])

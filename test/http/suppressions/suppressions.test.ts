@@ -142,18 +142,18 @@ describe('the list of suppressions', () => {
 
 describe('an invalid suppression request is rejected', () => {
   test.each([
-    ['nothing', {}, 'to'],
-    ['null', { to: null }, 'to'],
-    ['a number', { to: 12025550199 }, 'to'],
-    ['a list', { to: [PHONE] }, 'to'],
-    ['no recipient', { to: 'nobody' }, 'to'],
-    ['an empty one', { to: '' }, 'to'],
-    ['one that is too long', { to: `${'a'.repeat(400)}@example.com` }, 'to'],
-    ['no channel', { to: PHONE, channel: 'sms' }, 'channel'],
-    ['auto', { to: PHONE, channel: 'auto' }, 'channel'],
-    ['a channel that does not reach it', { to: PHONE, channel: 'email_user' }, 'to'],
-    ['the wrong side of the border', { to: '+447400123456', channel: 'local_sms' }, 'channel'],
-    ['a reason that is no text', { to: PHONE, reason: 7 }, 'reason'],
+    ['an empty body', {}, 'to'],
+    ['a recipient that is null', { to: null }, 'to'],
+    ['a recipient that is a number', { to: 12025550199 }, 'to'],
+    ['a recipient that is an array', { to: [PHONE] }, 'to'],
+    ['an invalid recipient', { to: 'nobody' }, 'to'],
+    ['an empty recipient', { to: '' }, 'to'],
+    ['a recipient that is too long', { to: `${'a'.repeat(400)}@example.com` }, 'to'],
+    ['an unknown channel', { to: PHONE, channel: 'sms' }, 'channel'],
+    ['the channel auto', { to: PHONE, channel: 'auto' }, 'channel'],
+    ['a channel that does not reach the recipient', { to: PHONE, channel: 'email_user' }, 'to'],
+    ['local SMS for a foreign number', { to: '+447400123456', channel: 'local_sms' }, 'channel'],
+    ['a reason that is not a string', { to: PHONE, reason: 7 }, 'reason'],
     ['a reason that is too long', { to: PHONE, reason: 'x'.repeat(501) }, 'reason'],
   ])('%s', async (_, body, path) => {
     const answer = await call('POST', '', body)

@@ -19,14 +19,14 @@ const APP = { packageName: 'com.example.app', signatureHash: 'K8a+5/uYxQ1' }
 
 const BROKEN: [string, string[], Record<string, unknown>[]][] = [
   [
-    'a name with capitals, digits, spaces, hyphens, none, or too long a one',
+    'a name that is empty, too long or contains invalid characters',
     ['name'],
     ['Order', 'order Update', '1order', 'order1', '_order', 'order-update', 'órder', '', 'a'.repeat(201)].map(
       name => ({ ...SMS, name }),
     ),
   ],
   [
-    'no name',
+    'a name that is missing or not a string',
     ['name'],
     [
       { ...SMS, name: undefined },
@@ -36,7 +36,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
   ],
   ['an unknown category', ['category'], [{ ...SMS, category: 'fax' }]],
   [
-    'an unknown sub type',
+    'a sub type that is unknown or missing',
     ['subType'],
     [
       { ...SMS, subType: 'spam' },
@@ -63,7 +63,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'an official sender that there is not, or for a template that has none',
+    'an official sender that is unknown, or that the template cannot have',
     ['officialSenderId'],
     [
       { ...OFFICIAL, officialSenderId: 'cnn_01m7zfya87e70a0k047jvs2kk8' },
@@ -72,25 +72,25 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
       { ...SESSION, officialSenderId: 'platform' },
     ],
   ],
+  ['an invalid language', ['language'], ['English', 'e1', 'EN'].map(language => ({ ...OFFICIAL, language }))],
   [
-    'a language that is none',
-    ['language'],
-    ['English', 'e1', 'EN'].map(language => ({ ...OFFICIAL, language })),
-  ],
-  [
-    'no words',
+    'a content that is empty or missing',
     ['content'],
     [
       { ...SMS, content: undefined },
       { ...SMS, content: '' },
     ],
   ],
-  ['no body', ['body'], [{ ...OFFICIAL, body: undefined, bodyParameters: undefined }]],
-  ['no subject', ['emailSubject'], [{ ...EMAIL, emailSubject: undefined }]],
-  ['a subject of two lines', ['emailSubject'], [{ ...EMAIL, emailSubject: 'Hi\r\nBcc: a@example.com' }]],
-  ['a subject where there is none', ['emailSubject'], [{ ...SMS, emailSubject: 'Hi' }]],
+  ['a missing body', ['body'], [{ ...OFFICIAL, body: undefined, bodyParameters: undefined }]],
+  ['an e-mail without a subject', ['emailSubject'], [{ ...EMAIL, emailSubject: undefined }]],
   [
-    'gaps between placeholders, and braces that are none',
+    'an e-mail subject of two lines',
+    ['emailSubject'],
+    [{ ...EMAIL, emailSubject: 'Hi\r\nBcc: a@example.com' }],
+  ],
+  ['a subject for an SMS template', ['emailSubject'], [{ ...SMS, emailSubject: 'Hi' }]],
+  [
+    'gaps between placeholders, and malformed placeholders',
     ['content'],
     [
       '{{2}}',
@@ -105,14 +105,18 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
       '{{{1}}}',
     ].map(content => ({ ...SMS, content })),
   ],
-  ['a gap over subject and body', ['content'], [{ ...EMAIL, emailSubject: '{{3}}', content: '{{1}}' }]],
   [
-    'words that are too long',
+    'a gap between the placeholders of subject and content',
+    ['content'],
+    [{ ...EMAIL, emailSubject: '{{3}}', content: '{{1}}' }],
+  ],
+  [
+    'a body that is too long',
     ['body'],
     [{ ...OFFICIAL, body: 'a'.repeat(1_025), bodyParameters: undefined }],
   ],
   [
-    'examples of no placeholder, or twice',
+    'examples for a placeholder that does not exist or already has one',
     ['bodyParameters[1].index'],
     [1, 3].map(index => ({
       ...OFFICIAL,
@@ -123,13 +127,13 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     })),
   ],
   [
-    'examples that are none',
+    'examples with an invalid index',
     ['bodyParameters[0].index'],
     [0, 1.5].map(index => ({ ...OFFICIAL, bodyParameters: [{ index, label: 'a' }] })),
   ],
   ['a text header without text', ['headerValue'], [{ ...OFFICIAL, headerType: 'text' }]],
   [
-    'a header with a gap behind the body, or with two placeholders',
+    'a header with a gap in its placeholders, two of them or a malformed one',
     ['headerValue'],
     ['{{4}}', '{{1}} and {{2}}', '{{name}}'].map(headerValue => ({
       ...OFFICIAL,
@@ -137,9 +141,9 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
       headerValue,
     })),
   ],
-  ['header text without its type', ['headerValue'], [{ ...OFFICIAL, headerValue: 'News' }]],
+  ['a header text without a header type', ['headerValue'], [{ ...OFFICIAL, headerValue: 'News' }]],
   [
-    'a header where none is carried',
+    'a header that the template cannot have, or of an unknown type',
     ['headerType'],
     [
       { ...SMS, headerType: 'text', headerValue: 'News' },
@@ -149,9 +153,9 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
       { ...OFFICIAL, headerType: 'sticker' },
     ],
   ],
-  ['media without a file', ['headerAssetId'], [{ ...OFFICIAL, headerType: 'image' }]],
+  ['a media header without a file', ['headerAssetId'], [{ ...OFFICIAL, headerType: 'image' }]],
   [
-    'a footer where none is carried',
+    'a footer that the template cannot have',
     ['footer'],
     [
       { ...SMS, footer: 'Bye' },
@@ -160,7 +164,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
   ],
   ['a footer with a placeholder', ['footer'], [{ ...OFFICIAL, footer: 'Bye {{1}}' }]],
   [
-    'buttons where none are carried, or too many of a kind',
+    'buttons that the template cannot have, or too many of a type',
     ['buttons'],
     [
       { ...SMS, buttons: [{ type: 'quick_reply', text: 'Yes' }] },
@@ -171,7 +175,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'a url button without an address, or with a placeholder that is not its end',
+    'a url button without a valid URL, or with an invalid placeholder',
     ['buttons[0].url'],
     [
       undefined,
@@ -182,22 +186,26 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ].map(url => ({ ...OFFICIAL, buttons: [{ type: 'url', text: 'Go', url }] })),
   ],
   [
-    'a phone button without a number',
+    'a phone button without a valid number',
     ['buttons[0].phoneNumber'],
     [undefined, '0123', 'call us'].map(phoneNumber => ({
       ...OFFICIAL,
       buttons: [{ type: 'phone', text: 'Call', phoneNumber }],
     })),
   ],
-  ['a button of no kind', ['buttons[0].type'], [{ ...OFFICIAL, buttons: [{ type: 'fax', text: 'Fax' }] }]],
-  ['buttons that are no list', ['buttons'], [{ ...OFFICIAL, buttons: 'none' }]],
   [
-    'a code that expires at once, or too late',
+    'a button of an unknown type',
+    ['buttons[0].type'],
+    [{ ...OFFICIAL, buttons: [{ type: 'fax', text: 'Fax' }] }],
+  ],
+  ['buttons that are not a list', ['buttons'], [{ ...OFFICIAL, buttons: 'none' }]],
+  [
+    'a codeExpirationMinutes that is out of range or not an integer',
     ['codeExpirationMinutes'],
     [0, 91, 1.5, '10'].map(codeExpirationMinutes => ({ ...OTP, codeExpirationMinutes })),
   ],
   [
-    'zero_tap without terms',
+    'zero_tap without accepted terms',
     ['zeroTapTermsAccepted'],
     [
       { ...OTP, ...APP, otpType: 'zero_tap' },
@@ -205,7 +213,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'zero_tap and one_tap without their application',
+    'app fields that are missing, invalid or given for copy_code',
     ['packageName', 'signatureHash'],
     [
       { ...OTP, otpType: 'zero_tap', zeroTapTermsAccepted: true },
@@ -215,7 +223,7 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'fields of an OTP elsewhere',
+    'an otpType for a template that is not an official OTP',
     ['otpType'],
     [
       { ...OFFICIAL, otpType: 'copy_code' },
@@ -223,14 +231,18 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'the advice of an OTP elsewhere',
+    'a security recommendation for a template that is not an OTP',
     ['addSecurityRecommendation'],
     [{ ...OFFICIAL, addSecurityRecommendation: true }],
   ],
-  ['an OTP without a place for its code', ['content'], [{ ...SMS, subType: 'otp', content: 'Your code' }]],
-  ['an official OTP with more places', ['body'], [{ ...OTP, body: '{{1}} {{2}}' }]],
   [
-    'a binding without an id, or an id without a binding',
+    'an OTP without a placeholder for its code',
+    ['content'],
+    [{ ...SMS, subType: 'otp', content: 'Your code' }],
+  ],
+  ['an official OTP with more than one placeholder', ['body'], [{ ...OTP, body: '{{1}} {{2}}' }]],
+  [
+    'manual_external_id without a providerTemplateId, or the reverse',
     ['providerTemplateId'],
     [
       { ...OFFICIAL, creationMode: 'manual_external_id' },
@@ -238,12 +250,12 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ],
   ],
   [
-    'a binding of what is not official',
+    'manual_external_id for a template that is not official',
     ['creationMode'],
     [{ ...SMS, creationMode: 'manual_external_id', providerTemplateId: '123' }],
   ],
   [
-    'a binding with another number of variables than its body',
+    'a manualVariableCount that differs from the body',
     ['manualVariableCount'],
     [{ ...OFFICIAL, creationMode: 'manual_external_id', providerTemplateId: '123', manualVariableCount: 3 }],
   ],

@@ -35,15 +35,15 @@ describe('POST /api/v2/verification/send rejects', () => {
 
   const ALL = '12025550123'
   test.each([
-    ['nothing at all', {}, ['to']],
+    ['an empty body', {}, ['to']],
     ['no recipient', { channel: 'local_sms' }, ['to']],
     ['a recipient of the wrong type', { to: 12025550123 }, ['to']],
     ['several recipients', { to: ['+12025550123'] }, ['to']],
     ['an empty recipient', { to: '' }, ['to']],
-    ['a number without its plus', { to: ALL }, ['to']],
+    ['a number without its plus sign', { to: ALL }, ['to']],
     ['a group', { to: '12025550123-1600000000@g.us' }, ['to']],
     ['the name of a chat', { to: '@someone' }, ['to']],
-    ['half an address', { to: 'someone@' }, ['to']],
+    ['an e-mail address without a domain', { to: 'someone@' }, ['to']],
     ['an e-mail address for SMS', { to: 'someone@example.com', channel: 'local_sms' }, ['to']],
     [
       'an e-mail address for the chat app',
@@ -58,14 +58,18 @@ describe('POST /api/v2/verification/send rejects', () => {
     ['a channel of the wrong type', { to: '+12025550123', channel: 7 }, ['channel']],
     ['an unknown sender', { to: '+12025550123', senderId: 'snd_1' }, ['senderId']],
     ['an unknown sender in sender', { to: '+12025550123', sender: { id: 'snd_1' } }, ['sender.id']],
-    ['a sender that is no object', { to: '+12025550123', sender: 'Acme' }, ['sender']],
+    ['a sender that is not an object', { to: '+12025550123', sender: 'Acme' }, ['sender']],
     [
       'an unknown official sender',
       { to: '+12025550123', channel: 'official_chatapp', officialSenderId: 'x' },
       ['officialSenderId'],
     ],
-    ['an address that is none', { to: '+12025550123', clientIp: '1.2.3' }, ['clientIp']],
-    ['a key that is too long', { to: '+12025550123', idempotencyKey: 'k'.repeat(201) }, ['idempotencyKey']],
+    ['an invalid clientIp', { to: '+12025550123', clientIp: '1.2.3' }, ['clientIp']],
+    [
+      'an idempotency key that is too long',
+      { to: '+12025550123', idempotencyKey: 'k'.repeat(201) },
+      ['idempotencyKey'],
+    ],
   ])('%s', async (_, body, paths) => {
     const answer = await ver.post('send', body)
     expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } })
@@ -89,12 +93,12 @@ test('a code to a fixed line is sent over the chat app when the request names no
 
 describe('POST /api/v2/verification/verify rejects', () => {
   test.each([
-    ['nothing at all', {}, ['code']],
+    ['an empty body', {}, ['code']],
     ['no code', { to: '+12025550123' }, ['code']],
     ['a number as the code', { to: '+12025550123', code: 123456 }, ['code']],
-    ['an endless code', { to: '+12025550123', code: '1'.repeat(65) }, ['code']],
+    ['a code that is too long', { to: '+12025550123', code: '1'.repeat(65) }, ['code']],
     ['neither id nor recipient', { code: '123456' }, ['verificationId']],
-    ['a recipient that is none', { to: 'nobody', code: '123456' }, ['to']],
+    ['an invalid recipient', { to: 'nobody', code: '123456' }, ['to']],
     ['an id of the wrong type', { verificationId: 5, code: '123456' }, ['verificationId']],
   ])('%s', async (_, body, paths) => {
     const answer = await ver.post('verify', body)
@@ -106,10 +110,10 @@ describe('POST /api/v2/verification/verify rejects', () => {
 describe.each(['verify', 'resend'] as const)('%s does not accept', operation => {
   test.each([
     ['an unknown id', { verificationId: UNKNOWN }],
-    ['what is no id', { verificationId: 'x' }],
+    ['a malformed id', { verificationId: 'x' }],
     ['the id of a message', { verificationId: UNKNOWN.replace('ver', 'msg') }],
     ['a recipient without a verification', { to: '+12025559999' }],
-    ['an unknown id, whoever the recipient', { verificationId: UNKNOWN, to: '+12025559999' }],
+    ['an unknown id together with a recipient', { verificationId: UNKNOWN, to: '+12025559999' }],
   ])('%s', async (_, which) => {
     const answer = await ver.post(operation, { ...which, code: '123456' })
     expect(answer).toMatchObject({ status: 404, body: { success: false, code: 'NOT_FOUND' } })

@@ -213,10 +213,10 @@ describe('authentication of provider webhooks', () => {
   })
 
   test.each([
-    ['a connection that is none', () => 'twilio/cnn_00000000000000000000000000'],
-    ['what is no id', () => 'twilio/x'],
+    ['an unknown connection', () => 'twilio/cnn_00000000000000000000000000'],
+    ['a malformed connection id', () => 'twilio/x'],
     ['a connection of another provider', () => `vonage/${connectionId}`],
-    ['a bot that is none', () => 'botapp/bot_00000000000000000000000000'],
+    ['an unknown bot', () => 'botapp/bot_00000000000000000000000000'],
   ])('a call for %s is rejected before its body is read', async (_, path) => {
     const socket = connectTo(Number(new URL(app.url).port), '127.0.0.1')
     socket.write(`POST /webhooks/${path()} HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\nx`)

@@ -163,16 +163,24 @@ describe('webhook endpoints', () => {
 
   test.each<[string, unknown, string]>([
     ['no URL', {}, 'url'],
-    ['a URL that is none', { url: 'hook' }, 'url'],
+    ['a malformed URL', { url: 'hook' }, 'url'],
     ['an http URL', { url: 'http://example.com/' }, 'url'],
     ['a private address', { url: 'https://192.168.0.1/' }, 'url'],
-    ['a private address in disguise', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
+    ['a private address as an IPv4-mapped IPv6 address', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
     ['a URL that is too long', { url: `https://example.com/${'a'.repeat(2_048)}` }, 'url'],
-    ['a type that is none', { url: 'https://example.com', eventTypes: ['message.lost'] }, 'eventTypes[0]'],
-    ['no types', { url: 'https://example.com', eventTypes: [] }, 'eventTypes'],
-    ['types that are no list', { url: 'https://example.com', eventTypes: 'message.sent' }, 'eventTypes'],
-    ['enabled in words', { url: 'https://example.com', enabled: 'yes' }, 'enabled'],
-    ['a novel', { url: 'https://example.com', description: 'a'.repeat(501) }, 'description'],
+    ['an unknown event type', { url: 'https://example.com', eventTypes: ['message.lost'] }, 'eventTypes[0]'],
+    ['an empty list of event types', { url: 'https://example.com', eventTypes: [] }, 'eventTypes'],
+    [
+      'event types that are not a list',
+      { url: 'https://example.com', eventTypes: 'message.sent' },
+      'eventTypes',
+    ],
+    ['an enabled that is not a boolean', { url: 'https://example.com', enabled: 'yes' }, 'enabled'],
+    [
+      'a description that is too long',
+      { url: 'https://example.com', description: 'a'.repeat(501) },
+      'description',
+    ],
   ])('are rejected with %s', async (_, body, path) => {
     const answer = await call('POST', '', body)
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
@@ -499,17 +507,21 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
   })
 
   test.each<[string, object, string]>([
-    ['no beginning', { to: '2026-01-01T00:00:00Z' }, 'from'],
+    ['no start', { to: '2026-01-01T00:00:00Z' }, 'from'],
     ['no end', { from: '2026-01-01T00:00:00Z' }, 'to'],
     ['a day that does not exist', { from: '2026-02-30T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 'from'],
     ['a time without a zone', { from: '2026-01-01T00:00:00', to: '2026-03-01T00:00:00Z' }, 'from'],
-    ['an end before the beginning', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
+    ['an end before the start', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
     [
-      'an unknown type',
+      'an unknown event type',
       { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', types: ['x'] },
       'types[0]',
     ],
-    ['a foreign cursor', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', cursor: 'x' }, 'cursor'],
+    [
+      'an invalid cursor',
+      { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', cursor: 'x' },
+      'cursor',
+    ],
   ])('is rejected with %s', async (_, body, path) => {
     const { id } = await create()
     const answer = await call('POST', `/${id}/replay`, body)
