@@ -188,6 +188,26 @@ describe('a database that is cut off', () => {
     expect(taken('while away')).toBe(1)
   })
 
+  test.each(['before', 'after'] as const)(
+    'that comes back in time accepts a waiting send once, if it was cut off %s its statement was executed',
+    async when => {
+      const lost = proxy.loseAt('accept_sends', when)
+      const waiting = sendText('patient', 'patient')
+      await lost
+      proxy.set('cut')
+      await expectUnavailable(ask(app.url, '/readyz'))
+      proxy.set('open')
+      const answer = (await waiting)!
+      expect(answer, answer.text).toMatchObject({ status: 200, replayed: false })
+      expect(await sendUntilTaken('patient', 'patient')).toMatchObject({ replayed: true, text: answer.text })
+      await until(
+        () => footprint(database.db),
+        found => found.outbox === 0,
+      )
+      expect(taken('patient')).toBe(1)
+    },
+  )
+
   test('that comes back in time has each waiting message sent once, if need be after a repeat', async () => {
     proxy.set('cut')
     const waiting = Array.from({ length: 20 }, (_, at) => sendText(`patient ${at}`, `patient ${at}`))

@@ -96,9 +96,40 @@ test('a job does not exceed its share of the rate, also while a job before it do
   expect(asked).toEqual([0, 1, 2])
 })
 
-test('a job whose rows are all handed over is running', () => {
-  lane.update([{ ...job(4), handedBelow: 100 }], account(6))
-  expect(lane.jobStates().map(turn => turn.status)).toEqual(['running'])
+test('a job whose rows are all handed over is running, also after it was paused and resumed', async () => {
+  const handedOver = { ...job(4), handedBelow: 100 }
+  const rest = { ...job(4), handedBelow: 99 }
+  fetch = async () => [{ n: 99, body: '{}' }]
+  lane.update([handedOver, rest], account(6))
+  lane.run()
+  await clock.advance(1)
+  await clock.advance(1)
+  const statuses = () => lane.jobStates().map(turn => turn.status)
+  expect(lane.jobStates().map(turn => turn.handedBelow)).toEqual([100, 100])
+  expect(statuses()).toEqual(['running', 'running'])
+  lane.update([], account(6))
+  expect(statuses()).toEqual([])
+  lane.update([handedOver, { ...rest, handedBelow: 100 }], account(6))
+  expect(statuses()).toEqual(['running', 'running'])
+})
+
+test('a returning message is deferred while its job is paused, and sent once the job is resumed', async () => {
+  const paused = job(3)
+  const sent: string[] = []
+  const deferred: string[] = []
+  const comeBack = (name: string) =>
+    lane.addReturning(paused.id, { send: () => void sent.push(name), defer: () => void deferred.push(name) })
+  lane.update([paused], account(5))
+  comeBack('before the pause')
+  lane.update([], account(5))
+  comeBack('during the pause')
+  await clock.advance(1)
+  expect([sent, deferred]).toEqual([[], ['during the pause', 'before the pause']])
+  lane.update([paused], account(5))
+  comeBack('after the pause')
+  await clock.advance(1)
+  expect(sent).toEqual(['after the pause'])
+  expect(deferred).toHaveLength(2)
 })
 
 test('a suspended account has its jobs queued and fetches no rows', async () => {
@@ -160,6 +191,42 @@ test('rows that were requested before a pause are ignored after it', async () =>
   await clock.advance(1)
   expect(asks.map(ask => ask.from)).toEqual([50, 40])
   expect(lane.jobStates()).toMatchObject([{ status: 'running', handedBelow: 40 }])
+})
+
+test('a job that is paused while a row is in progress reads its other rows again after it, and sends each once', async () => {
+  const answers: ((rows: StoredRow[]) => void)[] = []
+  const rows = [50, 51].map(n => ({ n, body: '{}' }))
+  const failed: number[] = []
+  const first = Promise.withResolvers<boolean>()
+  fetch = () => new Promise(resolve => answers.push(resolve))
+  fail = ({ n }) => {
+    failed.push(n)
+    return n === 50 ? first.promise : Promise.resolve(true)
+  }
+  const paused = { ...job(1), handedBelow: 50 }
+  const resume = () => {
+    lane.update([], account(10))
+    lane.update([paused], account(10))
+    lane.run()
+  }
+  lane.update([paused], account(10))
+  lane.run()
+  answers[0]!(rows)
+  await clock.advance(1)
+  expect(failed).toEqual([50])
+  resume()
+  expect(asks.map(ask => ask.from)).toEqual([50, 50])
+  // The response to a request from before the second pause is ignored.
+  resume()
+  answers[1]!([])
+  await clock.advance(1)
+  expect(asks.map(ask => ask.from)).toEqual([50, 50, 50])
+  answers[2]!(rows)
+  await clock.advance(1)
+  expect(lane.jobStates()).toMatchObject([{ status: 'running', handedBelow: 50 }])
+  first.resolve(true)
+  await clock.advance(2_000)
+  expect(failed).toEqual([50, 51])
 })
 
 test('rows are queued once each and in order, also those that were requeued during a fetch', () => {

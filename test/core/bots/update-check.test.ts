@@ -154,6 +154,26 @@ test('a foreign webhook is replaced once; when it returns, it stays until the bo
   expect(await bots.events()).toEqual(problems.map(code => ['bot.problem', code]))
 })
 
+test('a foreign webhook that returns a day after it was replaced is replaced again, but not earlier', async () => {
+  await bots.register()
+  const ours = telegram.webhooks.get(bots.token)
+  /** Sets the foreign webhook, and checks the bot so long after the latest replacement. The check in between is 6 minutes after it. */
+  async function returnAfter(ms: number) {
+    expect(await bots.look()).toBeNull()
+    telegram.webhooks.set(bots.token, OTHER)
+    clock.skip(ms - 12 * MINUTE_MS)
+    return bots.look()
+  }
+  telegram.webhooks.set(bots.token, OTHER)
+  expect(await bots.look()).toMatchObject({ code: 'taken_back' })
+  for (let day = 0; day < 2; day++) {
+    expect(await returnAfter(DAY_MS)).toMatchObject({ code: 'taken_back' })
+    expect(telegram.webhooks.get(bots.token)).toBe(ours)
+  }
+  expect(await returnAfter(DAY_MS - 1)).toMatchObject({ code: 'taken' })
+  expect(telegram.webhooks.get(bots.token)).toBe(OTHER)
+})
+
 test('a bot with an unreadable token does not stop the checks of other bots', async () => {
   const broken = createNode(PUBLIC_URL)
   const { id } = await broken.register()

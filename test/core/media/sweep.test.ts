@@ -2,14 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import { fileKey } from '../../../src/core/media/asset.ts'
 import { createMedia, type Media } from '../../../src/core/media/media.ts'
+import { type AssetRef, insertUse } from '../../../src/core/media/store.ts'
 import { createMediaSweep } from '../../../src/core/media/sweep.ts'
-import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
 import { type FileStore, FileStoreUnavailable } from '../../../src/infra/file-store.ts'
 import { type AccountId, createIds, type Ids, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { png } from '../../support/files.ts'
+import { lookUntil } from '../../support/look-until.ts'
 
 const HOUR_MS = 3_600_000
 const KEEP_MS = 24 * HOUR_MS
@@ -92,6 +94,16 @@ describe('the sweep of media', () => {
     })
   }
 
+  async function insertTemplate(db: Db, { accountId, id }: AssetRef): Promise<void> {
+    await db.query({
+      name: 'template',
+      text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status,
+                                    spec, compiled, header_asset_id)
+             values ($1, $2, 'a', 'message', 'free', '', 'internal', 'active', '{}', '{}', $3)`,
+      values: [toUuid(accountId), toUuid(ids.next('tpl')), toUuid(id)],
+    })
+  }
+
   it('has nothing to clean up after an upload that failed because its commit response was lost', async () => {
     const transaction: Database['transaction'] = async work => {
       await database.db.transaction(work)
@@ -101,6 +113,8 @@ describe('the sweep of media', () => {
     await expect(take()).rejects.toThrow(DatabaseUnavailable)
     expect(files.size).toBe(0)
     expect(await rows()).toEqual([])
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweep()).toBe(0)
   })
 
   it('keeps a recent upload, and deletes it after the retention period', async () => {
@@ -146,13 +160,7 @@ describe('the sweep of media', () => {
 
   it('keeps the file of a template', async () => {
     const asset = await take(PLATFORM)
-    await database.db.query({
-      name: 'template',
-      text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status,
-                                    spec, compiled, header_asset_id)
-             values ($1, $2, 'a', 'message', 'free', '', 'internal', 'active', '{}', '{}', $3)`,
-      values: [toUuid(PLATFORM), toUuid(ids.next('tpl')), toUuid(asset.id)],
-    })
+    await insertTemplate(database.db, asset)
     await clock.advance(KEEP_MS + 1_000)
     expect(await sweep()).toBe(0)
     await media.discard(asset)
@@ -202,7 +210,52 @@ describe('the sweep of media', () => {
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
+  /** Sweeps while a transaction is open that has done this work: the sweep waits for it. */
+  async function sweepDuring(work: (tx: Db) => Promise<unknown>): Promise<number> {
+    let sweeping: Promise<number> | undefined
+    await database.db.transaction(async tx => {
+      await work(tx)
+      sweeping = sweep()
+      await lookUntil(waitersForLocks, n => n === 1, 10_000)
+    })
+    return sweeping!
+  }
+
+  async function waitersForLocks(): Promise<number> {
+    const { rows } = await database.db.query<{ n: number }>({
+      name: 'waiters_for_locks',
+      text: `select count(*)::integer as n from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock'`,
+    })
+    return rows[0]!.n
+  }
+
   it('never deletes a file that a message starts to use at the same time', async () => {
+    const asset = await take()
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweepDuring(tx => insertUse(tx, asset.id, message()))).toBe(0)
+    expect([await rows(), files.has(fileKey(asset.id))]).toEqual([['stored'], true])
+  })
+
+  it('never deletes a file that a template retains at the same time', async () => {
+    const asset = await take()
+    await clock.advance(KEEP_MS + 1_000)
+    const deleted = await sweepDuring(async tx => {
+      expect(await media.retain(tx, asset)).toBe(true)
+      await insertTemplate(tx, asset)
+    })
+    expect(deleted).toBe(0)
+    expect([await rows(), files.has(fileKey(asset.id))]).toEqual([['stored'], true])
+  })
+
+  it('deletes a file that was retained at the same time by a transaction that stored no template', async () => {
+    const asset = await take()
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweepDuring(tx => media.retain(tx, asset))).toBe(1)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('is like a discard, which never deletes a file that a message starts to use at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
       const [used] = await Promise.all([media.addUse(asset.id, message()), media.discard(asset)])
@@ -210,7 +263,7 @@ describe('the sweep of media', () => {
     }
   })
 
-  it('never deletes a file that a template retains at the same time', async () => {
+  it('is like a discard, which never deletes a file that a template retains at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const asset = await take()
       const kept = database.db.transaction(async tx => {

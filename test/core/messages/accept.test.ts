@@ -170,9 +170,9 @@ describe('when the response of the database is lost', () => {
 })
 
 describe('when a send stops waiting for the database', () => {
-  test('a message that was stored is withdrawn, and one that never arrived is not stored', async () => {
+  test('a message that was stored is withdrawn, and one that never arrived is not looked for', async () => {
     const away: Fate[] = Array.from({ length: 100 }, (_, at) => (at === 3 ? 'answer lost' : 'never arrives'))
-    const { accept, addAccount, row, during, clock } = setUp(away)
+    const { accept, addAccount, row, during, looks, clock } = setUp(away)
     const account = await addAccount(100)
     const item = row(account)
     await expect(during(accept.add(item))).rejects.toThrow(DatabaseUnavailable)
@@ -187,8 +187,11 @@ describe('when a send stops waiting for the database', () => {
     })
 
     await clock.advance(100_000)
+    expect(looks()).toBe(1)
     const never = row(account)
     await expect(during(accept.add(never))).rejects.toThrow(DatabaseUnavailable)
+    await accept.withdrawUnconfirmed()
+    expect(looks()).toBe(1)
     expect(await stateOf(account)).toMatchObject({ messages: ['cancelled'] })
   })
 

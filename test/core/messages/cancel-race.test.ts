@@ -114,6 +114,20 @@ test('an attempt is not recorded while a cancel is under way, and the money is r
   expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
 })
 
+test('a cancel during the claim of a message waits for it and then succeeds', async () => {
+  const id = await dueMessage()
+  const before = await wallet()
+  let cancelled: Promise<boolean> | undefined
+  await database.db.transaction(async tx => {
+    expect((await claim(tx)).map(row => row.id)).toEqual([id])
+    cancelled = cancel(database.db, id)
+    await untilLockWait()
+  })
+  expect(await cancelled).toBe(true)
+  expect(await begin(database.db, id)).toEqual([null])
+  expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
+})
+
 test('a message that is being cancelled is neither claimed nor begun', async () => {
   const id = await dueMessage()
   await database.db.transaction(async tx => {

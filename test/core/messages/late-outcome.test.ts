@@ -39,13 +39,15 @@ async function unknownMessage(more: object = {}): Promise<string> {
   return messageId
 }
 
-test('an unknown message is sent by a late submit response, with the provider’s id', async () => {
+test('an unknown message is sent by a late submit response, whose id matches a later receipt', async () => {
   const messageId = await unknownMessage()
   expect((await account.wallet()).held).toBeGreaterThan(0)
   smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late-1' })
   await reaches(messageId, 'sent')
   expect(await account.wallet()).toMatchObject({ held: 0 })
   expect((await account.message(messageId)).providerMessageId).toBe('late-1')
+  smsc.deliver({ esm_class: 4, short_message: 'id:late-1 stat:DELIVRD err:000' })
+  await reaches(messageId, 'delivered')
 })
 
 test('an unknown message fails by a late rejection, and its money is released', async () => {

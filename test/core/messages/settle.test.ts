@@ -23,7 +23,7 @@ import {
 } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue, releaseRows } from '../../../src/core/outbox/store.ts'
 import { sweepAllProviderRefs, sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
-import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
+import { type Database, DatabaseUnavailable, type Db, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -187,7 +187,17 @@ test('receipts are matched for a week after the send, also of a message schedule
   expect(await settle.receipt(receipt('a month later', 'read'))).toBe(false)
 })
 
-test('the sweep of provider ids deletes the old ones of the given pages and keeps the recent ones', async () => {
+/** How many rows of the table of provider ids this database session has read. */
+async function readRefs(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ read: number }>({
+    name: 'settle_refs_read',
+    text: `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read
+             from pg_stat_xact_user_tables where relname = 'provider_refs'`,
+  })
+  return rows[0]!.read
+}
+
+test('the sweep of provider ids reads the given pages once, deletes their old ones and keeps the recent ones', async () => {
   const { db } = database
   const ids = async () => {
     const { rows } = await db.query<{ old: number; young: number }>({
@@ -215,12 +225,23 @@ test('the sweep of provider ids deletes the old ones of the given pages and keep
   })
   const all = await pages()
   expect(all).toBeGreaterThan(4)
-  expect(await sweepProviderRefs(db, clock.now(), 0, all - 2)).toBe(true)
+  /** Sweeps pages, and counts the rows that it read. */
+  const sweep = (fromPage: number, count: number) =>
+    db.transaction(async tx => {
+      const before = await readRefs(tx)
+      const more = await sweepProviderRefs(tx, clock.now(), fromPage, count)
+      return { more, read: (await readRefs(tx)) - before }
+    })
+  const stored = await db.query({ name: 'settle_refs_stored', text: 'select 1 from provider_refs' })
+  const first = await sweep(0, all - 2)
+  expect(first.more).toBe(true)
   const left = await ids()
   expect(left.young).toBe(1_000)
   expect(left.old).toBeGreaterThan(0)
   expect(left.old).toBeLessThan(1_000)
-  expect(await sweepProviderRefs(db, clock.now(), all - 2, 2)).toBe(false)
+  const last = await sweep(all - 2, 2)
+  expect(last.more).toBe(false)
+  expect(first.read + last.read).toBe(stored.rows.length)
   expect(await ids()).toEqual({ old: 0, young: 1_000 })
 })
 

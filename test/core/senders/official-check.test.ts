@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OfficialIdentity } from '../../../src/channels/provider.ts'
 import { createOfficialCheck } from '../../../src/core/senders/official-check.ts'
 import { selectIdentities, sweepIdentities } from '../../../src/core/senders/official-store.ts'
-import { type AccountId, type ConnectionId, createIds } from '../../../src/lib/ids.ts'
+import { type AccountId, type ConnectionId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -105,8 +105,21 @@ test('an identity is stored without the characters that the database cannot stor
   ])
 })
 
-test('the identity of a removed connection is swept', async () => {
+test('the identity of a removed connection is swept, and that of an existing one is kept', async () => {
   await node()()
+  const removed = connectionId
+  connectionId = ids.next('cnn')
+  await node()()
+  await database.db.query({
+    name: 'existing_connection',
+    text: `insert into connections (account_id, id, provider, name, channels, config, max_attempts, backoff_ms, allowed_types,
+             send_mode_by_type)
+           values ($1, $2, 'model', 'official', '{official_chatapp}', '{}', 1, 0, '{otp}', '{}')`,
+    values: [toUuid(accountId), toUuid(connectionId)],
+  })
+  const known = async () =>
+    (await selectIdentities(database.db, accountId)).map(identity => identity.connectionId)
+  expect((await known()).toSorted()).toEqual([removed, connectionId].toSorted())
   while ((await sweepIdentities(database.db, 10)) > 0);
-  expect(await selectIdentities(database.db, accountId)).toEqual([])
+  expect(await known()).toEqual([connectionId])
 })

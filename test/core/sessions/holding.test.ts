@@ -13,7 +13,7 @@ import {
   type SessionClaim,
   type SessionRow,
 } from '../../../src/core/sessions/store.ts'
-import { DatabaseUnavailable } from '../../../src/infra/db.ts'
+import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
@@ -184,6 +184,38 @@ test('chats that are recorded after their session was deleted are not stored', a
   const [hold] = await claim(nodes[0])
   expect(await deleteSession(database.db, hold!)).toBe(true)
   expect(await states().recordChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
+  expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
+})
+
+test('a session that is deleted while its chats are being recorded leaves no chat', async () => {
+  const [hold] = await claim(nodes[0])
+  let deleting: Promise<boolean> | undefined
+  const transaction: Database['transaction'] = work =>
+    database.db.transaction(async tx => {
+      const recorded = await work(tx)
+      deleting = deleteSession(database.db, hold!)
+      await lookUntil(waitersForLocks, n => n === 1, 3_000)
+      return recorded
+    })
+  const db = { ...database.db, transaction }
+  const recording = createSessionStates({ db, clock: systemClock, ids, seal })
+  expect(await recording.recordChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(true)
+  expect(await deleting).toBe(true)
+  expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
+})
+
+test('chats that are recorded while their session is being deleted are not stored', async () => {
+  const [hold] = await claim(nodes[0])
+  let recording: Promise<boolean> | undefined
+  const transaction: Database['transaction'] = work =>
+    database.db.transaction(async tx => {
+      const deleted = await work(tx)
+      recording = states().recordChats(hold!, [chat('Late')])
+      await lookUntil(waitersForLocks, n => n === 1, 3_000)
+      return deleted
+    })
+  expect(await deleteSession({ ...database.db, transaction }, hold!)).toBe(true)
+  expect(await recording).toBe(false)
   expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
 })
 

@@ -257,6 +257,39 @@ describe('a category that the provider changes', () => {
     expect(subTypeAfter('marketing', { subType: 'utility' })).toBe('utility')
   })
 
+  test('moves the default to the new category if the account has none there', async () => {
+    const { create, tell, tellSubType, accountId } = setUp()
+    const { db } = database
+    const row = await create()
+    await setDefaultTemplate(db, accountId, row)
+    await tell('approved')
+    await tellSubType('marketing')
+    expect(await selectDefaultsFor(db, accountId)).toEqual([
+      { accountId, category: 'chatapp', subType: 'marketing', templateId: row.id },
+    ])
+    await tellSubType('utility')
+    expect(await selectDefaultsFor(db, accountId)).toEqual([
+      { accountId, category: 'chatapp', subType: 'utility', templateId: row.id },
+    ])
+  })
+
+  test('moves the defaults of all accounts for a template of the platform, unless they have one there', async () => {
+    const { create, tell, tellSubType, another } = setUp()
+    const { db } = database
+    const shared = await create({}, PLATFORM)
+    const [free, taken] = [another(), another()]
+    const offer = await create({ name: 'offer', subType: 'marketing' }, taken)
+    await setDefaultTemplate(db, free, shared)
+    await setDefaultTemplate(db, taken, shared)
+    await setDefaultTemplate(db, taken, offer)
+    await tell('approved')
+    await tellSubType('marketing')
+    const of = async (id: AccountId) =>
+      (await selectDefaultsFor(db, id)).map(({ subType, templateId }) => [subType, templateId])
+    expect(await of(free)).toEqual([['marketing', shared.id]])
+    expect(await of(taken)).toEqual([['marketing', offer.id]])
+  })
+
   test('drops the default of the old category if the new one has a default, not that of another account', async () => {
     const { create, tell, tellSubType, another, accountId } = setUp()
     const { db } = database
