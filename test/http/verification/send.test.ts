@@ -52,6 +52,28 @@ describe('an idempotency key', () => {
     expect(await account.inbox(to)).toHaveLength(3)
   })
 
+  test('does not say that the sandbox gave an answer that it did not give', async () => {
+    const own = await addAccount()
+    const asked = await app.call('/api/v2/sms-senders', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'Not yet' },
+    })
+    const { smsSender } = asked.body['data'] as { smsSender: { id: string } }
+    const body = { to: '+12025550001', channel: 'official_chatapp', senderId: smsSender.id }
+    const key = { live: true, idempotencyKey: 'refused by us' }
+    const first = await verifications(app, own).post('send', body, key)
+    expect([first.body['code'], first.headers.get('x-sandbox')]).toEqual(['VALIDATION_ERROR', null])
+    await app.admin('POST', `/sms-senders/${smsSender.id}/approve`)
+    await app.pass(300)
+    // Without the key, the sandbox refuses it by now: the recipient is not on the chat app.
+    const now = await verifications(app, own).post('send', body, { live: true })
+    expect([now.body['code'], now.headers.get('x-sandbox')]).toEqual(['CHATAPP_NOT_REGISTERED', 'true'])
+    const replay = await verifications(app, own).post('send', body, key)
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+    expect(replay.headers.get('x-sandbox')).toBeNull()
+  })
+
   test('of another body is a conflict, and supersedes nothing', async () => {
     const to = nextPhone()
     await ver.start({ to }, { idempotencyKey: 'start-2' })
