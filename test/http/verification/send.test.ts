@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { startHttpPeer } from '../../support/http-peer.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
 
 let app: TestApp
@@ -8,7 +9,7 @@ let account: TestAccount
 let ver: Verifications
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
   account = await addAccount()
   ver = verifications(app, account)
 })
@@ -26,6 +27,23 @@ async function set(of: TestAccount, verification: unknown): Promise<void> {
     body: { verification },
   })
   expect(answer).toMatchObject({ status: 200 })
+  await app.pass(300)
+}
+
+/** An SMS connection of the account alone, to a gateway. */
+async function refuseSms(of: TestAccount, url: string): Promise<void> {
+  const made = await app.admin('POST', '/connections', {
+    provider: 'http-sms',
+    name: 'refusing',
+    channels: ['local_sms'],
+    accountId: of.id,
+    priorityOrder: 1,
+    config: {
+      request: { url, json: { to: '{{to}}', text: '{{text}}' } },
+      answer: { format: 'json', id: 'id', error: 'error', errors: { bad: { means: 'recipient' } } },
+    },
+  })
+  expect(made).toMatchObject({ status: 201 })
   await app.pass(300)
 }
 
@@ -391,6 +409,46 @@ describe('several channels at once', () => {
     expect(mail.body).toMatchObject({ channel: 'email_user', deliveries: [{ channel: 'email_user' }] })
     expect(mail.body['channels']).toBeUndefined()
     expect((await mine.post('send', { to: 'someone@example.com' }, key)).text).toBe(mail.text)
+  })
+
+  test('stand on the first that carries the code: in reads, events and totals, too', async () => {
+    const gateway = await startHttpPeer(() => ({ status: 400, body: '{"error": "bad"}' }))
+    const hooks = await startHttpPeer(() => ({ status: 200 }))
+    try {
+      const poor = await addAccount()
+      const theirs = verifications(app, poor)
+      await set(poor, { channels: ['local_sms', 'official_chatapp'] })
+      await refuseSms(poor, gateway.url)
+      const hook = { url: hooks.url, eventTypes: ['verification.verified'] }
+      expect(
+        await app.call('/api/v2/webhooks', { method: 'POST', key: poor.liveKey, body: hook }),
+      ).toMatchObject({ status: 201 })
+      const to = nextPhone()
+      const attempt = await theirs.start({ to }, { live: true })
+      expect(attempt).toMatchObject({
+        channel: 'official_chatapp',
+        deliveries: [
+          { channel: 'local_sms', status: 'failed' },
+          { channel: 'official_chatapp', status: 'sent' },
+        ],
+      })
+      expect(await theirs.read(attempt.verificationId)).toMatchObject({ channel: 'official_chatapp' })
+      const code = await codeFor(poor, to)
+      expect(await theirs.post('verify', { to, code }, { live: true })).toMatchObject({ status: 200 })
+      const stats = await app.call('/api/v2/verification/stats?groupBy=channel', { key: poor.liveKey })
+      expect(stats.body['data']).toMatchObject([
+        { channel: 'official_chatapp', started: 1, sent: 1, verified: 1, conversion: 1 },
+      ])
+      const [told] = await app.until(
+        async () => hooks.requests,
+        requests => requests.length > 0,
+      )
+      expect(JSON.parse(told!.body)).toMatchObject({
+        data: { channel: 'official_chatapp', messageId: attempt.deliveries![1]!.messageId },
+      })
+    } finally {
+      await Promise.all([gateway.close(), hooks.close()])
+    }
   })
 
   test('go on where nothing covers the first', async () => {
