@@ -469,6 +469,22 @@ describe('several channels at once', () => {
     expect(await poor.footprint()).toMatchObject({ messages: 1, keys: 1, poolUsed: 1 })
   })
 
+  test('refuse a resend by the word of the sandbox, which it says', async () => {
+    const theirs = await addAccount()
+    const to = '+12025550001' // not on the chat app
+    for (const live of [true, false]) {
+      await set(theirs, null)
+      const attempt = await verifications(app, theirs).start({ to }, { live })
+      expect(attempt.channel).toBe('local_sms')
+      await set(theirs, { channels: ['official_chatapp'] })
+      await app.leap(60_000)
+      const again = await verifications(app, theirs).post('resend', { to }, { live })
+      expect(again).toMatchObject({ status: 400, body: { code: 'CHATAPP_NOT_REGISTERED' } })
+      expect(again.headers.get('x-sandbox')).toBe('true')
+      expect(again.body['requestId']).toBe(again.headers.get('x-request-id'))
+    }
+  })
+
   test('are used by a resend as well', async () => {
     const to = nextPhone()
     const attempt = await mine.start({ to })
