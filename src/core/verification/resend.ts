@@ -8,7 +8,7 @@ import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
 import type { Faulty } from '../messages/hot-store.ts'
 import { type AcceptCodeDeps, acceptCode, type PassedCode } from './accept-code.ts'
-import { forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
+import { dropMessage, forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
 import { guardedSend, type RouteCodeDeps, refuseBlocked, routeCode, type Unroutable } from './code-routes.ts'
 import type { Codes } from './codes.ts'
@@ -78,6 +78,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
       guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
       freeKey: async () => {},
+      dropMessage: message => dropMessage(db, caller.account.id, row.id, message),
       onDecided() {},
     }
     const carried = await acceptCode(passed, ways, deps)

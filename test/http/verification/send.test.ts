@@ -485,6 +485,25 @@ describe('several channels at once', () => {
     }
   })
 
+  test('leave out one that nothing covers: it is in no list, and the key has its response at once', async () => {
+    const poor = await addAccount({ balance: 0, plan: { pool: [{ channels: ['local_sms'], limit: 5 }] } })
+    const theirs = verifications(app, poor)
+    await set(poor, { channels: BOTH })
+    const to = nextPhone()
+    const key = { live: true, idempotencyKey: 'one covered' }
+    const sent = await theirs.post('send', { to }, key)
+    expect(sent.body).toMatchObject({ channel: 'local_sms', deliveries: [{ channel: 'local_sms' }] })
+    const replay = await theirs.post('send', { to }, key)
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
+    const { verificationId: id } = sent.body as VerificationAttempt
+    expect((await theirs.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`])
+    await app.leap(60_000)
+    const again = await theirs.post('resend', { to }, { live: true })
+    const { deliveries } = again.body as VerificationAttempt
+    expect((await theirs.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`, deliveries![0]!.messageId])
+    expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
+  })
+
   test('are used by a resend as well', async () => {
     const to = nextPhone()
     const attempt = await mine.start({ to })
