@@ -153,6 +153,21 @@ function toRow(raw: Raw): VerificationRow {
   }
 }
 
+/** Those of a verification's messages that were accepted, in their order. */
+export async function selectAccepted(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'verification_accepted_messages',
+    text: `select k.id from unnest($2::uuid[]) with ordinality as k (id, n)
+            where exists (select 1 from messages m where m.account_id = $1 and m.id = k.id) order by k.n`,
+    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+  })
+  return rows.map(({ id }) => fromUuid('msg', id))
+}
+
 /** One code to be checked. */
 export type CheckRow = {
   accountId: AccountId

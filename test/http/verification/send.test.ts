@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { startHttpPeer } from '../../support/http-peer.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
@@ -502,6 +503,18 @@ describe('several channels at once', () => {
     const { deliveries } = again.body as VerificationAttempt
     expect((await theirs.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`, deliveries![0]!.messageId])
     expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
+  })
+
+  test('are listed as far as they were accepted, also after a crash between the first and the next', async () => {
+    const to = nextPhone()
+    const { verificationId: id } = await mine.start({ to, channel: 'local_sms' })
+    // As the crash leaves it: the message of the next channel was never accepted.
+    await app.db.query({
+      name: 't_forget_next_channel',
+      text: `update verifications set started_with = 2, messages = messages || gen_random_uuid() where id = $1`,
+      values: [toUuid(id as `ver_${string}`)],
+    })
+    expect((await mine.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`])
   })
 
   test('are used by a resend as well', async () => {
