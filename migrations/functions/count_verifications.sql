@@ -2,7 +2,7 @@ drop function if exists count_verifications;
 
 -- Adds to the totals how these verifications and their messages differ from what was
 -- counted before. Codes count on the channel of their last attempt, the verification
--- itself on the channel of its current code; what a pool pays costs nothing.
+-- itself on the channel that carries its current code (carrier_of); what a pool pays costs nothing.
 -- Each difference is added once, even if nodes count concurrently: `counted`
 -- is updated only if it still has the value that was read. Returns the indexes of verifications
 -- that may still change, or that another node counted concurrently.
@@ -33,15 +33,18 @@ begin
               jsonb_agg(jsonb_build_array(m.channel,
                   case when m.whole and (m.anywhere > 0 or v.status = 'verified') then 1 else 0 end, m.sent, m.delivered,
                   case when m.whole and v.status = 'verified' then 1 else 0 end, m.cost) order by m.channel) as counts
-         from (select s.*, sum(s.sent) over () as anywhere
-                 from (select m.channel, bool_or(m.id = v.message_id) as whole,
+         from (select s.*, sum(s.sent) over () as anywhere, s.place = min(s.place) over () as whole
+                 from (select m.channel,
+                              -- Among the messages of the current code, those that failed come last.
+                              min(k.n + case when m.status = 'failed' then cardinality(v.messages) else 0 end)
+                                filter (where k.n >= array_position(v.messages, v.message_id)) as place,
                               count(*) filter (where m.status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
                               count(*) filter (where m.status in ('delivered', 'read')) as delivered,
                               coalesce(sum(m.amount) filter (where m.money = 'captured' and m.funding = 'wallet'), 0)::bigint
                                 as cost,
                               bool_and(m.status in ('delivered', 'read', 'undelivered', 'failed', 'cancelled', 'expired'))
                                 as ended
-                         from unnest(v.messages) as k (id), lateral (
+                         from unnest(v.messages) with ordinality as k (id, n), lateral (
                               select * from messages x where x.account_id = v.account_id and x.id = k.id limit 1) m
                         group by m.channel) s) m) c
   ), changed as (

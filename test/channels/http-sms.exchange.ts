@@ -90,6 +90,11 @@ const lineGateway: Partial<HttpSmsConfig> = {
   },
 }
 
+/** A gateway whose errors are words. */
+const wordyGateway: Partial<HttpSmsConfig> = {
+  answer: { format: 'text', id: '^OK:\\s*(\\S+)', error: '^ERR:\\s*(.+)' },
+}
+
 /** A gateway that responds as Kannel's sendsms does. */
 const kannel: Partial<HttpSmsConfig> = {
   answer: { format: 'text', status: '^(\\d+):', takenStatuses: ['0', '3'] },
@@ -192,6 +197,27 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     config: lineGateway,
     answer: { status: 200, body: 'ERR: 105' },
     outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '105' },
+  },
+  {
+    name: 'an error that quotes a one-time code',
+    config: wordyGateway,
+    message: { text: 'Your verification code is 483920', messageType: 'otp' },
+    answer: { status: 200, body: 'ERR: forbidden content (verification code is 483920)' },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'withheld' },
+  },
+  {
+    name: 'an error that quotes the text, or a secret',
+    config: wordyGateway,
+    message: { text: 'See you at noon', messageType: 'utility' },
+    answer: { status: 200, body: `ERR: no right of ${TOKEN}: See you at noon` },
+    outcome: { kind: 'rejected', providerCode: 'withheld' },
+  },
+  {
+    name: 'an error in words about a one-time code that does not quote it',
+    config: wordyGateway,
+    message: { text: 'Your verification code is 483920', messageType: 'otp' },
+    answer: { status: 422, body: 'ERR: E1042 forbidden content' },
+    outcome: { kind: 'rejected', providerCode: 'E1042 forbidden content' },
   },
   {
     name: 'a gateway that returns no id, with the encoding UCS-2 as a number',

@@ -29,7 +29,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
       return { outcome: { kind: 'accepted', providerId: toStorableText(providerId, LONGEST_ID) } }
     }
     const said = quotableText(at(form.errorText), message, secrets)
-    const named = shortened(error ?? (isRefusal(status) ? status : null))
+    const named = nameOf(error ?? (isRefusal(status) ? status : null), message, secrets)
     if (success && named !== undefined) return refusal(named, said)
     if (form.notTakenHttpStatuses?.includes(answer.status)) return notAccepted(answer, named)
     return verdictOfStatus(answer, nowMs, named, said)
@@ -81,6 +81,22 @@ function createTextReader(form: AnswerForm): Reader {
   }
 }
 
-function shortened(code: string | null): string | undefined {
-  return code === null || code === '' ? undefined : code.slice(0, 100)
+/** Stands for an error that is not kept. */
+const WITHHELD = 'withheld'
+/** Words of a text that may be a one-time code. */
+const LIKE_CODES = /[\p{L}\p{N}-]*\p{N}[\p{L}\p{N}-]*/gu
+/** Shorter ones, and shorter texts, are found in many an error that does not quote them. */
+const SHORTEST_QUOTE = 4
+
+/**
+ * An error that is not configured, shortened. A gateway may say whole sentences in that place: as in its error text,
+ * what quotes the message, a secret or a one-time code is not kept.
+ */
+function nameOf(error: string | null, message: Outgoing, secrets: readonly string[]): string | undefined {
+  if (error === null || error === '') return undefined
+  const codes = message.messageType === 'otp' ? (message.text.match(LIKE_CODES) ?? []) : []
+  const quoted = [message.text, ...secrets, ...codes].some(
+    each => each.length >= SHORTEST_QUOTE && error.includes(each),
+  )
+  return quoted ? WITHHELD : error.slice(0, 100)
 }

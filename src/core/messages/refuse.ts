@@ -35,5 +35,11 @@ export async function refuseOnce(
   if (!existing) return answer
   const replayed = await replay(existing, claim)
   // A stored refusal has no provider; this request was just refused by the sandbox in the same way.
-  return replayed.replayed && answer.sandbox ? { ...replayed, sandbox: true } : replayed
+  return answer.sandbox && isSameRefusal(replayed, problem) ? { ...replayed, sandbox: true } : replayed
+}
+
+/** Whether a replay repeats this refusal, and not another answer that the key got when its request was not refused so. */
+function isSameRefusal({ replayed, status, body }: Answer, problem: Problem): boolean {
+  if (!replayed || status !== problem.status) return false
+  return (JSON.parse(body) as { code?: unknown }).code === problem.code
 }

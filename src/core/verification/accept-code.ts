@@ -28,6 +28,8 @@ export type PassedCode<Verdict> = {
   add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
   /** Frees the idempotency key after a message that neither pool nor wallet covered. */
   freeKey(): Promise<void>
+  /** Removes one of `messages` from the verification that neither pool nor wallet covered. */
+  dropMessage(message: MessageId): Promise<void>
   /** Called when it is known whether the code was stored. */
   onDecided(): void
 }
@@ -116,11 +118,11 @@ async function tryNext<Verdict extends { kind: string }>(
 /** The first answers of the first message and of those that follow it. */
 async function awaitAnswers<Verdict>(
   own: Promise<FirstAnswer>,
-  { claim }: PassedCode<Verdict>,
+  code: PassedCode<Verdict>,
   { others, messages }: AcceptTry<Verdict>,
   deps: AcceptCodeDeps,
 ): Promise<FirstAnswer[]> {
-  const further = others.map((way, at) => acceptFurther(messages[at + 1]!, way, claim, deps))
+  const further = others.map((way, at) => acceptFurther(messages[at + 1]!, way, code, deps))
   return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
 
@@ -129,17 +131,20 @@ async function awaitAnswers<Verdict>(
  * being sent by another channel. With a key the response is stored for replays, and it is not known yet whether this
  * message will be sent or withdrawn: so the error is thrown, and a repeat gets the response.
  */
-async function acceptFurther(
+async function acceptFurther<Verdict>(
   id: MessageId,
   prepared: Prepared,
-  claim: KeyClaim | null,
+  { claim, dropMessage }: Pick<PassedCode<Verdict>, 'claim' | 'dropMessage'>,
   deps: AcceptCodeDeps,
 ): Promise<FirstAnswer | null> {
   const outcome = deps.waiters.wait(id, null)
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
     // It has no key of its own, but its first answer is part of a response that has one.
-    return verdict.kind === 'accepted' ? await awaitFirstAnswer(deps, id, prepared, claim, outcome) : null
+    if (verdict.kind === 'accepted') return await awaitFirstAnswer(deps, id, prepared, claim, outcome)
+    // While the verification names it, a repeat takes it for one that is still being accepted.
+    await dropMessage(id)
+    return null
   } catch (error) {
     if (claim || !(error instanceof DatabaseUnavailable)) throw error
     return null

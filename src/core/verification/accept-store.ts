@@ -236,6 +236,22 @@ async function withdrawResend(db: Db, nowMs: number, { accountId, id, resend }: 
   })
 }
 
+/** Removes a message that was not accepted from those that were to carry a code; it is not the first of them. */
+export async function dropMessage(
+  db: Db,
+  accountId: AccountId,
+  id: VerificationId,
+  message: MessageId,
+): Promise<void> {
+  await db.query({
+    name: 'verification_drop_message',
+    text: `update verifications set messages = array_remove(messages, $3),
+                  started_with = started_with - case when array_position(messages, $3) <= started_with then 1 else 0 end
+            where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id), toUuid(message)],
+  })
+}
+
 /** Removes a code that no channel took, identified by its time in ms since the epoch, from the recipient's limit. */
 export async function forgetCode(
   db: Db,

@@ -9,7 +9,7 @@ import type { KeyedAnswers } from '../messages/idempotency.ts'
 import { endVerifications } from './accept-store.ts'
 import { attemptAnswer, refusedAnswer } from './answers.ts'
 import { isResendable, MAX_TRIES, statusOf, unknownVerification } from './rules.ts'
-import { readVerification, startIsPending, type VerificationRow } from './store.ts'
+import { readVerification, selectAccepted, startIsPending, type VerificationRow } from './store.ts'
 
 export type Verifications = {
   /** The verification of that id, of either key mode. NOT_FOUND for another account's. */
@@ -17,12 +17,18 @@ export type Verifications = {
 }
 
 export function createVerifications({ db, clock }: { db: Db; clock: Clock }): Verifications {
+  /** A crash between the channels of one code leaves messages that were never accepted. */
+  async function acceptedMessages(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
+    const hasOneEach = row.messages.length === row.resends + 1
+    return hasOneEach ? row.messages : selectAccepted(db, accountId, row.messages)
+  }
+
   return {
     async read(accountId, id) {
       const nowMs = clock.now()
       const row = isId('ver', id) ? await readVerification(db, accountId, id, nowMs) : null
       if (!row) throw unknownVerification()
-      return viewVerification(row, nowMs)
+      return viewVerification({ ...row, messages: await acceptedMessages(row, accountId) }, nowMs)
     },
   }
 }

@@ -1,15 +1,16 @@
 import type { Caller } from '../../contract/caller.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { VerificationResend, VerificationSend } from '../../contract/verification.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import { type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Guard, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
-import { type Answer, insufficientAnswer } from '../messages/answers.ts'
+import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
 import type { Faulty } from '../messages/hot-store.ts'
 import { type AcceptCodeDeps, acceptCode, type PassedCode } from './accept-code.ts'
-import { forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
+import { dropMessage, forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { guardedSend, type RouteCodeDeps, refuseBlocked, routeCode } from './code-routes.ts'
+import { guardedSend, type RouteCodeDeps, refuseBlocked, routeCode, type Unroutable } from './code-routes.ts'
 import type { Codes } from './codes.ts'
 import { readClientIp, readCodeRequest } from './request.ts'
 import { checkResend, resendAtMs } from './rules.ts'
@@ -58,7 +59,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const wanted = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)
     const ways = await routeCode(wanted, code, caller, deps)
-    if ('problem' in ways) throw ways.problem
+    if ('problem' in ways) return unroutableAnswer(ways, request)
     const guarded = guardedSend(wanted, ways, true, clock.now())
     const verdict = await guard.judge(guarded)
     if (verdict.verdict === 'block') throw await refuseBlocked(guard, guarded, verdict)
@@ -77,6 +78,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
       guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
       freeKey: async () => {},
+      dropMessage: message => dropMessage(db, caller.account.id, row.id, message),
       onDecided() {},
     }
     const carried = await acceptCode(passed, ways, deps)
@@ -121,6 +123,11 @@ export function createResend(deps: ResendDeps): ResendVerification {
   }
 
   return resend
+}
+
+/** The refusal says so if it was the sandbox that refused. */
+function unroutableAnswer({ problem, refusedBy }: Unroutable, { requestId }: ResendRequest): Answer {
+  return { ...problemAnswer(problem, withPrefix('msg', requestId)), sandbox: refusedBy === SANDBOX }
 }
 
 /** The body of the start, to be read again. */

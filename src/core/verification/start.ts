@@ -17,7 +17,13 @@ import {
   type PassedCode,
   type RoutedCode,
 } from './accept-code.ts'
-import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
+import {
+  dropMessage,
+  endVerifications,
+  type Start,
+  type StartRow,
+  type StartVerdict,
+} from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
 import { guardedSend, type RouteCodeDeps, refuseBlocked, routeCode } from './code-routes.ts'
 import type { Codes } from './codes.ts'
@@ -166,6 +172,7 @@ export function createStart(deps: StartDeps): StartVerification {
         return deps.starts.add({ ...row, start })
       },
       freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
+      dropMessage: message => dropMessage(deps.db, account.id, attempt.id, message),
       onDecided: end,
     }
   }

@@ -74,8 +74,8 @@ const CURRENT = `not exists (${SUPERSEDING} and in_months(x.id, $1, $2)) as curr
 const COLUMNS = `v.id, v.live, v.status, ${CURRENT}, v.tries, v.resends, v.validity_minutes,
   v.recipient, v.recipient_key, v.country, coalesce(m.channel, v.channel) as channel, v.started_at, v.expires_at, v.resend_at, v.verified_at,
   v.request, v.messages, v.started_with`
-/** A failover may have brought the message to another channel. */
-const MESSAGE = 'left join messages m on m.account_id = v.account_id and m.id = v.message_id'
+/** The code may be on another channel than it was accepted for. */
+const CARRIER = 'left join lateral carrier_of(v.account_id, v.messages, v.message_id) m on true'
 
 /** Clocks of nodes differ by less: nothing that was accepted later has an id this much older. */
 const DAY_MS = 86_400_000
@@ -88,7 +88,7 @@ export async function readVerification(
 ): Promise<VerificationRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'verification_by_id',
-    text: `select ${COLUMNS} from verifications v ${MESSAGE}
+    text: `select ${COLUMNS} from verifications v ${CARRIER}
             where v.account_id = $3 and v.id = $4`,
     values: [firstUuidAt(timeOf(id) - DAY_MS), firstUuidAt(nowMs + DAY_MS), toUuid(accountId), toUuid(id)],
   })
@@ -118,7 +118,7 @@ async function findLast(
              select * from verifications x
               where x.account_id is not distinct from $3 and x.live = $4 and x.recipient_key = $5 and x.status <> 'failed'
                 and in_months(x.id, $1, $2)
-              order by x.accept_no desc limit 1) v ${MESSAGE}`,
+              order by x.accept_no desc limit 1) v ${CARRIER}`,
     values: [
       firstUuidAt(sinceMs),
       firstUuidAt(nowMs + DAY_MS),
@@ -151,6 +151,21 @@ function toRow(raw: Raw): VerificationRow {
     messages: raw.messages.map(uuid => fromUuid('msg', uuid)),
     startedWith: raw.started_with,
   }
+}
+
+/** Those of a verification's messages that were accepted, in their order. */
+export async function selectAccepted(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'verification_accepted_messages',
+    text: `select k.id from unnest($2::uuid[]) with ordinality as k (id, n)
+            where exists (select 1 from messages m where m.account_id = $1 and m.id = k.id) order by k.n`,
+    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+  })
+  return rows.map(({ id }) => fromUuid('msg', id))
 }
 
 /** One code to be checked. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { startHttpPeer } from '../../support/http-peer.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
 
 let app: TestApp
@@ -8,7 +10,7 @@ let account: TestAccount
 let ver: Verifications
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
   account = await addAccount()
   ver = verifications(app, account)
 })
@@ -26,6 +28,23 @@ async function set(of: TestAccount, verification: unknown): Promise<void> {
     body: { verification },
   })
   expect(answer).toMatchObject({ status: 200 })
+  await app.pass(300)
+}
+
+/** An SMS connection of the account alone, to a gateway. */
+async function refuseSms(of: TestAccount, url: string): Promise<void> {
+  const made = await app.admin('POST', '/connections', {
+    provider: 'http-sms',
+    name: 'refusing',
+    channels: ['local_sms'],
+    accountId: of.id,
+    priorityOrder: 1,
+    config: {
+      request: { url, json: { to: '{{to}}', text: '{{text}}' } },
+      answer: { format: 'json', id: 'id', error: 'error', errors: { bad: { means: 'recipient' } } },
+    },
+  })
+  expect(made).toMatchObject({ status: 201 })
   await app.pass(300)
 }
 
@@ -50,6 +69,28 @@ describe('an idempotency key of a verification', () => {
     }
     // The first send, its resend and the later send: no replay sent anything.
     expect(await account.inbox(to)).toHaveLength(3)
+  })
+
+  test('replays without X-Sandbox what the sandbox did not answer', async () => {
+    const own = await addAccount()
+    const asked = await app.call('/api/v2/sms-senders', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'Not yet' },
+    })
+    const { smsSender } = asked.body['data'] as { smsSender: { id: string } }
+    const body = { to: '+12025550001', channel: 'official_chatapp', senderId: smsSender.id }
+    const key = { live: true, idempotencyKey: 'refused by us' }
+    const first = await verifications(app, own).post('send', body, key)
+    expect([first.body['code'], first.headers.get('x-sandbox')]).toEqual(['VALIDATION_ERROR', null])
+    await app.admin('POST', `/sms-senders/${smsSender.id}/approve`)
+    await app.pass(300)
+    // Without the key, the sandbox refuses it by now: the recipient is not on the chat app.
+    const now = await verifications(app, own).post('send', body, { live: true })
+    expect([now.body['code'], now.headers.get('x-sandbox')]).toEqual(['CHATAPP_NOT_REGISTERED', 'true'])
+    const replay = await verifications(app, own).post('send', body, key)
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+    expect(replay.headers.get('x-sandbox')).toBeNull()
   })
 
   test('with another body is a conflict, and supersedes nothing', async () => {
@@ -371,6 +412,46 @@ describe('a verification over several channels at once', () => {
     expect((await mine.post('send', { to: 'someone@example.com' }, key)).text).toBe(mail.text)
   })
 
+  test('reports the channel that carries the code in reads, events and totals', async () => {
+    const gateway = await startHttpPeer(() => ({ status: 400, body: '{"error": "bad"}' }))
+    const hooks = await startHttpPeer(() => ({ status: 200 }))
+    try {
+      const poor = await addAccount()
+      const theirs = verifications(app, poor)
+      await set(poor, { channels: ['local_sms', 'official_chatapp'] })
+      await refuseSms(poor, gateway.url)
+      const hook = { url: hooks.url, eventTypes: ['verification.verified'] }
+      expect(
+        await app.call('/api/v2/webhooks', { method: 'POST', key: poor.liveKey, body: hook }),
+      ).toMatchObject({ status: 201 })
+      const to = nextPhone()
+      const attempt = await theirs.start({ to }, { live: true })
+      expect(attempt).toMatchObject({
+        channel: 'official_chatapp',
+        deliveries: [
+          { channel: 'local_sms', status: 'failed' },
+          { channel: 'official_chatapp', status: 'sent' },
+        ],
+      })
+      expect(await theirs.read(attempt.verificationId)).toMatchObject({ channel: 'official_chatapp' })
+      const code = await codeFor(poor, to)
+      expect(await theirs.post('verify', { to, code }, { live: true })).toMatchObject({ status: 200 })
+      const stats = await app.call('/api/v2/verification/stats?groupBy=channel', { key: poor.liveKey })
+      expect(stats.body['data']).toMatchObject([
+        { channel: 'official_chatapp', started: 1, sent: 1, verified: 1, conversion: 1 },
+      ])
+      const [told] = await app.until(
+        async () => hooks.requests,
+        requests => requests.length > 0,
+      )
+      expect(JSON.parse(told!.body)).toMatchObject({
+        data: { channel: 'official_chatapp', messageId: attempt.deliveries![1]!.messageId },
+      })
+    } finally {
+      await Promise.all([gateway.close(), hooks.close()])
+    }
+  })
+
   test('uses the remaining channels when nothing covers the first', async () => {
     const poor = await addAccount({
       balance: 0,
@@ -387,6 +468,53 @@ describe('a verification over several channels at once', () => {
     })
     expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
     expect(await poor.footprint()).toMatchObject({ messages: 1, keys: 1, poolUsed: 1 })
+  })
+
+  test('answers a resend that the sandbox refuses with X-Sandbox', async () => {
+    const theirs = await addAccount()
+    const to = '+12025550001' // not on the chat app
+    for (const live of [true, false]) {
+      await set(theirs, null)
+      const attempt = await verifications(app, theirs).start({ to }, { live })
+      expect(attempt.channel).toBe('local_sms')
+      await set(theirs, { channels: ['official_chatapp'] })
+      await app.leap(60_000)
+      const again = await verifications(app, theirs).post('resend', { to }, { live })
+      expect(again).toMatchObject({ status: 400, body: { code: 'CHATAPP_NOT_REGISTERED' } })
+      expect(again.headers.get('x-sandbox')).toBe('true')
+      expect(again.body['requestId']).toBe(again.headers.get('x-request-id'))
+    }
+  })
+
+  test('lists no message for a channel that nothing covers, and replays the key at once', async () => {
+    const poor = await addAccount({ balance: 0, plan: { pool: [{ channels: ['local_sms'], limit: 5 }] } })
+    const theirs = verifications(app, poor)
+    await set(poor, { channels: BOTH })
+    const to = nextPhone()
+    const key = { live: true, idempotencyKey: 'one covered' }
+    const sent = await theirs.post('send', { to }, key)
+    expect(sent.body).toMatchObject({ channel: 'local_sms', deliveries: [{ channel: 'local_sms' }] })
+    const replay = await theirs.post('send', { to }, key)
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
+    const { verificationId: id } = sent.body as VerificationAttempt
+    expect((await theirs.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`])
+    await app.leap(60_000)
+    const again = await theirs.post('resend', { to }, { live: true })
+    const { deliveries } = again.body as VerificationAttempt
+    expect((await theirs.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`, deliveries![0]!.messageId])
+    expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
+  })
+
+  test('lists only accepted messages after a crash between the channels', async () => {
+    const to = nextPhone()
+    const { verificationId: id } = await mine.start({ to, channel: 'local_sms' })
+    // As the crash leaves it: the message of the next channel was never accepted.
+    await app.db.query({
+      name: 't_forget_next_channel',
+      text: `update verifications set started_with = 2, messages = messages || gen_random_uuid() where id = $1`,
+      values: [toUuid(id as `ver_${string}`)],
+    })
+    expect((await mine.read(id)).messageIds).toEqual([`msg_${id.slice(4)}`])
   })
 
   test('uses all channels for a resend too', async () => {
