@@ -253,7 +253,7 @@ describe('the first load', { timeout: 60_000 }, () => {
     expect(load.interactiveMs).toBeLessThan(MOST_INTERACTIVE_MS * NOISE)
   })
 
-  it('is cached by the browser: a second load fetches no file of the console but the page', async () => {
+  it('is cached by the browser: a second load fetches none of its files again', async () => {
     const fresh = await server.open()
     await fresh.context.addCookies(await window.context.cookies())
     await openOverview(fresh)
