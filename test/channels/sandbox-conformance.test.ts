@@ -25,7 +25,11 @@ const RECIPIENTS: Partial<Record<Behaviour, string>> = {
 }
 
 /** The inbox is the peer: a message that it has stored counts as submitted. */
-function countingInbox(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: number): Promise<void> } {
+function countingInbox(inner: SandboxInbox): {
+  inbox: SandboxInbox
+  taken(count: number): Promise<void>
+  takes(): number
+} {
   const waiting: { count: number; resolve(): void }[] = []
   let takes = 0
   return {
@@ -42,12 +46,13 @@ function countingInbox(inner: SandboxInbox): { inbox: SandboxInbox; taken(count:
         if (takes >= count) resolve()
         else waiting.push({ count, resolve })
       }),
+    takes: () => takes,
   }
 }
 
 async function open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: Peer }> {
   const db = behaviour === 'refuse-connection' ? closedDatabase : database.db
-  const { inbox, taken } = countingInbox(createSandboxInbox({ db }))
+  const { inbox, taken, takes } = countingInbox(createSandboxInbox({ db }))
   const opened = await createSandboxProvider({ inbox }).open({}, io)
   const to = RECIPIENTS[behaviour]
   const link: Link = to
@@ -60,6 +65,7 @@ async function open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: P
     peer: {
       connected: none,
       submitted: taken,
+      submits: takes,
       idle: none,
       inbound: () => opened.send(early, never()),
       close: none,

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Link, OfficialTemplate } from '../../src/channels/provider.ts'
 import { readInbox } from '../../src/core/sandbox/messages-store.ts'
-import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
 import { createDatabase } from '../../src/infra/db.ts'
 import type { AccountId } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -162,7 +161,6 @@ describe('a template in the sandbox', () => {
     await expect(link.readTemplate!('order_update', 'en', never)).rejects.toThrow()
     await link.close()
     await closedDatabase.close()
-    expect(createSandboxInbox({ db: database.db })).toHaveProperty('storeTemplate')
   })
 })
 

@@ -26,6 +26,7 @@ async function open(behaviour: Behaviour, io: Io) {
   const smsc = await startSmsc(BEHAVIOURS[behaviour])
   const peer: Peer = {
     ...smsc,
+    submits: () => smsc.submits.length,
     async inbound() {
       smsc.deliver({ esm_class: 4, short_message: 'id:id-1 stat:DELIVRD err:000' })
       await smsc.acknowledged(1)

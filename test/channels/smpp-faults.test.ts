@@ -1,4 +1,4 @@
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -422,17 +422,21 @@ describe('the connection', () => {
     })
   })
 
-  it('can be closed during the pause before the next attempt', async () => {
+  it('that is closed during the pause before the next attempt makes no further attempt', async () => {
     const smsc = await startCentre()
-    const { test, link } = await linkTo(smsc.port)
+    const { test, link, clock } = await linkTo(smsc.port)
     await test.state('up')
     await smsc.close()
     await test.state('down')
+    const again = await startCentre('accept', { port: smsc.port })
     await link.close()
-    const probe = connect(smsc.port, '127.0.0.1')
-    await expect(
-      new Promise((resolve, reject) => probe.on('connect', resolve).on('error', reject)),
-    ).rejects.toThrow()
+    await clock.advance(60_000)
+    // Neither a pause nor an attempt, which has a time limit, is pending.
+    expect(clock.pending()).toBe(0)
+    const other = await linkTo(smsc.port)
+    await other.test.state('up')
+    expect(again.commands).toEqual(['bind_transceiver'])
+    expect(test.states.at(-1)).toMatchObject({ state: 'down' })
   })
 })
 

@@ -242,12 +242,25 @@ describe('a message of several parts', () => {
 
 describe('binds', () => {
   it('use bind_transceiver by default, and the link reports connecting, then up', async () => {
-    const { smsc, test } = await open('accept', { config: { systemType: 'VMA' } })
+    const { smsc, test } = await open()
     expect(smsc.commands).toEqual(['bind_transceiver'])
     expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
-  it('of mode tx_rx are pairs of transmitter and receiver, and pass on a receipt', async () => {
+  it('carry the system_id, password and system_type of the configuration, and the version 3.4', async () => {
+    const config = { systemId: 'acme', password: 'hunter2', systemType: 'VMA' }
+    const { smsc } = await open('accept', { config })
+    expect(smsc.bindRequests).toMatchObject([
+      { system_id: 'acme', password: 'hunter2', system_type: 'VMA', interface_version: 0x34 },
+    ])
+  })
+
+  it('have an empty system_type when none is configured', async () => {
+    const { smsc } = await open()
+    expect(smsc.bindRequests).toMatchObject([{ system_type: '' }])
+  })
+
+  it('of mode tx_rx are pairs: submits use the transmitters, and a receipt arrives on a receiver', async () => {
     const { smsc, test, link } = await open('accept', { config: { bindMode: 'tx_rx', binds: 2 } })
     await smsc.bound(4)
     expect(smsc.commands.toSorted()).toEqual([
@@ -256,7 +269,9 @@ describe('binds', () => {
       'bind_transmitter',
       'bind_transmitter',
     ])
-    await link.send(sms(), never())
+    await Promise.all(Array.from({ length: 4 }, () => link.send(sms(), never())))
+    expect(smsc.submits.map(({ boundBy }) => boundBy)).toEqual(Array(4).fill('bind_transmitter'))
+    expect(new Set(smsc.submits.map(({ session }) => session)).size).toBe(2)
     smsc.deliver({ esm_class: 4, short_message: 'id:id-1 stat:DELIVRD err:000' })
     await test.emitted(1)
     expect(test.inbound).toMatchObject([{ providerId: 'id-1', status: 'delivered' }])

@@ -50,7 +50,7 @@ async function closedPort(): Promise<Peer & { port: number }> {
   server.close()
   await once(server, 'close')
   const done = () => Promise.resolve()
-  return { port, connected: done, submitted: done, idle: done, close: done }
+  return { port, connected: done, submitted: done, submits: () => 0, idle: done, close: done }
 }
 
 describeProvider('smtp', {

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import DKIM from 'nodemailer/lib/dkim'
 import { expect, test } from 'vitest'
@@ -81,11 +82,29 @@ test('no line of the signature has 150 characters or more', async () => {
     expect(line.length).toBeLessThan(150)
 })
 
-test('the signer rejects a key that is not a readable RSA key', () => {
-  const bad = (key: string) => () => createDkimSigner({ ...config, privateKey: key })
-  expect(bad('secret nonsense')).toThrow('dkim.privateKey is not a readable PEM private key')
+test('the signer rejects a key that is not a readable RSA key, without quoting it', () => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-  expect(bad(ec.export({ type: 'pkcs8', format: 'pem' }) as string)).toThrow(
-    'dkim.privateKey is not an RSA key',
-  )
+  const ecKey = ec.export({ type: 'pkcs8', format: 'pem' }) as string
+  const secret = ecKey.split('\n')[1]!
+  const unreadable = 'dkim.privateKey is not a readable PEM private key'
+  const cases: [key: string, message: string][] = [
+    [secret, unreadable],
+    [`-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----`, unreadable],
+    [ecKey, 'dkim.privateKey is not an RSA key'],
+  ]
+  for (const [key, message] of cases) {
+    const error = errorOf(key)
+    expect(error.message).toBe(message)
+    expect(inspect(error, { depth: 20, showHidden: true, maxStringLength: null })).not.toContain(secret)
+  }
 })
+
+/** The error with which the signer rejects a key. */
+function errorOf(privateKey: string): Error {
+  try {
+    createDkimSigner({ ...config, privateKey })
+  } catch (error) {
+    return error as Error
+  }
+  return expect.unreachable('the key was accepted')
+}

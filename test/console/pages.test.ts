@@ -252,7 +252,37 @@ describe('the first load', { timeout: 60_000 }, () => {
     expect(load.paintMs).toBeLessThan(MOST_PAINT_MS * NOISE)
     expect(load.interactiveMs).toBeLessThan(MOST_INTERACTIVE_MS * NOISE)
   })
+
+  it('is cached by the browser: a second load fetches none of its files again', async () => {
+    const fresh = await server.open()
+    await fresh.context.addCookies(await window.context.cookies())
+    await openOverview(fresh)
+    const first = await loadedFiles(fresh)
+    expect(first.filter(({ bytes }) => bytes > 0).length).toBeGreaterThan(2)
+    await openOverview(fresh)
+    const known = new Set(first.map(({ path }) => path))
+    // Which chunks are requested before the page is shown varies.
+    const again = (await loadedFiles(fresh)).filter(({ path }) => known.has(path))
+    expect(again.length).toBeGreaterThan(2)
+    expect(again.filter(({ bytes }) => bytes > 0)).toEqual([])
+    await fresh.context.close()
+  })
 })
+
+async function openOverview({ page, go }: Window): Promise<void> {
+  await go('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+}
+
+/** The files that the page has loaded, except responses of the API, and the bytes that came over the network. */
+async function loadedFiles({ page }: Window): Promise<{ path: string; bytes: number }[]> {
+  const entries = (await page.evaluate(
+    `performance.getEntriesByType('resource').map(({ name, transferSize }) => ({ name, transferSize }))`,
+  )) as { name: string; transferSize: number }[]
+  return entries
+    .map(({ name, transferSize }) => ({ path: new URL(name).pathname, bytes: transferSize }))
+    .filter(({ path }) => !path.startsWith('/api/'))
+}
 
 type Load = { bytes: number; paintMs: number; interactiveMs: number }
 
@@ -270,8 +300,7 @@ async function loadAnew(): Promise<Load> {
     const size = Number(response.headers()['content-length'])
     if (!pathname.startsWith('/api/')) sizes.set(pathname, size)
   })
-  await fresh.go('/')
-  await fresh.page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await openOverview(fresh)
   await fresh.page.keyboard.press('Control+k')
   await fresh.page.getByRole('textbox', { name: 'Search' }).waitFor()
   const interactiveMs = (await fresh.page.evaluate('performance.now()')) as number

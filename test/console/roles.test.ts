@@ -35,6 +35,8 @@ const WRITING = [
 let server: Console
 let owner: Window
 let member: Window
+/** The part after the # in the link by which the member has joined. */
+let usedHash: string
 
 beforeAll(async () => {
   server = await startConsole()
@@ -52,6 +54,7 @@ describe('a member', { timeout: 60_000 }, () => {
     })
     expect(invited.code).toBeUndefined()
     const { pathname, hash } = new URL(invited.data!.link)
+    usedHash = hash
     member = await server.open()
     await member.go(pathname + hash)
     const { page } = member
@@ -136,7 +139,7 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(await linksOf(member)).not.toContain('/messages')
   })
 
-  it('sees an explanation when an invitation link does not work', async () => {
+  it('sees an explanation when an invitation link is invalid or was used', async () => {
     const late = await server.open()
     // While the server does not answer, it is unknown whether the link works.
     await late.context.route('**/invitations/read', route => route.abort('connectionrefused'))
@@ -152,8 +155,9 @@ describe('a member', { timeout: 60_000 }, () => {
     })
     await late.page.evaluate(`location.href = '/invitation${new URL(fresh.data!.link).hash}'`)
     await late.page.getByText('late@example.com').waitFor()
-    await late.page.evaluate(`location.href = '/invitation#inv_not-a-link'`)
+    await late.page.evaluate(`location.href = '/invitation${usedHash}'`)
     await late.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
+    expect(await late.page.getByRole('button', { name: 'Join' }).count()).toBe(0)
     await late.page.getByRole('button', { name: 'Go to the sign-in' }).click()
     await late.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await late.context.close()

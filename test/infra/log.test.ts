@@ -67,12 +67,57 @@ describe('the log', () => {
     })
   })
 
-  it('writes a Date as ISO text, and cuts objects that are nested too deeply', () => {
+  it('writes values that are not plain data as JSON does', () => {
+    const { log, lines, fields } = capture()
+    class Point {
+      readonly x = 1
+      readonly at = new Date(0)
+    }
+    log.info({
+      at: new Date(0),
+      url: new URL('https://example.org/a'),
+      own: { toJSON: () => 'own text' },
+      point: new Point(),
+      bytes: Buffer.from('AB'),
+      map: new Map([['a', 1]]),
+      gone: undefined,
+      none: null,
+      run() {},
+      nan: Number.NaN,
+    })
+    expect(lines).toHaveLength(1)
+    expect(fields()).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      at: '1970-01-01T00:00:00.000Z',
+      url: 'https://example.org/a',
+      own: 'own text',
+      point: { x: 1, at: '1970-01-01T00:00:00.000Z' },
+      bytes: { type: 'Buffer', data: [65, 66] },
+      map: {},
+      none: null,
+      nan: null,
+    })
+  })
+
+  it('redacts secrets in an object without a prototype', () => {
     const { log, fields } = capture()
-    const deep = { a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } }
-    log.info({ at: new Date(0), deep })
-    expect(fields()['at']).toBe('1970-01-01T00:00:00.000Z')
-    expect(JSON.stringify(fields()['deep'])).not.toContain('"deep"')
+    log.info({ bare: Object.assign(Object.create(null), { name: 'a', password: 'hunter2' }) })
+    expect(fields()['bare']).toEqual({ name: 'a', password: '••••••' })
+  })
+
+  it('cuts objects and arrays that are nested too deeply or contain themselves', () => {
+    const { log, lines, fields } = capture()
+    const loop: Record<string, unknown> = { name: 'loop' }
+    loop['self'] = loop
+    log.info({
+      deep: { a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } },
+      list: [[[[[[['deep']]]]]]],
+      loop,
+    })
+    expect(fields()['deep']).toEqual({ a: { b: { c: { d: { e: '••••••' } } } } })
+    expect(fields()['list']).toEqual([[[[['••••••']]]]])
+    expect(lines[0]!.match(/"name":"loop"/g)).toHaveLength(5)
   })
 
   it('writes readable lines in pretty mode', () => {

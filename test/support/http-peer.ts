@@ -61,6 +61,7 @@ export async function startHttpPeer(
     connections: () => sockets.taken,
     connected: count => signals.until(() => sockets.taken >= count),
     submitted: count => signals.until(() => requests.length >= count),
+    submits: () => requests.length,
     idle: () => signals.until(() => sockets.open.size === 0),
     close: () => closeAll(server, sockets.open),
   }
@@ -78,6 +79,7 @@ export async function startMutePeer(): Promise<HttpPeer> {
     connections: () => sockets.taken,
     connected: count => signals.until(() => sockets.taken >= count),
     submitted: () => Promise.resolve(),
+    submits: () => 0,
     idle: () => signals.until(() => sockets.open.size === 0),
     close: () => closeAll(server, sockets.open),
   }
@@ -93,6 +95,7 @@ export async function nobodyListens(): Promise<HttpPeer> {
     connections: () => 0,
     connected: done,
     submitted: done,
+    submits: () => 0,
     idle: done,
     close: done,
   }

@@ -30,6 +30,8 @@ export type Smsc = {
   port: number
   /** All submit_sm, in order; `message.text` as the package decoded it. */
   submits: readonly Submit[]
+  /** The fields of every bind request, in order. */
+  bindRequests: readonly Fields[]
   /** All other commands, in order. */
   commands: readonly string[]
   /** Status of every deliver_sm_resp. */
@@ -54,7 +56,14 @@ export type Smsc = {
   close(): Promise<void>
 }
 
-export type Submit = Fields & { text: string; udh: Buffer | null; sequence: number; session: Session }
+export type Submit = Fields & {
+  text: string
+  udh: Buffer | null
+  sequence: number
+  session: Session
+  /** The command that bound the session, such as `bind_transmitter`; null before a bind was accepted. */
+  boundBy: string | null
+}
 
 /** The response to a submit; `null` for none. `before` runs first. */
 export type Answer = (
@@ -84,7 +93,9 @@ export async function startSmsc(
   const commands: string[] = []
   const acknowledgements: number[] = []
   const sessions = new Set<Session>()
-  const binds = new Set<Session>()
+  const bindRequests: Fields[] = []
+  /** The command that bound each session. */
+  const binds = new Map<Session, string>()
   let current = behaviour
   let latest: Session | null = null
   let receiver: Session | null = null
@@ -127,19 +138,20 @@ export async function startSmsc(
   }
 
   function answerBind(session: Session, pdu: PDU): void {
+    bindRequests.push(pdu)
     if (current === 'slow-connect') return
     if (current === 'refuse-bind') return void session.send(pdu.response({ command_status: RINVPASWD }))
     if (options.oneBind !== undefined && binds.size > 0) {
       return void session.send(pdu.response({ command_status: options.oneBind }))
     }
-    binds.add(session)
+    binds.set(session, pdu.command)
     session.send(pdu.response({ system_id: 'smsc' }))
     if (pdu.command !== 'bind_transmitter') receiver = session
     bound++
   }
 
   function takeSubmit(session: Session, pdu: PDU): void {
-    const submit = toSubmit(session, pdu)
+    const submit = toSubmit(session, binds.get(session) ?? null, pdu)
     submits.push(submit)
     if (typeof current === 'function') answerAsTold(session, pdu, current(submit, submits.length))
     else misbehave(session, pdu)
@@ -180,6 +192,7 @@ export async function startSmsc(
   return {
     port,
     submits,
+    bindRequests,
     commands,
     acknowledgements,
     connected: count => signals.until(() => connected >= count),
@@ -207,7 +220,7 @@ export async function startSmsc(
   }
 }
 
-function toSubmit(session: Session, pdu: PDU): Submit {
+function toSubmit(session: Session, boundBy: string | null, pdu: PDU): Submit {
   const short = pdu.short_message as { message: string | Buffer; udh?: Buffer[] }
   return {
     ...pdu,
@@ -215,5 +228,6 @@ function toSubmit(session: Session, pdu: PDU): Submit {
     udh: short.udh?.[0] ?? null,
     sequence: pdu.sequence_number,
     session,
+    boundBy,
   }
 }

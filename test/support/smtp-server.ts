@@ -36,6 +36,8 @@ export type SmtpPeer = {
   connected(count: number): Promise<void>
   /** Resolves when so many mails were received to their final dot, whatever the reply. */
   submitted(count: number): Promise<void>
+  /** How many mails were received to their final dot so far. */
+  submits(): number
   idle(): Promise<void>
   /** Ends all connections, without a reply. */
   hangUp(): void
@@ -131,6 +133,7 @@ export async function startSmtpServer(
     connections: () => counts.connections,
     connected: count => until(() => counts.connections >= count),
     submitted: count => until(() => counts.submits >= count),
+    submits: () => counts.submits,
     idle: () => until(() => sockets.size === 0),
     hangUp() {
       for (const socket of sockets) socket.end()

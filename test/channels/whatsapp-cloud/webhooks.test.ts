@@ -68,12 +68,19 @@ describe('the signature', () => {
     })
   })
 
-  test('covers the exact bytes of the body', () => {
-    const spaced = `${BODY.replace('{', '{ ')}\n`
-    const at = (body: string, signature: string) =>
-      readCall(posted(body, { 'x-hub-signature-256': signature }), CONFIG).kind
-    expect(at(spaced, signatureOf(spaced))).toBe('taken')
-    expect(at(spaced, signatureOf(BODY))).toBe('unauthorized')
+  const reordered = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(BODY)).reverse()))
+  test.each([
+    ['other spaces', `${BODY.replace('{', '{ ')}\n`],
+    ['escaped characters', BODY.replace('whatsapp', '\\u0077hatsapp').replace('"entry"', '"\\u0065ntry"')],
+    ['another order of the fields', reordered],
+  ])('covers the exact bytes of the body: %s', (_, body) => {
+    // The same value in other bytes.
+    expect(JSON.parse(body)).toEqual(JSON.parse(BODY))
+    expect(body).not.toBe(BODY)
+    const resultOf = (signature: string) =>
+      readCall(posted(body, { 'x-hub-signature-256': signature }), CONFIG)
+    expect(resultOf(signatureOf(body))).toMatchObject({ kind: 'taken', inbound: [{ status: 'sent' }] })
+    expect(resultOf(signatureOf(BODY))).toEqual({ kind: 'unauthorized' })
   })
 
   test.each([

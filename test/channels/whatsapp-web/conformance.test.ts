@@ -28,6 +28,7 @@ async function open(behaviour: Behaviour, io: Io) {
     async submitted(count) {
       while (messages() < count) await server.next(node => node.tag === 'message')
     },
+    submits: messages,
     idle: () => server.lines(0),
     async inbound() {
       server.send({

@@ -79,6 +79,37 @@ describe('linking, against a scripted server', () => {
     expect(untilMs).toBeGreaterThan(Date.now())
   })
 
+  test('reports each QR code that follows with an expiry of its own, and closes after the last one', async () => {
+    const clock = createFakeClock(Date.now())
+    const { io } = await open({ login: 'qr' }, { clock })
+    const firstMs = clock.now()
+    await io.said('qr')
+    await clock.advance(20_000)
+    const sendCodes = (...refs: string[]) =>
+      server.send({
+        tag: 'iq',
+        attrs: { type: 'set', id: 'pair-2', from: 's.whatsapp.net' },
+        content: [
+          {
+            tag: 'pair-device',
+            attrs: {},
+            content: refs.map(ref => ({ tag: 'ref', attrs: {}, content: Buffer.from(ref) })),
+          },
+        ],
+      })
+    sendCodes('ref-three')
+    await io.said('qr', 2)
+    sendCodes()
+    await io.said('closed')
+    expect(io.news).toMatchObject([
+      { state: 'connecting' },
+      { state: 'qr', text: expect.stringContaining('ref-one'), untilMs: firstMs + 60_000 },
+      { state: 'qr', text: expect.stringContaining('ref-three'), untilMs: firstMs + 80_000 },
+      { state: 'closed', goesOn: false },
+    ])
+    expect(server.connections()).toBe(1)
+  })
+
   test('requests a pairing code when a phone number is given', async () => {
     const { io } = await open({ login: 'qr' }, { askedPhone: '+14155550123' })
     const { code } = (await io.said('pairing_code')) as { code: string }
@@ -432,7 +463,7 @@ test('logOut() removes the device from the phone', async () => {
   expect(asked.attrs['type']).toBe('set')
 })
 
-test('a session whose keys belong to another node is not reported as logged out', async () => {
+test('a session whose keys belong to another node ends without a report, and without another attempt', async () => {
   const { link, io } = await open()
   await io.said('open')
   io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
@@ -440,5 +471,7 @@ test('a session whose keys belong to another node is not reported as logged out'
   server.cut()
   await server.lines(0)
   await link.close()
-  expect(io.news.map(each => each.state)).not.toContain('logged_out')
+  expect(io.news.map(each => each.state)).toEqual(['connecting', 'open'])
+  expect(server.connections()).toBe(1)
+  expect(await link.send(to('+12025550123'), never())).toMatchObject({ kind: 'retry' })
 })

@@ -318,6 +318,27 @@ describe('an official template on WhatsApp', () => {
     }
   })
 
+  test('of the sandbox is not affected when another account deletes its own of the same name', async () => {
+    const second = await app.createAccount()
+    const ours = createTemplateCalls(app, account, account.testKey)
+    const theirs = createTemplateCalls(app, second, second.testKey)
+    const same = { ...ORDER, name: 'same_name' }
+
+    // Deleted before the verdicts are due.
+    const [deleted, pending] = [await ours.made(same), await theirs.made(same)]
+    expect((await ours.call('DELETE', `/${deleted.id}`)).status).toBe(200)
+    expect((await theirs.read(pending.id)).status).toBe('pending')
+    expect((await theirs.decided(pending.id)).status).toBe('approved')
+
+    // Deleted after both were approved.
+    const again = await ours.made(same)
+    await ours.decided(again.id)
+    expect((await ours.call('DELETE', `/${again.id}`)).status).toBe(200)
+    expect((await theirs.read(pending.id)).status).toBe('approved')
+    const use = { to: '+16505551234', template: { id: pending.id, variablesIndexed: ['Ada', '1'] } }
+    expect((await app.during(second.send(use))).status).toBe(200)
+  })
+
   test('can be bound to an existing one by its id, whatever its name, and used in a send', async () => {
     listed = [{ id: '4711', name: 'spring_2026', language: 'en_US', status: 'APPROVED' }]
     const { body: _, ...named } = ORDER
