@@ -469,7 +469,7 @@ describe('a 429 response of Telegram', () => {
     const [held, other] = await app.during(
       Promise.all([send(bot, 9_212), send(otherBot, 9_213, {}, stranger)]),
     )
-    for (const answer of await throttled) expect(answer.body['status'], answer.text).toBe('sent')
+    for (const answer of await app.during(throttled)) expect(answer.body['status'], answer.text).toBe('sent')
     telegram.answer(null)
     for (const id of [9_210, 9_211]) expect(callsTo(id)).toHaveLength(2)
     for (const id of [9_212, 9_213]) expect(callsTo(id)).toHaveLength(1)
@@ -650,7 +650,7 @@ describe('a message to a bot chat', () => {
              union all select e::text from events e`,
     })
     expect(rows.some(({ row }) => row.includes('9510'))).toBe(true)
-    expect(JSON.stringify(rows)).not.toContain('739-204')
+    expect(rows.filter(({ row }) => row.includes('739-204'))).toEqual([])
     await app.until(
       async () => reported(messageIdOf(sent)),
       bodies => bodies.some(({ type }) => type === 'message.sent'),
