@@ -293,6 +293,25 @@ describe('webhook calls from Telegram', () => {
   })
 })
 
+test('subscribers of a bot are listed by when they started it, newest first, page by page', async () => {
+  const bot = await register()
+  for (const id of [9_032, 9_031, 9_033]) {
+    await deliver(bot, textUpdate(id, '/start'))
+    await app.pass(1_000)
+  }
+  // A later message does not change the order.
+  await deliver(bot, textUpdate(9_032, 'Hello'))
+  const listed = async (query: string) => {
+    const path = `/api/v2/botapp-bots/${bot.bot.id}/subscribers${query}`
+    const { subscribers } = await account.read<SubscriberPage['data']>(path)
+    return subscribers.map(({ chatId }) => chatId)
+  }
+  expect(await listed('')).toEqual(['9033', '9031', '9032'])
+  expect(await listed('?limit=2')).toEqual(['9033', '9031'])
+  expect(await listed('?limit=2&page=2')).toEqual(['9032'])
+  expect(await listed('?q=903')).toEqual(['9033', '9031', '9032'])
+})
+
 describe('a button press', () => {
   const pressBy = (by: number, id: string, more: object = {}) => ({
     callback_query: { id, from: person(by), data: 'yes', ...more },
