@@ -9,7 +9,7 @@ export const LONGEST_REST_MS = 3_600_000
 
 export type Throttle = {
   afterMs: number
-  /** `message`: only this chat rests; `account`: the whole bot. */
+  /** `message`: only this chat rests; `account`: the whole bot, with the account's other bots on the connection. */
   scope: 'message' | 'account'
 }
 

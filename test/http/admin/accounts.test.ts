@@ -328,6 +328,10 @@ describe('keys of an account', () => {
     expect((await operator.frame.call('GET', '/api/v2/account', { key: apiKey })).status).toBe(401)
     await clock.advance(5_000)
     expect((await operator.admin('DELETE', path)).body).toEqual(revoked.body)
+    // Only the response to its creation contains the whole key.
+    const shown = await operator.admin('GET', `/accounts/${account.id}`)
+    expect(shown.text).toContain(key.id)
+    for (const { text } of [shown, revoked]) expect(text).not.toContain(apiKey)
   })
 
   test.each<[string, object, string]>([

@@ -218,11 +218,17 @@ describe('a rotation', () => {
   })
 
   test('succeeds only once when requested concurrently without overlap', async () => {
-    const { key } = await create({})
+    const { key, apiKey } = await create({})
+    const active = async () => data<ApiKey[]>(await keys('GET', '?active=true&limit=500')).map(({ id }) => id)
+    const before = await active()
     const answers = await Promise.all(
       [1, 2, 3].map(() => keys('POST', `/${key.id}/rotate`, { overlapSeconds: 0 })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+    const made = data<Made>(answers.find(({ status }) => status === 201)!)
+    expect([await works(apiKey), await works(made.apiKey)]).toEqual([false, true])
+    // The one new key has replaced the old one.
+    expect(await active()).toEqual([made.key.id, ...before.filter(id => id !== key.id)])
   })
 
   test.each([[-1], [1.5], [99_999_999], ['a day']])(

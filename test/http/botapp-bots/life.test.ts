@@ -9,6 +9,8 @@ let app: TestApp
 let telegram: Telegram
 let account: TestAccount
 let bot: BotView
+/** The response to the registration of the bot. */
+let registered: Answer
 
 beforeAll(async () => {
   telegram = await startTelegram()
@@ -22,9 +24,9 @@ beforeAll(async () => {
     config: { apiRoot: telegram.apiRoot },
   })
   expect(made.status, made.text).toBe(201)
-  const answer = await register(telegram.token)
-  expect(answer.status, answer.text).toBe(201)
-  bot = (answer.body['data'] as { bot: BotView }).bot
+  registered = await register(telegram.token)
+  expect(registered.status, registered.text).toBe(201)
+  bot = (registered.body['data'] as { bot: BotView }).bot
 }, 60_000)
 afterAll(async () => {
   await app.stop()
@@ -63,7 +65,7 @@ function send(subscriber: Pick<BotSubscriber, 'chatId' | 'conversationContext'>,
 }
 
 describe('a bot', () => {
-  test('is registered with its token, which is neither stored in plain text nor logged', async () => {
+  test('is registered with its token, which is not returned, stored in plain text or logged', async () => {
     expect(bot).toMatchObject({
       telegramUserId: telegram.token.split(':')[0],
       botappUserId: telegram.token.split(':')[0],
@@ -79,6 +81,13 @@ describe('a bot', () => {
     const { rows } = await app.db.query({ name: 'all_bots', text: 'select * from bots' })
     expect(JSON.stringify(rows)).not.toContain(telegram.token)
     expect(app.log.join('\n')).not.toContain(telegram.token)
+    const secret = telegram.token.split(':')[1]!
+    expect(registered.text).not.toContain(secret)
+    for (const path of ['botapp-bots', `botapp-bots/${bot.id}/subscribers`, 'audit']) {
+      const answer = await app.call(`/api/v2/${path}`, { key: account.liveKey })
+      expect([path, answer.status]).toEqual([path, 200])
+      expect(answer.text).not.toContain(secret)
+    }
   })
 
   test('cannot be registered again, neither by its own account nor by another', async () => {
@@ -130,7 +139,8 @@ describe('a subscriber', () => {
     const second = await subscribers('?limit=2&page=2')
     expect(first).toMatchObject({ accountId: bot.id, page: 1, limit: 2, total: 3, hasMore: true })
     expect(second).toMatchObject({ page: 2, total: 3, hasMore: false })
-    expect(new Set([...first.subscribers, ...second.subscribers].map(({ chatId }) => chatId)).size).toBe(3)
+    const chatIds = [...first.subscribers, ...second.subscribers].map(({ chatId }) => chatId)
+    expect(chatIds.toSorted()).toEqual(['8001', '8002', '8003'])
     expect(await subscribers('?limit=2&page=3')).toMatchObject({ subscribers: [], hasMore: false })
   })
 

@@ -53,10 +53,13 @@ afterAll(async () => {
 
 type Registered = { bot: BotView; token: string; secret: string }
 
-async function register(token = `${++numbers}:scripted-token-marker`): Promise<Registered> {
+async function register(
+  token = `${++numbers}:scripted-token-marker`,
+  of: TestAccount = account,
+): Promise<Registered> {
   const answer = await app.call('/api/v2/botapp-bots', {
     method: 'POST',
-    key: account.liveKey,
+    key: of.liveKey,
     body: { token },
   })
   expect(answer.status, answer.text).toBe(201)
@@ -107,10 +110,10 @@ async function subscriber({ bot }: Registered, chatId: number): Promise<BotSubsc
   return subscribers.find(each => each.chatId === String(chatId))
 }
 
-function send({ bot }: Registered, chatId: number, more: object = {}) {
+function send({ bot }: Registered, chatId: number, more: object = {}, of: TestAccount = account) {
   const chat = String(chatId)
   const conversationContext = { moduleType: 'botapp_bot', accountId: bot.id, chatId: chat }
-  return account.send({ to: chat, text: 'Hello!', conversationContext, ...more }, { live: true })
+  return of.send({ to: chat, text: 'Hello!', conversationContext, ...more }, { live: true })
 }
 
 async function eventsOf(type: string, botId: string): Promise<Record<string, unknown>[]> {
@@ -276,23 +279,49 @@ describe('webhook calls from Telegram', () => {
     telegram.answer(null)
   })
 
-  test('accept NUL characters and overlong names, which are cleaned and cut', async () => {
+  test('accept NUL characters, lone surrogates and overlong names, which are cleaned and cut', async () => {
     const bot = await register()
-    const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800` }) }
+    const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800`, last_name: 'L\ud800' }) }
     await deliver(bot, textUpdate(9_020, '/start \0payload', odd))
     const known = await subscriber(bot, 9_020)
     expect(known!.firstName).toMatch(/^x{200,255}$/)
+    expect(known!.lastName).toBe('L\ufffd')
+    // JSON carries half a surrogate pair as an escape sequence.
+    await deliver(bot, textUpdate(9_020, 'a\0b\udc00c'))
+    const [latest] = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9020')
+    expect(latest).toMatchObject({ text: 'ab\ufffdc' })
   })
 })
 
+test('subscribers of a bot are listed by when they started it, newest first, page by page', async () => {
+  const bot = await register()
+  for (const id of [9_032, 9_031, 9_033]) {
+    await deliver(bot, textUpdate(id, '/start'))
+    await app.pass(1_000)
+  }
+  // A later message does not change the order.
+  await deliver(bot, textUpdate(9_032, 'Hello'))
+  const listed = async (query: string) => {
+    const path = `/api/v2/botapp-bots/${bot.bot.id}/subscribers${query}`
+    const { subscribers } = await account.read<SubscriberPage['data']>(path)
+    return subscribers.map(({ chatId }) => chatId)
+  }
+  expect(await listed('')).toEqual(['9033', '9031', '9032'])
+  expect(await listed('?limit=2')).toEqual(['9033', '9031'])
+  expect(await listed('?limit=2&page=2')).toEqual(['9032'])
+  expect(await listed('?q=903')).toEqual(['9033', '9031', '9032'])
+})
+
 describe('a button press', () => {
-  const press = (id: string, more: object = {}) => ({
-    callback_query: { id, from: person(9_025), data: 'yes', ...more },
+  const pressBy = (by: number, id: string, more: object = {}) => ({
+    callback_query: { id, from: person(by), data: 'yes', ...more },
   })
-  const message = { message_id: 5, date: 0, chat: privateChat(9_025) }
+  const messageTo = (chatId: number) => ({ message_id: 5, date: 0, chat: privateChat(chatId) })
 
   test('is acknowledged to Telegram once, and the webhook response does not wait for it', async () => {
     const bot = await register()
+    const press = (id: string, more?: object) => pressBy(9_025, id, more)
+    const message = messageTo(9_025)
     telegram.answer(({ method }) => (method === 'answerCallbackQuery' ? 'silent' : null))
     const id = await deliver(bot, press('press-1', { message }))
     await acknowledged('press-1', 1)
@@ -317,11 +346,14 @@ describe('a button press', () => {
           )
         : null,
     )
-    await deliver(bot, press('press-3', { message }))
+    const id = await deliver(bot, pressBy(9_026, 'press-3', { message: messageTo(9_026) }))
     await acknowledged('press-3', 1)
     telegram.answer(null)
-    await deliver(bot, textUpdate(9_025, 'I pressed it'))
-    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=9025')).toHaveLength(3)
+    const later = await deliver(bot, textUpdate(9_026, 'I pressed it'))
+    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=9026')).toMatchObject([
+      { providerMessageId: `${bot.bot.id}/${later}`, text: 'I pressed it', button: null },
+      { providerMessageId: `${bot.bot.id}/${id}`, button: 'yes' },
+    ])
   })
 })
 
@@ -411,9 +443,9 @@ describe('a 429 response of Telegram', () => {
   const callsTo = (chatId: number) =>
     telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === String(chatId))
 
-  async function tookMs(answer: Answer): Promise<number> {
+  async function tookMs(answer: Answer, of: TestAccount = account): Promise<number> {
     expect(answer.body['status'], answer.text).toBe('sent')
-    const { sentAt, createdAt } = await account.message(messageIdOf(answer))
+    const { sentAt, createdAt } = await of.message(messageIdOf(answer))
     return Date.parse(sentAt!) - Date.parse(createdAt)
   }
 
@@ -435,17 +467,35 @@ describe('a 429 response of Telegram', () => {
     ).toHaveLength(1)
   })
 
-  test('to two chats of a bot at once still lets all messages be sent, with one retry each', async () => {
+  test('to two chats of a bot at once pauses the whole bot for retry_after, and no bot of another account', async () => {
+    const stranger = await app.createAccount()
     const bot = await register()
-    const chats = [9_210, 9_211, 9_212]
-    for (const id of chats) await deliver(bot, textUpdate(id, '/start'))
+    const otherBot = await register(undefined, stranger)
+    for (const id of [9_210, 9_211, 9_212]) await deliver(bot, textUpdate(id, '/start'))
+    await deliver(otherBot, textUpdate(9_213, '/start'))
     throttleOnce([9_210, 9_211])
-    const answers = await app.during(Promise.all(chats.map(id => send(bot, id))))
+    const throttled = Promise.all([send(bot, 9_210), send(bot, 9_211)])
+    const throttledAt = async () => {
+      const held = (await account.messages('?channel=botapp_bot')).filter(({ to }) =>
+        ['9210', '9211'].includes(to),
+      )
+      const whole = await Promise.all(held.map(({ messageId }) => account.message(messageId)))
+      return whole.flatMap(({ timeline }) =>
+        timeline.filter(each => each.outcome === 'throttled').map(({ at }) => Date.parse(at)),
+      )
+    }
+    const pausedAt = Math.max(...(await app.until(throttledAt, times => times.length === 2)))
+    const [held, other] = await app.during(
+      Promise.all([send(bot, 9_212), send(otherBot, 9_213, {}, stranger)]),
+    )
+    for (const answer of await app.during(throttled)) expect(answer.body['status'], answer.text).toBe('sent')
     telegram.answer(null)
-    for (const answer of answers) expect(answer.body['status'], answer.text).toBe('sent')
-    expect(callsTo(9_210)).toHaveLength(2)
-    expect(callsTo(9_211)).toHaveLength(2)
-    expect(callsTo(9_212)).toHaveLength(1)
+    for (const id of [9_210, 9_211]) expect(callsTo(id)).toHaveLength(2)
+    for (const id of [9_212, 9_213]) expect(callsTo(id)).toHaveLength(1)
+    expect(held.body['status'], held.text).toBe('sent')
+    const { sentAt } = await account.message(messageIdOf(held))
+    expect(Date.parse(sentAt!) - pausedAt).toBeGreaterThanOrEqual(7_000)
+    expect(await tookMs(other, stranger)).toBeLessThan(7_000)
   })
 })
 
@@ -586,6 +636,12 @@ describe('a revoked token', () => {
 })
 
 describe('a message to a bot chat', () => {
+  /** The webhook calls about a message. */
+  const reported = (messageId: string) =>
+    receiver.got.flatMap(({ body }) =>
+      (body['data'] as Record<string, unknown>)['messageId'] === messageId ? [body] : [],
+    )
+
   test('is left unknown and is not retried after a 502 response that is not JSON', async () => {
     const bot = await register()
     await deliver(bot, textUpdate(9_500, '/start'))
@@ -599,13 +655,26 @@ describe('a message to a bot chat', () => {
     expect(telegram.callsOf('sendMessage').length).toBe(asked)
   })
 
-  test('contains a one-time code in plain text, which is not logged', async () => {
+  test('contains a one-time code in plain text, which is neither logged, stored nor reported', async () => {
     const bot = await register()
     await deliver(bot, textUpdate(9_510, '/start'))
     const sent = await app.during(send(bot, 9_510, { text: undefined, content: { otpCode: '739-204' } }))
     expect(sent.body['status'], sent.text).toBe('sent')
     expect(telegram.callsOf('sendMessage').at(-1)!.body['text']).toContain('739\\-204')
     expect(app.log.join('\n')).not.toContain('739-204')
+    expect(await account.message(messageIdOf(sent))).toMatchObject({ text: '••••••' })
+    const { rows } = await app.db.query<{ row: string }>({
+      name: 't_rows_of_messages',
+      text: `select m::text as row from messages m union all select o::text from outbox o
+             union all select e::text from events e`,
+    })
+    expect(rows.some(({ row }) => row.includes('9510'))).toBe(true)
+    expect(rows.filter(({ row }) => row.includes('739-204'))).toEqual([])
+    await app.until(
+      async () => reported(messageIdOf(sent)),
+      bodies => bodies.some(({ type }) => type === 'message.sent'),
+    )
+    expect(JSON.stringify(receiver.got.map(({ body }) => body))).not.toContain('739-204')
   })
 })
 

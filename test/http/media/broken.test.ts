@@ -165,15 +165,29 @@ describe('a failed upload', () => {
     expect(second.toString()).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  it('returns 401 for an invalid key', async () => {
+  it('returns 401 for an invalid key, and 403 for one without the permission, before the body arrives', async () => {
+    const wanted = { name: 'Reader', mode: 'test', role: 'member', permissions: ['messages:read'] }
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, wanted)
+    const { apiKey } = made.body['data'] as { apiKey: string }
     const { body, type } = form([{ name: 'file', bytes: png() }])
-    const answer = await app.call(PATH, {
-      method: 'POST',
-      key: 'ph_test_none',
-      body,
-      headers: { 'content-type': type },
-    })
-    expect(answer.status).toBe(401)
+    const sized = { 'content-type': type, 'content-length': String(body.length) }
+    for (const [key, status] of [
+      ['ph_test_none', 401],
+      [apiKey, 403],
+    ] as const) {
+      const socket = await begin({ ...sized, 'x-api-key': key })
+      const [first] = (await once(socket, 'data')) as [Buffer]
+      expect(first.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    }
+    expect(await mediaLeft(app)).toEqual(NOTHING)
+  })
+
+  it('returns 413 for a declared length above that of any allowed file, before the body arrives', async () => {
+    const { type } = form([])
+    const socket = await begin({ 'content-type': type, 'content-length': String(110 * 1024 * 1024) })
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 413 /)
+    expect(await mediaLeft(app)).toEqual(NOTHING)
   })
 })
 

@@ -115,11 +115,20 @@ describe('the preview of an uploaded file', () => {
     expect((await get(path(one.id, token!))).status).toBe(404)
   })
 
-  it('keeps its URL within an hour', async () => {
+  it('keeps its URL within an hour, and the URL of the hour before stays valid', async () => {
+    // A millisecond after the full hour.
+    app.jump(HOUR_MS - (app.now() % HOUR_MS) + 1)
     const asset = await uploadFile(app, account.testKey, png())
-    const again = await account.read<{ previewUrl: string }>(`/api/v2/templates/media/${asset.id}`)
-    expect(again.previewUrl.split('token=')[1]).toMatch(/^[\w-]{48}$/)
-    expect(again.previewUrl).toBe(asset.previewUrl)
+    const urlNow = async () =>
+      (await account.read<{ previewUrl: string }>(`/api/v2/templates/media/${asset.id}`)).previewUrl
+    expect(asset.previewUrl.split('token=')[1]).toMatch(/^[\w-]{48}$/)
+    expect(await urlNow()).toBe(asset.previewUrl)
+    app.jump(HOUR_MS - 1)
+    expect(await urlNow()).toBe(asset.previewUrl)
+    app.jump(1)
+    const next = await urlNow()
+    expect(next).not.toBe(asset.previewUrl)
+    for (const url of [asset.previewUrl, next]) expect((await get(url)).status).toBe(200)
   })
 
   it('the file can be read and deleted by its own account only', async () => {

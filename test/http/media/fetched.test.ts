@@ -12,9 +12,12 @@ describe('headerMediaUrl of a template', () => {
   let far: Server
   let origin: string
   const bytes = jpeg(200_000)
+  /** The path of each request so far. */
+  const fetched: string[] = []
 
   beforeAll(async () => {
     far = createServer((request, response) => {
+      fetched.push(request.url!)
       if (request.url === '/gone.jpg') return response.writeHead(404).end()
       if (request.url === '/cut.jpg') {
         response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': bytes.length })
@@ -75,7 +78,8 @@ describe('headerMediaUrl of a template', () => {
     expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
   })
 
-  it('is fetched, and the file is stored', async () => {
+  it('is fetched once, and the file is stored', async () => {
+    fetched.length = 0
     const answer = await create(`${origin}/photo.jpg`)
     expect(answer.status, answer.text).toBe(201)
     const { template } = answer.body['data'] as { template: { headerAssetId: string } }
@@ -85,6 +89,7 @@ describe('headerMediaUrl of a template', () => {
       size: bytes.length,
       sha256: sha256(bytes),
     })
+    expect(fetched).toEqual(['/photo.jpg'])
   })
 })
 

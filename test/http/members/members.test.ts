@@ -562,6 +562,25 @@ describe('the operator', () => {
     expect((await app.admin('DELETE', `/members/${last.id}`)).status).toBe(409)
   })
 
+  test('can invite an owner of an account, who is no operator', async () => {
+    const email = newEmail()
+    const made = await app.admin('POST', '/members/invitations', {
+      email,
+      role: 'owner',
+      accountId: account.id,
+    })
+    const { invitation, link } = data<{ invitation: AdminInvitation; link: string }>(made)
+    expect(invitation).toMatchObject({ email, role: 'owner', accountId: account.id })
+    const browser = openBrowser(app)
+    await accept(browser, link)
+    const { user } = await browser.session()
+    expect(user.operator).toBe(false)
+    const members = data<Person[]>(await as(browser)('GET', '/members'))
+    expect(members.find(({ id }) => id === user.id)).toMatchObject({ email, role: 'owner' })
+    expect((await browser.call('GET', '/api/admin/nodes')).status).toBe(403)
+    await app.admin('DELETE', `/members/${user.id}`)
+  })
+
   test('can invite another operator; invalid invitations are rejected', async () => {
     const email = newEmail()
     const made = await app.admin('POST', '/members/invitations', { email, role: 'operator' })

@@ -157,7 +157,7 @@ describe('an idempotency key used again', () => {
     expect((await createBulk(app, account, body, { key })).body['id']).toBe(first.body['id'])
   })
 
-  test('does not block when both requests are rejected, the second sent while the first still arrives', async () => {
+  test('is free again after two rejected requests, the second sent while the first still arrives', async () => {
     const slow = streamBulk(app, account, 'both refused')
     const messages = JSON.stringify(bulkRows(3)).slice(0, -1)
     await slow.write(`{"messages": ${messages}, `)
@@ -169,6 +169,10 @@ describe('an idempotency key used again', () => {
     slow.end('{"to": 5}], "messagesPerSecond": 2}')
     expect((await app.during(slow.answer)).body['code']).toBe('INVALID_MESSAGE')
     expect((await app.during(refused)).body['code']).toBe('MESSAGES_PER_SECOND_INVALID')
+    const body = { messagesPerSecond: 3, messages: bulkRows(1) }
+    const accepted = await app.during(createBulk(app, account, body, { key: 'both refused' }))
+    expect([accepted.status, accepted.headers.get('idempotency-replayed')]).toEqual([202, null])
+    expect(accepted.body).toMatchObject({ total: 1, messagesPerSecond: 3 })
   })
 
   test('creates one job for many concurrent requests', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { allInvalidAt, invalidAt, unreadable } from './refusal.ts'
 
 /** Validation of the body: every field of the contract against every other kind of value. */
@@ -128,11 +128,24 @@ describe('a value of the wrong type is rejected with the path of its field', () 
     await allInvalidAt(account, bodies, path)
   })
 
-  test('metadata and priority accept a value of any type', async () => {
-    for (const value of Object.values(VALUES)) {
-      const options = { metadata: value, priority: value }
-      expect((await account.send({ to: '+12025550100', text: 'Hello', options })).status).toBe(200)
+  test('metadata accepts a value of any type, which the message returns', async () => {
+    for (const metadata of Object.values(VALUES)) {
+      const answer = await account.send({ to: '+12025550100', text: 'Hello', options: { metadata } })
+      expect(answer.status, answer.text).toBe(200)
+      expect((await account.message(messageIdOf(answer))).metadata).toEqual(metadata)
     }
+  })
+
+  test('priority accepts a value of any type, and changes nothing about the message', async () => {
+    const send = async (options: object) => {
+      const answer = await account.send({ to: '+12025550100', text: 'Hello', options })
+      expect(answer.status, answer.text).toBe(200)
+      const { requestId, messageId, usageId, providerMessageId, sentAt, createdAt, timeline, ...message } =
+        await account.message(messageIdOf(answer))
+      return message
+    }
+    const plain = await send({})
+    for (const priority of Object.values(VALUES)) expect(await send({ priority })).toEqual(plain)
   })
 })
 

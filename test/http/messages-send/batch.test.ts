@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Estimate } from '../../../src/contract/estimate.ts'
 import type { BatchResult } from '../../../src/contract/send.ts'
 import { toIso } from '../../../src/lib/clock.ts'
 import { type Id, toUuid } from '../../../src/lib/ids.ts'
@@ -35,7 +36,7 @@ test('a batch queues a message for each recipient, in order, and responds withou
   expect(await account.message(first.messageId!)).toMatchObject({ to: to[0], requestId: first.requestId })
 })
 
-test('a batch routes and validates each recipient on its own', async () => {
+test('a batch validates each recipient on its own', async () => {
   const batch = batchOf(
     await account.send({
       to: ['+12025550123', '+447700900123', 'a@example.com'],
@@ -47,6 +48,36 @@ test('a batch routes and validates each recipient on its own', async () => {
     [false, 'VALIDATION_ERROR'],
     [true, undefined],
   ])
+})
+
+test('a batch routes, prices and accepts each recipient on its own', async () => {
+  const own = await app.createAccount()
+  const to = ['+12025550123', '+447700900123', 'a@example.com']
+  const body = { text: 'x', messageType: 'utility' }
+  const batch = batchOf(await own.send({ to, ...body }, { live: true }))
+  const messages = await Promise.all(batch.results.map(({ messageId }) => own.message(messageId!)))
+  const estimates = await Promise.all(
+    to.map(each =>
+      app.call('/api/v2/messages/estimate', {
+        method: 'POST',
+        key: own.liveKey,
+        body: { ...body, to: each },
+      }),
+    ),
+  )
+  expect(messages.map(message => [message.to, message.channel])).toEqual([
+    ['+12025550123', 'local_sms'],
+    ['+447700900123', 'int_sms'],
+    ['a@example.com', 'email_user'],
+  ])
+  const costs = messages.map(({ billing }) => billing.cost)
+  expect(new Set(costs).size).toBe(3)
+  expect(costs).toEqual(estimates.map(({ body }) => (body['data'] as Estimate).billing!.estimatedCost))
+  const { credited, balance } = await own.wallet()
+  expect(credited - balance).toBeCloseTo(
+    costs.reduce((sum, cost) => sum + cost, 0),
+    6,
+  )
 })
 
 test('an invalid recipient fails alone: the response is 207, and the others are queued', async () => {

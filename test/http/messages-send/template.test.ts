@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BatchResult } from '../../../src/contract/send.ts'
+import { type Id, toUuid } from '../../../src/lib/ids.ts'
 import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { createTemplateCalls, OFFICIAL, SMS, type TemplateCalls } from '../templates/support.ts'
 import { allInvalidAt, invalidAt, refused } from './refusal.ts'
@@ -407,7 +409,8 @@ describe('a one-time code', () => {
   })
 
   test('of a scheduled message is stored encrypted, and sent complete', async () => {
-    const { id } = await approved({ name: 'later_code', category: 'chatapp', subType: 'otp' })
+    // A template of another account with the same name, which must not be used.
+    await approved({ name: 'later_code', category: 'chatapp', subType: 'otp' })
     const to = '+12025550173'
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
     const planned = await app.createAccount({ plan: { allowsScheduling: true } })
@@ -415,22 +418,27 @@ describe('a one-time code', () => {
     const later = await own.decided(
       (await own.made({ name: 'later_code', category: 'chatapp', subType: 'otp' })).id,
     )
-    expect(later.id).not.toBe(id)
     const answer = await planned.send({
       to,
-      template: { id: later.id, variablesIndexed: ['771234'] },
+      template: { key: 'later_code', variablesIndexed: ['771234'] },
       options: { scheduleAt: inAnHour },
     })
     expect(answer.status, answer.text).toBe(200)
+    const messageId = messageIdOf(answer)
+    expect(await planned.message(messageId)).toMatchObject({ status: 'scheduled', templateId: later.id })
     const { rows } = await app.db.query({ name: 'all_content', text: 'select content::text from messages' })
     expect(JSON.stringify(rows)).not.toContain('771234')
-    await app.db.query({ name: 'due_now', text: `update outbox set due_at = now() - interval '1 day'` })
+    await app.db.query({
+      name: 'due_now',
+      text: `update outbox set due_at = now() - interval '1 day' where message_id = $1`,
+      values: [toUuid(messageId as Id)],
+    })
     const [taken] = await app.until(
       () => planned.inbox(to),
       items => items.length > 0,
     )
     expect(taken!.template).toMatchObject({ body: ['771234'], buttons: [{ index: 0, text: '771234' }] })
-    expect((await planned.message(messageIdOf(answer))).status).not.toBe('failed')
+    expect((await planned.message(messageId)).status).not.toBe('failed')
   })
 
   test('without text is sent with the account’s default template, else with the built-in text', async () => {
@@ -478,12 +486,22 @@ describe('a one-time code', () => {
 })
 
 describe('a batch', () => {
-  test('with a template sends it to each recipient', async () => {
+  test('with a template sends its rendered text to each recipient', async () => {
     const { id } = await templates.made({ ...SMS, name: 'batched' })
     const answer = await account.send({
       to: [PHONE, FOREIGN],
       template: { id, variablesIndexed: ['1', '2'] },
     })
     expect(answer.body).toMatchObject({ success: true, summary: { total: 2, failed: 0 } })
+    const { results } = answer.body as unknown as BatchResult
+    expect(results.map(({ to }) => to)).toEqual([PHONE, FOREIGN])
+    for (const { to, messageId } of results) {
+      const [item] = await app.until(
+        async () => (await account.inbox(to)).filter(each => each.messageId === messageId),
+        items => items.length > 0,
+      )
+      expect(item).toMatchObject({ text: 'Order 1 is 2.' })
+      expect(await account.message(messageId!)).toMatchObject({ templateId: id, text: 'Order 1 is 2.' })
+    }
   })
 })

@@ -130,6 +130,24 @@ describe('POST /api/v2/templates', () => {
     }
   })
 
+  test('succeeds when the request is repeated after the provider was unavailable', async () => {
+    const before = await templates.count()
+    const body = { ...OFFICIAL, name: 'sent_again' }
+    // The sandbox is unavailable while it cannot store a template.
+    const rename = (from: string, to: string) =>
+      app.db.query({ name: `rename_${from}`, text: `alter table ${from} rename to ${to}` })
+    await rename('sandbox_templates', 'sandbox_templates_away')
+    try {
+      const answer = await templates.create(body)
+      expect([answer.status, answer.body['code']], answer.text).toEqual([503, 'PROVIDER_UNAVAILABLE'])
+    } finally {
+      await rename('sandbox_templates_away', 'sandbox_templates')
+    }
+    const { id } = await templates.made(body)
+    expect(await templates.decided(id)).toMatchObject({ name: 'sent_again', status: 'approved' })
+    expect(await templates.count()).toBe(before + 1)
+  })
+
   test.each([
     ['copy_code', { otpButtonText: 'Copy', codeExpirationMinutes: 90, addSecurityRecommendation: true }],
     ['one_tap', { packageName: 'com.example.app', signatureHash: 'K8a+5/uYxQ1' }],

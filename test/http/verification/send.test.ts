@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { noSuchNumber, startSmsGateway } from '../../support/gateways.ts'
 import { startHttpPeer } from '../../support/http-peer.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
+
+const LIVE = { live: true }
 
 let app: TestApp
 let account: TestAccount
@@ -185,6 +188,32 @@ describe('an error response of a verification', () => {
       expect(answer.headers.get('x-sandbox')).toBe('true')
     }
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+  })
+
+  test('for a send that the provider rejects leaves the earlier code valid', async () => {
+    const own = await addAccount()
+    const gateway = await startSmsGateway(app, { account: own })
+    try {
+      const mine = verifications(app, own)
+      const body = { to: nextPhone(), channel: 'local_sms' }
+      const earlier = await mine.start(body, LIVE)
+      const sent = JSON.parse(gateway.peer.requests[0]!.body) as { text: string }
+      const code = /\d{6}/.exec(sent.text)![0]
+      gateway.act(noSuchNumber)
+      for (const _ of [1, 2]) {
+        const refused = await mine.post('send', body, LIVE)
+        expect(refused).toMatchObject({ status: 400, body: { code: 'RECIPIENT_REJECTED' } })
+      }
+      expect(gateway.peer.requests).toHaveLength(3)
+      const read = await app.call(`/api/v2/verification/${earlier.verificationId}`, { key: own.liveKey })
+      expect(read.body['data']).toMatchObject({ status: 'pending' })
+      expect(await mine.post('verify', { to: body.to, code }, LIVE)).toMatchObject({
+        status: 200,
+        body: { verificationId: earlier.verificationId },
+      })
+    } finally {
+      await gateway.close()
+    }
   })
 })
 
