@@ -72,6 +72,8 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   /** The buffer that `held` is in, if it is our own memory. */
   let room = NOTHING
   let at = 0
+  /** Bytes of the text before `held`. */
+  let dropped = 0
   let place: Place = 'start'
   let key = ''
   let depth = 0
@@ -146,7 +148,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
 
   function open(code: number): void {
     // A byte order mark may be ignored (RFC 8259).
-    if (code === 0xef && at === 0) {
+    if (code === 0xef && dropped + at === 0) {
       if (held.length < 3) return
       if (held[1] !== 0xbb || held[2] !== 0xbf) throw malformed()
       at = 3
@@ -302,6 +304,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     }
     at -= keepFrom
     begin -= keepFrom
+    dropped += keepFrom
   }
 
   return {
