@@ -44,6 +44,12 @@ describe('a job that is taken in', () => {
     })
   })
 
+  test('may have a name of 200 characters, each two UTF-16 units', async () => {
+    const name = '😀'.repeat(200)
+    const answer = await createBulk(app, account, { name, messagesPerSecond: 10, messages: bulkRows(1) })
+    expect(answer).toMatchObject({ status: 202, body: { name } })
+  })
+
   test('is validated, sent and completed, each row a message of its own', async () => {
     const rows = [
       ...bulkRows(2),

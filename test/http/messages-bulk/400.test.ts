@@ -92,6 +92,7 @@ test.each([
   ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
   ['a name that is no text', { ...FINE, name: 5 }],
   ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
+  ['a name that is too long, in emoji', { ...FINE, name: '😀'.repeat(201) }],
 ])('a body that is %s is INVALID_REQUEST_BODY', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
