@@ -68,7 +68,10 @@ export async function readPendingRows(db: Db, requests: readonly RowRequest[]): 
 }
 
 /** A row with its outcome. */
-export type RowOutcome = StoredRow & {
+export type RowOutcome = {
+  n: number
+  /** The recipient, at most MOST_RECIPIENT_CHARACTERS of it. */
+  to: string
   /** Null if the row was not handed over yet; `open` while its message waits or is being submitted. */
   state: 'open' | 'sent' | 'failed' | 'cancelled' | 'invalid' | null
   messageId: MessageId | null
@@ -78,7 +81,7 @@ export type RowOutcome = StoredRow & {
 
 type RawOutcome = {
   n: number
-  body: string
+  recipient: string
   state: RowOutcome['state']
   message_id: string | null
   error_code: string | null
@@ -134,6 +137,13 @@ function anyRow(ended: boolean): string {
                                    ${ended ? "and x.state <> 'invalid'" : ''} limit 1) o on true)`
 }
 
+/** More than any valid recipient has. */
+const MOST_RECIPIENT_CHARACTERS = 1_000
+
+/** Taken out of the body by the database: the bodies of a page may be gigabytes of attachments. */
+const RECIPIENT = `left(
+  case when b.body like '[%' then b.body::json ->> 0 else b.body::json ->> 'to' end, ${MOST_RECIPIENT_CHARACTERS})`
+
 function queriesFor(status: RowStatus | undefined, ended: boolean): readonly string[] {
   switch (status) {
     case undefined:
@@ -171,12 +181,12 @@ export async function listRows(
     name: `bulk_list_rows_${status ?? 'any'}${ended ? '_ended' : ''}`,
     // If the message is no longer kept, the row's own state counts, else `sent`.
     text: `with found as materialized (select * from (${parts.join(' union all ')}) s order by n limit $4)
-           select f.n, r.body, case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
+           select f.n, r.recipient, case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
                   f.message_id,
                   coalesce(f.error_code, case when m.became = 'failed' then m.error_code end) as error_code,
                   coalesce(f.error_message, case when m.became = 'failed' then m.error_detail end) as error_message
              from found f
-            cross join lateral (select b.body from bulk_rows b
+            cross join lateral (select ${RECIPIENT} as recipient from bulk_rows b
                                  where b.account_id = $1 and b.job_id = $2 and b.n = f.n limit 1) r
              left join lateral (select ${BECAME} as became, k.error_code, k.error_detail from messages k
                                  where k.account_id = $1 and k.id = f.message_id and f.state <> 'sent' limit 1) m on true
@@ -185,7 +195,7 @@ export async function listRows(
   })
   return rows.map(row => ({
     n: row.n,
-    body: row.body,
+    to: row.recipient,
     state: row.state,
     messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
     errorCode: row.error_code,

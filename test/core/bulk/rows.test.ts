@@ -61,6 +61,31 @@ test.each([
   },
 )
 
+test('a page of rows reads only their recipients, and the start of one that is too long', async () => {
+  const job = await createJob('rejected')
+  await database.db.query({
+    name: 't_long',
+    text: `update bulk_rows set body = case n
+             when 0 then json_build_object('junk', repeat('x', 4000000), 'to', '+12025550100')::text
+             when 1 then json_build_object('to', repeat('x', 4000000))::text
+             else json_build_array('+12025550102', repeat('x', 4000000))::text end
+            where account_id = $1 and job_id = $2`,
+    values: [toUuid(job.accountId), toUuid(job.id)],
+  })
+  let read = 0
+  const db: Db = {
+    ...database.db,
+    async query<Row extends object>(query: Parameters<Db['query']>[0]) {
+      const result = await database.db.query<Row>(query)
+      read += JSON.stringify(result.rows).length
+      return result
+    },
+  }
+  const rows = await listRows(db, job, undefined, false, -1, 3)
+  expect(read).toBeLessThan(3_000)
+  expect(rows.map(row => viewRow(row, false).to)).toEqual(['+12025550100', 'x'.repeat(1_000), '+12025550102'])
+})
+
 type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Shared Hit Blocks': number; Plans?: Plan[] }
 
 /** Rows that all steps of a plan hand on. */
