@@ -37,6 +37,9 @@ export type JsonMembers = {
   end(): void
 }
 
+/** A longer item is handed out without those behind it: its parser may limit how much it takes at once. */
+const LONG_ITEM_BYTES = 131_072
+
 const NOTHING: Buffer = Buffer.alloc(0)
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -258,6 +261,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     }
     itemsEnd = at
     if (code === CLOSE_OBJECT) throw malformed()
+    if (at - begin > LONG_ITEM_BYTES) handOutItems(parts)
     if (code === COMMA) {
       at++
       place = 'item'

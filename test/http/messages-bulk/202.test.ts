@@ -50,6 +50,14 @@ describe('a job that is taken in', () => {
     expect(answer).toMatchObject({ status: 202, body: { name } })
   })
 
+  test('may have a row with as many values as a send may have, beside others', async () => {
+    const many = { ...bulkRows(1)[0], ignored: Array.from({ length: 199_900 }, () => 1) }
+    const few = { ...bulkRows(1)[0], ignored: Array.from({ length: 200 }, () => 1) }
+    const messages = [few, many, ...Array.from({ length: 100 }, () => few), many, few]
+    const answer = await createBulk(app, account, { messagesPerSecond: 10, messages })
+    expect(answer).toMatchObject({ status: 202, body: { total: 104 } })
+  })
+
   test('is validated, sent and completed, each row a message of its own', async () => {
     const rows = [
       ...bulkRows(2),
