@@ -183,6 +183,7 @@ function createReader(mostMessageBytes: number) {
 const DEEPEST = 32
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
+const CLOSE_OBJECT = Buffer.from('}')
 
 /** Parses whole items of `messages`; `from` is the index of the first one. */
 function readItems(items: Buffer, from: number): unknown[] {
@@ -199,6 +200,13 @@ function shiftIndex(path: string, from: number): string {
 
 function readValue(value: Buffer, key: string): unknown {
   const result = parseJson(value)
-  if (result.ok) return result.value
-  throw new IntakeCut(invalidBody(pathBelow(key, result.path), result.message))
+  if (!result.ok) throw new IntakeCut(invalidBody(pathBelow(key, result.path), result.message))
+  checkKey(key, value)
+  return result.value
+}
+
+/** Refuses the keys that are refused in a row and in the body of a send. */
+function checkKey(key: string, value: Buffer): void {
+  const result = parseJson(Buffer.concat([Buffer.from(`{${JSON.stringify(key)}:`), value, CLOSE_OBJECT]))
+  if (!result.ok) throw new IntakeCut(invalidBody(result.path, result.message))
 }

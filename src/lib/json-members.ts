@@ -37,6 +37,9 @@ export type JsonMembers = {
   end(): void
 }
 
+/** A longer item is handed out without those behind it: its parser may limit how much it takes at once. */
+const LONG_ITEM_BYTES = 131_072
+
 const NOTHING: Buffer = Buffer.alloc(0)
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -72,6 +75,8 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   /** The buffer that `held` is in, if it is our own memory. */
   let room = NOTHING
   let at = 0
+  /** Bytes of the text before `held`. */
+  let dropped = 0
   let place: Place = 'start'
   let key = ''
   let depth = 0
@@ -146,7 +151,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
 
   function open(code: number): void {
     // A byte order mark may be ignored (RFC 8259).
-    if (code === 0xef && at === 0) {
+    if (code === 0xef && dropped + at === 0) {
       if (held.length < 3) return
       if (held[1] !== 0xbb || held[2] !== 0xbf) throw malformed()
       at = 3
@@ -256,6 +261,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     }
     itemsEnd = at
     if (code === CLOSE_OBJECT) throw malformed()
+    if (at - begin > LONG_ITEM_BYTES) handOutItems(parts)
     if (code === COMMA) {
       at++
       place = 'item'
@@ -302,6 +308,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     }
     at -= keepFrom
     begin -= keepFrom
+    dropped += keepFrom
   }
 
   return {

@@ -47,6 +47,14 @@ test('reads the same as JSON.parse, wherever the text is split', () => {
   )
 })
 
+test('ignores one byte order mark, at the start only, wherever the text is cut', () => {
+  for (const length of [1, 2, 3, 100]) {
+    expect(read('\ufeff {"n": 1}', [length]).members).toEqual({ n: 1 })
+    expect(() => read('\ufeff\ufeff{"n": 1}', [length])).toThrow('JSON object')
+    expect(() => read(' \ufeff{"n": 1}', [length])).toThrow('JSON object')
+  }
+})
+
 test('never accepts what JSON.parse rejects', () => {
   const texts = fc.constantFrom(
     '{"list": [1, {"a": "b\\"]"}], "n": 5}',

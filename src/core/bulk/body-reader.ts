@@ -118,10 +118,16 @@ export function invalidBody(path: string, message: string): Problem {
 function readName(value: unknown): string {
   if (value === null) return ''
   if (typeof value !== 'string') throw invalidBody('name', 'must be a string')
-  if (value.length > MOST_NAME_CHARACTERS) {
+  if (isTooLong(value)) {
     throw invalidBody('name', `must have at most ${MOST_NAME_CHARACTERS} characters`)
   }
   return value
+}
+
+/** Counts code points, as JSON Schema does: most of them are one UTF-16 unit, others are two. */
+function isTooLong(name: string): boolean {
+  if (name.length > 2 * MOST_NAME_CHARACTERS) return true
+  return [...name].length > MOST_NAME_CHARACTERS
 }
 
 /** Null for an invalid rate; one that is too high is not lowered. */

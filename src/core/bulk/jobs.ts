@@ -95,12 +95,13 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
       const { limit } = query
       const after = query.cursor === undefined ? -1 : readRowCursor(query.cursor)
       const ended = job.status === 'cancelled'
-      const rows = await listRows(db, job, query.status, ended, after, limit + 1)
+      const { rows, isCut } = await listRows(db, job, query.status, ended, after, limit + 1)
       return pageOf<RowOutcome, BulkRow>(
         rows,
         limit,
         row => viewRow(row, ended),
-        last => writeCursor(String(last.n)),
+        cursorAfter,
+        isCut ? cursorAfter(rows.at(-1)!) : null,
       )
     },
 
@@ -122,6 +123,10 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
       for (const job of await listHalfCancelled(db, FINISHED_AT_ONCE)) await withdrawOpen(job)
     },
   }
+}
+
+function cursorAfter({ n }: RowOutcome): string {
+  return writeCursor(String(n))
 }
 
 function readRowCursor(cursor: string): number {

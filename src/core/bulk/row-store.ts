@@ -68,7 +68,10 @@ export async function readPendingRows(db: Db, requests: readonly RowRequest[]): 
 }
 
 /** A row with its outcome. */
-export type RowOutcome = StoredRow & {
+export type RowOutcome = {
+  n: number
+  /** The recipient, at most MOST_RECIPIENT_CHARACTERS of it. */
+  to: string
   /** Null if the row was not handed over yet; `open` while its message waits or is being submitted. */
   state: 'open' | 'sent' | 'failed' | 'cancelled' | 'invalid' | null
   messageId: MessageId | null
@@ -76,9 +79,13 @@ export type RowOutcome = StoredRow & {
   errorMessage: string | null
 }
 
+/** A page of rows; `isCut` if it has fewer rows than were asked for because they are long. */
+export type RowPage = { rows: RowOutcome[]; isCut: boolean }
+
 type RawOutcome = {
   n: number
-  body: string
+  /** Null where the page is cut. */
+  recipient: string | null
   state: RowOutcome['state']
   message_id: string | null
   error_code: string | null
@@ -134,6 +141,17 @@ function anyRow(ended: boolean): string {
                                    ${ended ? "and x.state <> 'invalid'" : ''} limit 1) o on true)`
 }
 
+/** More than any valid recipient has. */
+const MOST_RECIPIENT_CHARACTERS = 1_000
+
+/** Bytes of the bodies of a page, after the first one: the database reads some hundred megabytes a second. */
+const MOST_LISTED_BYTES = 33_554_432
+
+/** Taken out of the body by the database: the bodies of a page may be gigabytes of attachments. */
+const RECIPIENT = `
+  case when f.before < ${MOST_LISTED_BYTES} then left(
+    case when f.body like '[%' then f.body::json ->> 0 else f.body::json ->> 'to' end, ${MOST_RECIPIENT_CHARACTERS}) end`
+
 function queriesFor(status: RowStatus | undefined, ended: boolean): readonly string[] {
   switch (status) {
     case undefined:
@@ -155,7 +173,8 @@ function queriesFor(status: RowStatus | undefined, ended: boolean): readonly str
  * A page of a job's rows after `after`, optionally by status. In a
  * cancelled job (`ended`) all rows without a message count as cancelled, including those that the
  * validation had found invalid. State and error of a message are read from the message itself; but the filter
- * by `failed` or `cancelled` finds it only once `foldMoves` has counted it.
+ * by `failed` or `cancelled` finds it only once `foldMoves` has counted it. The page ends early where the bodies of
+ * its rows are too long.
  */
 export async function listRows(
   db: Db,
@@ -164,31 +183,39 @@ export async function listRows(
   ended: boolean,
   after: number,
   limit: number,
-): Promise<RowOutcome[]> {
+): Promise<RowPage> {
   const parts = queriesFor(status, ended)
-  if (parts.length === 0) return []
+  if (parts.length === 0) return { rows: [], isCut: false }
   const { rows } = await db.query<RawOutcome>({
     name: `bulk_list_rows_${status ?? 'any'}${ended ? '_ended' : ''}`,
     // If the message is no longer kept, the row's own state counts, else `sent`.
     text: `with found as materialized (select * from (${parts.join(' union all ')}) s order by n limit $4)
-           select f.n, r.body, case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
+           select f.n, ${RECIPIENT} as recipient,
+                  case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
                   f.message_id,
                   coalesce(f.error_code, case when m.became = 'failed' then m.error_code end) as error_code,
                   coalesce(f.error_message, case when m.became = 'failed' then m.error_detail end) as error_message
-             from found f
-            cross join lateral (select b.body from bulk_rows b
-                                 where b.account_id = $1 and b.job_id = $2 and b.n = f.n limit 1) r
+             from (
+               select o.*, r.body, sum(octet_length(r.body)) over (order by o.n) - octet_length(r.body) as before
+                 from found o
+                cross join lateral (select b.body from bulk_rows b
+                                     where b.account_id = $1 and b.job_id = $2 and b.n = o.n limit 1) r) f
              left join lateral (select ${BECAME} as became, k.error_code, k.error_detail from messages k
                                  where k.account_id = $1 and k.id = f.message_id and f.state <> 'sent' limit 1) m on true
             order by f.n`,
     values: [toUuid(ref.accountId), toUuid(ref.id), after, limit],
   })
-  return rows.map(row => ({
+  const shown = rows.flatMap(row => (row.recipient === null ? [] : [toOutcome(row, row.recipient)]))
+  return { rows: shown, isCut: shown.length < rows.length }
+}
+
+function toOutcome(row: RawOutcome, to: string): RowOutcome {
+  return {
     n: row.n,
-    body: row.body,
+    to,
     state: row.state,
     messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
     errorCode: row.error_code,
     errorMessage: row.error_message,
-  }))
+  }
 }

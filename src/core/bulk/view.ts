@@ -3,7 +3,6 @@ import { toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Job } from './job.ts'
 import type { RowOutcome } from './row-store.ts'
-import { recipientOf } from './secret-row.ts'
 
 export function viewJob(job: Job): BulkJob {
   return {
@@ -31,7 +30,7 @@ export function countsOf({ total, sent, failed, cancelled }: Counted): BulkEvent
 export function viewRow(row: RowOutcome, ended: boolean): BulkRow {
   return {
     index: row.n,
-    to: recipientOf(row.body),
+    to: row.to,
     status: statusOf(row, ended),
     messageId: row.messageId,
     errorCode: row.errorCode,

@@ -49,7 +49,7 @@ test.each([
   async (status, expected) => {
     const job = await createJob(status)
     const ended = status === 'cancelled'
-    const list = (asked?: RowStatus) => listRows(database.db, job, asked, ended, -1, 10)
+    const list = async (asked?: RowStatus) => (await listRows(database.db, job, asked, ended, -1, 10)).rows
     const all = await list()
     expect(all.map(row => row.n)).toEqual([0, 1, 2, 3])
     for (const asked of STATUSES) {
@@ -60,6 +60,45 @@ test.each([
     }
   },
 )
+
+test('a page of rows reads only their recipients, and the start of one that is too long', async () => {
+  const job = await createJob('rejected')
+  await database.db.query({
+    name: 't_long',
+    text: `update bulk_rows set body = case n
+             when 0 then json_build_object('junk', repeat('x', 4000000), 'to', '+12025550100')::text
+             when 1 then json_build_object('to', repeat('x', 4000000))::text
+             else json_build_array('+12025550102', repeat('x', 4000000))::text end
+            where account_id = $1 and job_id = $2`,
+    values: [toUuid(job.accountId), toUuid(job.id)],
+  })
+  let read = 0
+  const db: Db = {
+    ...database.db,
+    async query<Row extends object>(query: Parameters<Db['query']>[0]) {
+      const result = await database.db.query<Row>(query)
+      read += JSON.stringify(result.rows).length
+      return result
+    },
+  }
+  const { rows } = await listRows(db, job, undefined, false, -1, 3)
+  expect(read).toBeLessThan(3_000)
+  expect(rows.map(row => viewRow(row, false).to)).toEqual(['+12025550100', 'x'.repeat(1_000), '+12025550102'])
+})
+
+test('a page of long rows ends early, and the next one continues behind it', async () => {
+  const job = await createJob('rejected')
+  await database.db.query({
+    name: 't_longer',
+    text: `update bulk_rows set body = json_build_object('junk', repeat('x', 20000000), 'to', n::text)::text
+            where account_id = $1 and job_id = $2`,
+    values: [toUuid(job.accountId), toUuid(job.id)],
+  })
+  const first = await listRows(database.db, job, undefined, false, -1, 4)
+  expect([first.rows.map(row => row.to), first.isCut]).toEqual([['0', '1'], true])
+  const last = await listRows(database.db, job, undefined, false, 1, 4)
+  expect([last.rows.map(row => row.to), last.isCut]).toEqual([['2', '3'], false])
+})
 
 type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Shared Hit Blocks': number; Plans?: Plan[] }
 
@@ -186,7 +225,7 @@ test('a row with a message has the status of the message, and is counted by reco
   })
   for (const [n, stand] of stands.entries()) made[n] = await makeMessage(job, n, stand)
   const list = async (status?: RowStatus) => {
-    const rows = await listRows(database.db, job, status, false, -1, 20)
+    const { rows } = await listRows(database.db, job, status, false, -1, 20)
     return rows.map(row => [row.n, viewRow(row, false).status, row.errorCode])
   }
   const standing = (as?: string) =>

@@ -44,6 +44,20 @@ describe('an accepted bulk job', () => {
     })
   })
 
+  test('may have a name of 200 characters, each two UTF-16 units', async () => {
+    const name = '😀'.repeat(200)
+    const answer = await createBulk(app, account, { name, messagesPerSecond: 10, messages: bulkRows(1) })
+    expect(answer).toMatchObject({ status: 202, body: { name } })
+  })
+
+  test('may have a row with as many values as a send may have, beside others', async () => {
+    const many = { ...bulkRows(1)[0], ignored: Array.from({ length: 199_900 }, () => 1) }
+    const few = { ...bulkRows(1)[0], ignored: Array.from({ length: 200 }, () => 1) }
+    const messages = [few, many, ...Array.from({ length: 100 }, () => few), many, few]
+    const answer = await createBulk(app, account, { messagesPerSecond: 10, messages })
+    expect(answer).toMatchObject({ status: 202, body: { total: 104 } })
+  })
+
   test('is validated, sent and completed, with one message for each row', async () => {
     const rows = [
       ...bulkRows(2),

@@ -89,9 +89,16 @@ test.each([
     '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "x": {"y" 1}}',
   ],
   ['a NUL character', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000", "text": "\\u0000"}]}'],
+  [
+    'a NUL character in a key',
+    '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}], "\\u0000": 1}',
+  ],
+  ['half a surrogate pair in a key', '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "\\ud800": 1}'],
+  ['a prototype', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}], "__proto__": {}}'],
   ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
   ['a name that is not a string', { ...FINE, name: 5 }],
   ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
+  ['a name of too many emoji', { ...FINE, name: '😀'.repeat(201) }],
 ])('a bulk body is rejected with INVALID_REQUEST_BODY: %s', async (_, body) => {
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
