@@ -29,13 +29,14 @@ export const start = clientCommand({
 })
 
 export const resend = clientCommand({
-  usage: `verify resend (--id VERIFICATION | --to RECIPIENT)   ${API_KEY_HINT}`,
+  usage: `verify resend (--id VERIFICATION | --to RECIPIENT) [--client-ip ADDRESS]   ${API_KEY_HINT}`,
   argCount: 0,
-  options: { id: { type: 'string' }, to: { type: 'string' } },
+  options: { id: { type: 'string' }, to: { type: 'string' }, 'client-ip': { type: 'string' } },
   call: given =>
     given.client.api('POST', '/verification/resend', {
       verificationId: given.text('id'),
       to: given.text('to'),
+      clientIp: given.text('client-ip'),
     }),
   show: showAttempt,
 })

@@ -103,7 +103,7 @@ describe('posthorn', () => {
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
   })
 
-  test('starts a verification, and rejects a wrong code and an early resend', async () => {
+  test('starts a verification, and rejects a wrong code, an early resend and an invalid client address', async () => {
     const to = ['--to', '+12025550189']
     const attempt = await json<{ verificationId: string }>(['verify', 'start', ...to], asCi)
     expect(attempt).toMatchObject({ success: true, status: 'sent', channel: 'local_sms', resendCount: 0 })
@@ -116,6 +116,13 @@ describe('posthorn', () => {
       code: 1,
       err: expect.stringContaining('RESEND_TOO_SOON'),
     })
+    const fromNowhere = [...to, '--client-ip', 'not an address']
+    for (const command of ['start', 'resend']) {
+      expect(await posthorn(['verify', command, ...fromNowhere], asCi)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('clientIp'),
+      })
+    }
   })
 
   test('creates templates from options and from a file, and lists and deletes them', async () => {
