@@ -11,8 +11,11 @@ import { explainFaults, type SchemaFault } from './schema-faults.ts'
 const MAX_DETAILS = 20
 /** Faults are explained from the whole value, up to this many items and characters. */
 const MAX_EXPLAINED_ITEMS = 20_001
-/** Longer than the longest text in any schema, so that a text that is too long is still reported. */
-const MAX_EXPLAINED_LENGTH = 600_000
+/**
+ * In UTF-16 code units, longer than the longest text in any schema, so that a text that is too long is still
+ * reported. Schemas count code points, which may have two units each.
+ */
+const MAX_EXPLAINED_LENGTH = 1_200_000
 
 // Each alternative of a union counts, before they are merged into one detail.
 Settings.Set({ maxErrors: 5 * MAX_DETAILS })

@@ -151,7 +151,9 @@ describe('a value of the wrong type is rejected with the path of its field', () 
 
 describe('a value over its limit is rejected with the path of its field', () => {
   test.each(named(STRINGS.filter(field => field.most !== undefined)))('%s', async (path, field) => {
-    await invalidAt(account, bodyWith(field, 'x'.repeat(field.most! + 1)), path)
+    // Characters are code points: an emoji counts as one, although it has two UTF-16 code units.
+    for (const character of ['x', '😀'])
+      await invalidAt(account, bodyWith(field, character.repeat(field.most! + 1)), path)
   })
 
   test.each([
