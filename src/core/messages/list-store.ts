@@ -29,12 +29,13 @@ export type MessageFilter = {
   createdBeforeMs?: number
 }
 
-/** The most bytes of content on a page: a mail may have half a million characters. */
+/** The most bytes of content and metadata on a page: a mail may have half a million characters. */
 const PAGE_BYTES = 4_000_000
+const BYTES = `coalesce(octet_length(m.content::text), 0) + coalesce(octet_length(m.metadata::text), 0)`
 
 /**
  * A page of an account's messages, the newest first, below `before` and not below
- * `stoppedAt`: at most `limit`, and after the first at most 4 MB of content
+ * `stoppedAt`: at most `limit`, and after the first at most 4 MB of content and metadata
  * (`cut`: more were found than returned).
  * Ids sort by time, so times are ranges of the primary key.
  */
@@ -54,7 +55,7 @@ export async function listMessages(
     name: `list_messages_${source}_${wanted.map(({ place }) => place).join('')}`,
     text: `select * from (
              select p.*, sum(p.bytes) over (order by p.id desc) - p.bytes as before, count(*) over () as found from (
-               select m.*, coalesce(octet_length(m.content::text), 0) as bytes from ${SOURCES[source].from}
+               select m.*, ${BYTES} as bytes from ${SOURCES[source].from}
                 where ${SOURCES[source].where} ${wanted.map(({ column }, at) => `and m.${column} = $${6 + at}`).join(' ')}
                 order by ${SOURCES[source].id} desc limit $4) p
            ) s where before < $5 order by id desc`,
@@ -124,7 +125,7 @@ export async function selectMessages(
     name: 'select_messages',
     text: `select * from (
              select p.*, sum(p.bytes) over (order by p.id) - p.bytes as before, count(*) over () as found from (
-               select m.*, coalesce(octet_length(m.content::text), 0) as bytes
+               select m.*, ${BYTES} as bytes
                  from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
                  join messages m on m.account_id = i.account_id and m.id = i.id) p
            ) s where before < $3 order by id`,

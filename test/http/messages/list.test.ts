@@ -183,6 +183,17 @@ describe('the list of messages', () => {
     }
   })
 
+  test('counts metadata, too, toward the 4 MB of a page', async () => {
+    const own = await app.createAccount()
+    const to = Array.from({ length: 90 }, (_, at) => `u${at}@example.com`)
+    const options = { metadata: '€'.repeat(16_000) }
+    await app.during(own.send({ to, channel: 'email_user', text: 'x', options }))
+    const first = (await list('?limit=500', own.testKey)).body
+    expect((first['data'] as Message[]).length).toBe(84)
+    const second = (await list(`?limit=500&cursor=${first['nextCursor']}`, own.testKey)).body
+    expect([(second['data'] as Message[]).length, second['nextCursor']]).toEqual([6, null])
+  })
+
   test('has no messages of another account', async () => {
     const other = await app.createAccount()
     expect((await list('', other.testKey)).body['data']).toEqual([])
