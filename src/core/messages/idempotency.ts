@@ -64,6 +64,12 @@ export function isDecision({ status, isBodyUnreadable }: Problem): boolean {
 }
 
 export const REPLAY_WINDOW_MS = 24 * HOUR_MS
+
+/** Whether a key is older than the replay window, and so free, although it is not deleted yet. */
+export function isExpired({ createdAt }: Pick<ExistingKey, 'createdAt'>, nowMs: number): boolean {
+  return createdAt < nowMs - REPLAY_WINDOW_MS
+}
+
 /** The longest that a request takes to store its answer after its wait, in ms. */
 const ANSWER_GRACE_MS = 3_000
 
@@ -76,9 +82,9 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { db, clock, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
 
   async function replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey) {
-    const expiresBeforeMs = clock.now() - REPLAY_WINDOW_MS
-    if (existing.createdAt < expiresBeforeMs) {
-      await dropExpiredKey(db, account.id, claim, expiresBeforeMs)
+    const nowMs = clock.now()
+    if (isExpired(existing, nowMs)) {
+      await dropExpiredKey(db, account.id, claim, nowMs - REPLAY_WINDOW_MS)
       return 'free'
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')

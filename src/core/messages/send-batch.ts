@@ -12,7 +12,7 @@ import type { Batches, UnfinishedBatch } from './batches.ts'
 import type { ConfirmedMessage } from './confirm-store.ts'
 import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
-import type { Idempotency } from './idempotency.ts'
+import { type Idempotency, isExpired } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
 import { refuseOnce } from './refuse.ts'
@@ -97,7 +97,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
     const unfinished = existing.batch !== null && existing.status === null
-    if (unfinished && existing.bodyHash.equals(claim.bodyHash)) {
+    if (unfinished && !isExpired(existing, deps.clock.now()) && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
       if (!left) return problemAnswer(idempotency.inProgress(), withPrefix('msg', request.requestId))
       const answer = await finish(request, claim, await run(request, left.ids, left.accepted))

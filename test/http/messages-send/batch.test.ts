@@ -220,6 +220,22 @@ test('a batch interrupted by a crash is completed by the next request with its k
   expect((await account.send(body, { idempotencyKey: 'crash' })).text).toBe(again.text)
 })
 
+test('a batch that was interrupted by a crash more than 24 hours ago does not hold its key', async () => {
+  const body = { to: ['+12025550182', '+12025550183'], text: 'crash' }
+  const first = await account.send(body, { idempotencyKey: 'crash-yesterday' })
+  // As if the process had crashed before it stored the response, and the sweep of old keys had not run yet.
+  await app.db.query({
+    name: 't_unfinish_old',
+    text: `update idempotency set status = null, body = null, batch_at = '2000-01-01',
+             created_at = created_at - interval '25 hours' where key = 'crash-yesterday'`,
+  })
+  const again = await account.send(body, { idempotencyKey: 'crash-yesterday' })
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null])
+  const ids = (answer: typeof first) => batchOf(answer).results.map(result => result.messageId)
+  expect(ids(again).filter(id => ids(first).includes(id))).toEqual([])
+  expect(await account.messages('?to=%2B12025550182')).toHaveLength(2)
+})
+
 test('a message cancelled after such a crash is not sent when the batch is completed', async () => {
   const options = { scheduleAt: new Date(app.now() + 3_600_000).toISOString() }
   const body = { to: ['+12025550186', '+12025550187'], text: 'crash', options }
