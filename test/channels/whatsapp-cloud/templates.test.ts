@@ -242,6 +242,12 @@ describe('submitting a template', () => {
   ]
   const ofComponent = (type: string, more: object) =>
     COMPONENTS.map(each => (each.type === type ? { ...each, ...more } : each))
+  const ofButtons = (at: number, more: object) => {
+    const { buttons = [] } = COMPONENTS.find(({ type }) => type === 'BUTTONS')!
+    return ofComponent('BUTTONS', {
+      buttons: buttons.map((each, index) => (index === at ? { ...each, ...more } : each)),
+    })
+  }
   /** A session with a WhatsApp that already has a template of that name. */
   const having = (more: object) =>
     session(request =>
@@ -269,6 +275,8 @@ describe('submitting a template', () => {
       'button',
       ofComponent('BUTTONS', { buttons: [{ type: 'URL', text: 'Track', url: 'https://other.example/' }] }),
     ],
+    ['label of a button', ofButtons(1, { text: 'Complain' })],
+    ['phone number of a button', ofButtons(1, { phone_number: '+16505559999' })],
     ['set of components, which WhatsApp does not return', undefined],
   ])('is refused when the name belongs to a template with another %s', async (_, components) => {
     const { link } = await having({ components })
