@@ -319,6 +319,14 @@ describe('submitting a template', () => {
     })
   })
 
+  test('is refused with an explanation that is not cut within a character', async () => {
+    const words = `${'a'.repeat(299)}😀 and more`
+    const { link } = await session(() => graphError(400, 100, { error_user_msg: words }))
+    const outcome = await link.submitTemplate!(official(), never())
+    expect(outcome).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/^a{299}/) })
+    expect((outcome as { detail: string }).detail.isWellFormed()).toBe(true)
+  })
+
   test('names the field of a picture that is refused or gone, and is unavailable for a busy one', async () => {
     const refusing = await session(() => graphError(400, 100, { error_user_msg: 'Unsupported type' }))
     const header = (
