@@ -127,7 +127,11 @@ function errorOf(
 
 function withoutSecrets(words: string, secrets: readonly string[]): string {
   if (secrets.some(each => words.includes(each))) return ''
-  return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300)
+  // The cut may leave half of a character.
+  return words
+    .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
+    .slice(0, 300)
+    .toWellFormed()
 }
 
 /** `pair`: the recipient gets messages too often; `template`: it was stopped. The caller records both. */

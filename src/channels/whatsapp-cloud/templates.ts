@@ -220,9 +220,20 @@ function contentKey(components: readonly object[]): string {
     type,
     type === 'HEADER' ? format : null,
     typeof text === 'string' ? text.trim() : null,
-    Array.isArray(buttons) ? buttons.map(each => [each?.type, each?.url ?? null]) : null,
+    Array.isArray(buttons) ? buttons.map(buttonKey) : null,
   ])
   return JSON.stringify(words.sort((a, b) => String(a[0]).localeCompare(String(b[0]))))
+}
+
+/** Without the label of a button that copies a code, which WhatsApp sets. */
+function buttonKey(button: Record<string, unknown> | null): unknown[] {
+  const { type, text, url, phone_number: phone } = button ?? {}
+  return [
+    type,
+    type !== 'COPY_CODE' && typeof text === 'string' ? text.trim() : null,
+    url ?? null,
+    typeof phone === 'string' ? phone.replace(/\D/g, '') : null,
+  ]
 }
 
 function readCreated(said: Record<string, unknown>, { name, language }: OfficialTemplate): TemplateOutcome {

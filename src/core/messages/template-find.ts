@@ -74,9 +74,11 @@ function findByKey(
   const usable = narrow(fitting, each => isUsable(each.status))
   // The account's own templates take precedence over the platform's.
   const own = narrow(usable, each => each.accountId !== PLATFORM)
-  if (own.length === 1) return own[0]!
-  const chosen = own.find(each => templates.defaultOf(each.category, each.subType)?.id === each.id)
-  return chosen ?? ambiguous(key, own)
+  // Templates without a language fit every language, but one in the requested language fits better.
+  const exact = language === undefined ? own : narrow(own, each => each.language !== '')
+  if (exact.length === 1) return exact[0]!
+  const chosen = exact.find(each => templates.defaultOf(each.category, each.subType)?.id === each.id)
+  return chosen ?? ambiguous(key, exact)
 }
 
 function inLanguage(named: readonly TemplateSnapshot[], language: string): readonly TemplateSnapshot[] {

@@ -19,8 +19,10 @@ export function readHeader(
     return { header: null, segments: null }
   }
   if (type !== 'text' && headerValue !== undefined) faults.add('headerValue', 'is only for headerType text')
-  if ((type === undefined || type === 'text') && body.headerAssetId !== undefined) {
-    faults.add('headerAssetId', 'is only for headerType image, video or document')
+  if (type === undefined || type === 'text') {
+    for (const field of ['headerAssetId', 'headerMediaUrl'] as const) {
+      if (body[field] !== undefined) faults.add(field, 'is only for headerType image, video or document')
+    }
   }
   if (type === undefined) return { header: null, segments: null }
   if (type === 'text') return readTextHeader(body, kind, faults)

@@ -20,7 +20,8 @@ const EXCERPT_LENGTH = 20
 export function parsePlaceholders(text: string): Segments | PlaceholderFault {
   const stray = text.search(STRAY_BRACES)
   if (stray >= 0) {
-    const seen = text.slice(stray, stray + EXCERPT_LENGTH)
+    // The cut may leave half of a character.
+    const seen = text.slice(stray, stray + EXCERPT_LENGTH).toWellFormed()
     return {
       at: stray,
       message: `has "${seen}", which is not a placeholder: placeholders are {{1}}, {{2}}, …`,

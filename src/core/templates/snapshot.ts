@@ -11,6 +11,7 @@ import {
   type TemplateId,
   type TemplateRow,
 } from './store.ts'
+import { isUsable } from './transitions.ts'
 
 /** A template, for sends. */
 export type TemplateSnapshot = TemplateRow & { valueButtons: readonly ValueButton[] }
@@ -20,7 +21,7 @@ export type AccountTemplatesSnapshot = {
   byId: ReadonlyMap<string, TemplateSnapshot>
   /** The templates of a name: the account's own first, then the platform's; each with the newest first. */
   byName: ReadonlyMap<string, readonly TemplateSnapshot[]>
-  /** The account's default, else the platform's; null if there is neither. */
+  /** The account's default, else the platform's, of those that can be used; null if there is neither. */
   defaultOf(category: TemplateCategory, subType: TemplateSubType): TemplateSnapshot | null
 }
 
@@ -48,7 +49,10 @@ function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[])
     .toSorted((a, b) => rank(a) - rank(b))
     .map(row => ({ ...row, valueButtons: row.spec.otp ? [] : valueButtonsOf(row.spec) }))
   const byId = new Map(ownFirst.map(row => [row.id as string, row]))
-  const chosen = chosenDefaults(defaults)
+  // A default that was disabled later does not hide the platform's.
+  const chosen = chosenDefaults(
+    defaults.filter(each => isUsable(byId.get(each.templateId)?.status ?? 'disabled')),
+  )
   return {
     byId,
     byName: Map.groupBy(ownFirst, row => row.name),

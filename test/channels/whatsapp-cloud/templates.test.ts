@@ -242,6 +242,12 @@ describe('submitting a template', () => {
   ]
   const ofComponent = (type: string, more: object) =>
     COMPONENTS.map(each => (each.type === type ? { ...each, ...more } : each))
+  const ofButtons = (at: number, more: object) => {
+    const { buttons = [] } = COMPONENTS.find(({ type }) => type === 'BUTTONS')!
+    return ofComponent('BUTTONS', {
+      buttons: buttons.map((each, index) => (index === at ? { ...each, ...more } : each)),
+    })
+  }
   /** A session with a WhatsApp that already has a template of that name. */
   const having = (more: object) =>
     session(request =>
@@ -269,6 +275,8 @@ describe('submitting a template', () => {
       'button',
       ofComponent('BUTTONS', { buttons: [{ type: 'URL', text: 'Track', url: 'https://other.example/' }] }),
     ],
+    ['label of a button', ofButtons(1, { text: 'Complain' })],
+    ['phone number of a button', ofButtons(1, { phone_number: '+16505559999' })],
     ['set of components, which WhatsApp does not return', undefined],
   ])('is refused when the name belongs to a template with another %s', async (_, components) => {
     const { link } = await having({ components })
@@ -309,6 +317,14 @@ describe('submitting a template', () => {
       detail: words,
       providerCode: '100',
     })
+  })
+
+  test('is refused with an explanation that is not cut within a character', async () => {
+    const words = `${'a'.repeat(299)}😀 and more`
+    const { link } = await session(() => graphError(400, 100, { error_user_msg: words }))
+    const outcome = await link.submitTemplate!(official(), never())
+    expect(outcome).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/^a{299}/) })
+    expect((outcome as { detail: string }).detail.isWellFormed()).toBe(true)
   })
 
   test('names the field of a picture that is refused or gone, and is unavailable for a busy one', async () => {

@@ -78,6 +78,14 @@ describe('findTemplate by key', () => {
     expect(() => find({}, PHONE, {}, [en, de])).toThrow('one of de, en_US')
     expect(findTemplate(body({ key: 'greeting' }), PHONE, snapshot([en, de], de))?.template.id).toBe('tpl_de')
   })
+
+  test('prefers the template in the requested language to one without a language', () => {
+    const de = template('tpl_de', { language: 'de' })
+    expect(find({ language: 'de' }, PHONE, {}, [sms, de])).toBe('tpl_de')
+    expect(find({ language: 'fr' }, PHONE, {}, [sms, de])).toBe('tpl_sms')
+    const mailDe = template('tpl_mail_de', { category: 'email', language: 'de' })
+    expect(find({ language: 'de' }, PHONE, {}, [sms, mailDe])).toBe('tpl_sms')
+  })
 })
 
 describe('channelByTemplate', () => {

@@ -27,6 +27,12 @@ const write = (segments: Segments) =>
   segments.map(each => (typeof each === 'number' ? `{{${each}}}` : each)).join('')
 
 describe('parsePlaceholders', () => {
+  test('does not cut the quoted text of a fault within a character', () => {
+    const parsed = parsePlaceholders(`{{${'a'.repeat(17)}😀`)
+    expect(parsed).toMatchObject({ message: expect.stringContaining('aaa') })
+    expect((parsed as { message: string }).message.isWellFormed()).toBe(true)
+  })
+
   test('finds every placeholder, and its segments make up the text', () => {
     fc.assert(
       fc.property(pieces, segments => {

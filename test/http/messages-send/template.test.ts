@@ -466,6 +466,29 @@ describe('a one-time code', () => {
     expect(await ask('+12025550184')).toBe('Your verification code is 112233')
   })
 
+  test('is sent with the platform’s default template while the account’s default is disabled', async () => {
+    const own = await app.createAccount()
+    const calls = createTemplateCalls(app, own)
+    const code = { category: 'sms', subType: 'otp' }
+    const platform = { ...code, name: 'platform_code', content: 'Platform: {{1}}', isDefault: true }
+    const made = await app.admin('POST', '/templates', platform)
+    expect(made.status, made.text).toBe(201)
+    const { id } = await calls.made({ ...code, name: 'own_code', content: 'Own: {{1}}' })
+    const textNow = async () => {
+      const body = { to: PHONE, channel: 'local_sms', content: { otpCode: '112233' } }
+      const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: own.liveKey, body })
+      return (answer.body['data'] as { rendered: { text: string } }).rendered.text
+    }
+    await calls.call('POST', `/${id}/default`)
+    expect(await textNow()).toBe('Own: 112233')
+    await calls.call('POST', `/${id}/disable`)
+    expect(await textNow()).toBe('Platform: 112233')
+    await calls.call('POST', `/${id}/enable`)
+    expect(await textNow()).toBe('Own: 112233')
+    const { template } = made.body['data'] as { template: { id: string } }
+    expect((await app.admin('DELETE', `/templates/${template.id}`)).status).toBe(200)
+  })
+
   test('fills the placeholder of the template, and must be among the values when these are given', async () => {
     const { id } = await templates.made({
       name: 'named_code',

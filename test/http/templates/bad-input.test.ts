@@ -155,6 +155,11 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
   ],
   ['a media header without a file', ['headerAssetId'], [{ ...OFFICIAL, headerType: 'image' }]],
   [
+    'a file for a text header',
+    ['headerMediaUrl'],
+    [{ ...OFFICIAL, headerType: 'text', headerValue: 'Hi', headerMediaUrl: 'https://example.com/a.png' }],
+  ],
+  [
     'a footer that the template cannot have',
     ['footer'],
     [
