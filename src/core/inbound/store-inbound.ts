@@ -24,7 +24,7 @@ export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
   function toRow({ accountId: _, chatId, ...message }: ReceivedMessage, owner: Owner): InboundRow {
-    const text = message.text === null ? null : toStorableText(message.text)
+    const text = message.text === null ? null : toStorableText(message.text) || null
     const phone = phones.parse(message.from)
     const from = phone?.e164 ?? message.from
     return {

@@ -203,6 +203,14 @@ describe('the content of a message', () => {
     })
   })
 
+  test('has no text where the provider reports an empty one, as for an MMS of files alone', async () => {
+    const files = [
+      { type: 'image' as const, mimetype: 'image/jpeg', fileName: null, sizeBytes: null, reference: null },
+    ]
+    await take(toBot({ text: '', media: files }), toBot({ text: '\0' }))
+    expect(await kept()).toMatchObject([{ text: null }, { text: null, media: [{ type: 'image' }] }])
+  })
+
   test('is truncated to its limits and cleaned of what the database cannot store', async () => {
     const long = 'x'.repeat(60_000)
     const media = {
