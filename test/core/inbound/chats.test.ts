@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessage } from '../../../src/channels/provider.ts'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { addressKeyOf } from '../../../src/core/consent/address.ts'
+import { createFindSuppressedChannels } from '../../../src/core/consent/lookup.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { listSuppressions } from '../../../src/core/consent/store.ts'
 import { createInbox } from '../../../src/core/inbound/inbox.ts'
@@ -312,6 +314,18 @@ describe('STOP', () => {
     await take(toSession({ text: 'STOP', from: '99887766@lid' }))
     expect(await suppressed()).toEqual(['99887766@lid user_chatapp_session'])
     expect(await kept()).toMatchObject([{ conversationContext: { chatId: '99887766@lid' } }])
+  })
+
+  test('from the old form of a Mexican mobile counts for the present form too', async () => {
+    await take(toSession({ text: 'STOP', from: '+5215512345678' }))
+    expect(await suppressed()).toEqual(['+5215512345678 user_chatapp_session'])
+    const findChannels = createFindSuppressedChannels({ db: database.db })
+    const key = addressKeyOf('+525512345678')
+    expect(await findChannels({ accountId, key, connectionId: connection.id, sender: null })).toEqual([
+      'user_chatapp_session',
+    ])
+    await take(toSession({ text: 'START', from: '+525512345678' }))
+    expect(await suppressed()).toEqual([])
   })
 
   test('and START in one batch: the last one counts', async () => {
