@@ -43,6 +43,17 @@ const SEPARATORS = /[ ().-]+/g
 /** E.164: at most 15 digits; the first one, of the country code, is not 0. */
 const INTERNATIONAL = /^\+[1-9][0-9]{4,14}$/
 
+/**
+ * A Mexican mobile as it was written until 2019, with a 1 behind the country code. WhatsApp keeps accounts from that
+ * time under this form, as the number of their messages and as the one that reaches them.
+ */
+const OLD_MEXICAN_MOBILE = /^\+521(?=[0-9]{10}$)/
+
+/** E.164 as it is compared: equal for the old and the present form of a Mexican mobile. Other texts stay as they are. */
+export function comparablePhone(e164: string): string {
+  return e164.replace(OLD_MEXICAN_MOBILE, '+52')
+}
+
 const TYPES: Record<string, PhoneType> = {
   MOBILE: 'mobile',
   FIXED_LINE: 'fixed',
@@ -94,7 +105,8 @@ function read(text: string): Known | null {
   if (!INTERNATIONAL.test(compact)) return null
   const parsed = parsePhoneNumber(compact)
   if (!parsed) return null
-  const phone = { e164: parsed.number, country: countryOf(parsed), possible: parsed.isPossible() }
+  const possible = parsed.isPossible() || OLD_MEXICAN_MOBILE.test(parsed.number)
+  const phone = { e164: parsed.number, country: countryOf(parsed), possible }
   return { phone, type: parsed }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPhones } from '../../src/lib/phone.ts'
+import { comparablePhone, createPhones } from '../../src/lib/phone.ts'
 
 const phones = createPhones({ cacheSize: 4 })
 
@@ -46,8 +46,20 @@ describe('phone numbers', () => {
     expect(phones.typeOf('+80012345678')).toBe('toll_free')
   })
 
+  it('accepts the old form of a Mexican mobile, which WhatsApp keeps, and compares it as the present form', () => {
+    expect(phones.parse('+52 1 55 1234 5678')).toEqual({
+      e164: '+5215512345678',
+      country: 'MX',
+      possible: true,
+    })
+    expect(comparablePhone('+5215512345678')).toBe('+525512345678')
+    expect(comparablePhone('+525512345678')).toBe('+525512345678')
+    expect(comparablePhone('+521551234567')).toBe('+521551234567')
+  })
+
   it('marks a number of impossible length as not possible', () => {
     expect(phones.parse('+1555000000199')?.possible).toBe(false)
+    expect(phones.parse('+52155123456789')?.possible).toBe(false)
   })
 
   it.each([

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import { comparablePhone } from '../../lib/phone.ts'
 import type { Recipient } from '../routing/recipient.ts'
 
 /** An address as lists show it: the domain in lower case, since domains are case-insensitive. */
@@ -16,6 +17,7 @@ export function displayAddress(recipient: Recipient): string {
 export function addressKeyOf(address: string): string {
   const text = address.normalize('NFC').toLowerCase()
   const at = text.lastIndexOf('@')
+  if (at < 0) return comparablePhone(text)
   const domain = at < 1 ? '' : domainToASCII(text.slice(at + 1))
   return domain === '' ? text : text.slice(0, at + 1) + domain
 }

@@ -119,7 +119,7 @@ function toPartRow(told: ReceivedMessage, { reference, number, total }: InboundP
 
 /** The message joined from these parts; its id is that of its first part. Only SMS arrives in parts. */
 function joined(parts: readonly PartRow[]): ReceivedMessage {
-  const { connectionId, provider, providerId, channel, from, to } = parts[0]!
+  const { connectionId, provider, providerId, channel, from, to, total } = parts[0]!
   return {
     accountId: null,
     connectionId,
@@ -138,5 +138,6 @@ function joined(parts: readonly PartRow[]): ReceivedMessage {
     contacts: [],
     replyTo: null,
     sentAtMs: null,
+    isIncomplete: parts.length < total,
   }
 }

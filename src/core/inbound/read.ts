@@ -48,11 +48,13 @@ export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps
   /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
   async function scan(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
     if (!isSelective(filter)) {
-      return { rows: await listInbound(db, accountId, filter, before, limit), stoppedAt: null }
+      const { rows, cut } = await listInbound(db, accountId, filter, before, limit)
+      return { rows, stoppedAt: cut ? rows.at(-1)!.id : null }
     }
     return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
       const stoppedAt = await endOfInboundScan(db, accountId, filter, below)
-      return { rows: await listInbound(db, accountId, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
+      const { rows, cut } = await listInbound(db, accountId, filter, below, left, stoppedAt)
+      return { rows, stoppedAt: cut ? rows.at(-1)!.id : stoppedAt, cut }
     })
   }
 

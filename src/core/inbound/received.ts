@@ -12,6 +12,8 @@ export type ReceivedMessage = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 
   accountId: AccountId | null
   /** The chat to reply to; null if that is `from`. */
   chatId: string | null
+  /** Parts of it never arrived. */
+  isIncomplete?: boolean
 }
 
 /** Longer than any SMS; other texts are cut. */

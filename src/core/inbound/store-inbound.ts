@@ -23,8 +23,11 @@ export type StoreInbound = (tx: Db, messages: readonly ReceivedMessage[]) => Pro
 export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
-  function toRow({ accountId: _, chatId, ...message }: ReceivedMessage, owner: Owner): InboundRow {
-    const text = message.text === null ? null : toStorableText(message.text)
+  function toRow(
+    { accountId: _, chatId, isIncomplete, ...message }: ReceivedMessage,
+    owner: Owner,
+  ): InboundRow {
+    const text = message.text === null ? null : toStorableText(message.text) || null
     const phone = phones.parse(message.from)
     const from = phone?.e164 ?? message.from
     return {
@@ -40,7 +43,8 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
       text,
       contacts: message.contacts.map(card => ({ ...card, phones: inE164(card.phones) })),
       conversation: conversationOf({ ...message, from, chatId }, owner),
-      keyword: keywordOf({ ...message, text, from, chatId }),
+      // Of a long text the last part alone may be a keyword, which the whole message was not.
+      keyword: isIncomplete ? null : keywordOf({ ...message, text, from, chatId }),
     }
   }
 

@@ -160,7 +160,15 @@ export type InboundFilter = {
   createdBeforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the previous page, `stoppedAt` the last one that is looked at. */
+/** The most bytes of texts on a page: people may write 40,000 characters, and a button may bring as many. */
+const PAGE_BYTES = 4_000_000
+const BYTES = `coalesce(octet_length(body), 0) + coalesce(octet_length(button), 0)
+  + coalesce(octet_length(media::text), 0) + coalesce(octet_length(contacts::text), 0)`
+
+/**
+ * The newest first, at most `limit`, and after the first at most 4 MB of texts (`cut`: more were found than
+ * returned); `before` is the last id of the previous page, `stoppedAt` the last one that is looked at.
+ */
 export async function listInbound(
   db: Db,
   accountId: AccountId,
@@ -168,14 +176,18 @@ export async function listInbound(
   before: InboundId | null,
   limit: number,
   stoppedAt: InboundId | null = null,
-): Promise<InboundRow[]> {
+): Promise<{ rows: InboundRow[]; cut: boolean }> {
   const { shape, where, values } = conditionsOf(accountId, filter, before, stoppedAt)
-  const { rows } = await db.query<Raw>({
+  const { rows } = await db.query<Raw & { found: number }>({
     name: `inbound_list_${shape}`,
-    text: `select ${COLUMNS} from inbound_messages where ${where} order by id desc limit $${values.push(limit)}`,
+    text: `select * from (
+             select p.*, sum(p.bytes) over (order by p.id desc) - p.bytes as before, count(*) over () as found from (
+               select ${COLUMNS}, ${BYTES} as bytes from inbound_messages
+                where ${where} order by id desc limit $${values.push(limit)}) p
+           ) s where before < $${values.push(PAGE_BYTES)} order by id desc`,
     values,
   })
-  return rows.map(toRow)
+  return { rows: rows.map(toRow), cut: (rows[0]?.found ?? 0) > rows.length }
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */

@@ -2,6 +2,7 @@ import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
+import { comparablePhone } from '../../lib/phone.ts'
 import type { InboundRow } from './store.ts'
 import { findWindows, openWindows, type WindowEnd, type WindowKey } from './windows-store.ts'
 
@@ -16,7 +17,12 @@ export type ConversationWindows = {
 
 export function createConversationWindows({ db }: { db: Db }): ConversationWindows {
   const finds = createBatcher<WindowKey, number | null>({ flush: keys => findWindows(db, keys) })
-  return { isOpen: async (key, atMs) => ((await finds.add(key)) ?? 0) > atMs }
+  return {
+    async isOpen({ connectionId, recipient }, atMs) {
+      const untilMs = await finds.add({ connectionId, recipient: comparablePhone(recipient) })
+      return (untilMs ?? 0) > atMs
+    },
+  }
 }
 
 /** Opens the authors' windows, within the transaction that stores their messages. Only the official channel has windows. */
@@ -29,8 +35,9 @@ export async function openWindowsOf(
   for (const { connectionId, channel, from, sentAtMs } of rows) {
     if (channel !== 'official_chatapp') continue
     const untilMs = endOf(sentAtMs, nowMs)
-    const key = placeOf(connectionId, from)
-    if (untilMs > (ends.get(key)?.untilMs ?? 0)) ends.set(key, { connectionId, recipient: from, untilMs })
+    const recipient = comparablePhone(from)
+    const key = placeOf(connectionId, recipient)
+    if (untilMs > (ends.get(key)?.untilMs ?? 0)) ends.set(key, { connectionId, recipient, untilMs })
   }
   if (ends.size > 0) await openWindows(tx, [...ends.values()])
 }

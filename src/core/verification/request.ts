@@ -77,8 +77,7 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
     throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
   }
   const phoneType = recipient.kind === 'phone' ? phones.typeOf(to) : null
-  const key = recipient.kind === 'email' ? addressKeyOf(recipient.address) : recipient.address
-  return { ...recipient, key, phoneType }
+  return { ...recipient, key: addressKeyOf(recipient.address), phoneType }
 }
 
 /** The channels of the account's setting that fit. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessage } from '../../../src/channels/provider.ts'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { addressKeyOf } from '../../../src/core/consent/address.ts'
+import { createFindSuppressedChannels } from '../../../src/core/consent/lookup.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { listSuppressions } from '../../../src/core/consent/store.ts'
 import { createInbox } from '../../../src/core/inbound/inbox.ts'
@@ -63,7 +65,7 @@ const toSession = (more: Partial<InboundMessage> = {}) =>
 const take = (...messages: InboundMessage[]) => openNode().receive(connection, messages)
 
 async function kept(of = accountId): Promise<InboundMessageView[]> {
-  return (await listInbound(database.db, of, {}, null, 100)).map(viewInbound)
+  return (await listInbound(database.db, of, {}, null, 100)).rows.map(viewInbound)
 }
 
 /** The suppressed recipients of the account, each with its channel. */
@@ -203,6 +205,14 @@ describe('the content of a message', () => {
     })
   })
 
+  test('has no text where the provider reports an empty one, as for an MMS of files alone', async () => {
+    const files = [
+      { type: 'image' as const, mimetype: 'image/jpeg', fileName: null, sizeBytes: null, reference: null },
+    ]
+    await take(toBot({ text: '', media: files }), toBot({ text: '\0' }))
+    expect(await kept()).toMatchObject([{ text: null }, { text: null, media: [{ type: 'image' }] }])
+  })
+
   test('is truncated to its limits and cleaned of what the database cannot store', async () => {
     const long = 'x'.repeat(60_000)
     const media = {
@@ -304,6 +314,18 @@ describe('STOP', () => {
     await take(toSession({ text: 'STOP', from: '99887766@lid' }))
     expect(await suppressed()).toEqual(['99887766@lid user_chatapp_session'])
     expect(await kept()).toMatchObject([{ conversationContext: { chatId: '99887766@lid' } }])
+  })
+
+  test('from the old form of a Mexican mobile counts for the present form too', async () => {
+    await take(toSession({ text: 'STOP', from: '+5215512345678' }))
+    expect(await suppressed()).toEqual(['+5215512345678 user_chatapp_session'])
+    const findChannels = createFindSuppressedChannels({ db: database.db })
+    const key = addressKeyOf('+525512345678')
+    expect(await findChannels({ accountId, key, connectionId: connection.id, sender: null })).toEqual([
+      'user_chatapp_session',
+    ])
+    await take(toSession({ text: 'START', from: '+525512345678' }))
+    expect(await suppressed()).toEqual([])
   })
 
   test('and START in one batch: the last one counts', async () => {

@@ -121,6 +121,18 @@ describe('parts of a message', () => {
     expect(await kept()).toEqual(['a…c'])
   })
 
+  test('of an incomplete message are no keyword', async () => {
+    const node = openNode()
+    await node.receive(connection, [part(4, 2, 'stop'), part(5, 1, 'st'), part(5, 2, 'op')])
+    await clock.advance(11 * 60_000)
+    expect(await node.storeIncomplete()).toBe(1)
+    const all = await createInboundMessages({ db: database.db, clock, phones }).listShared({ limit: 2 })
+    expect(all.data).toMatchObject([
+      { text: '…stop', keyword: null },
+      { text: 'stop', keyword: 'stop' },
+    ])
+  })
+
   test('that are still arriving in large numbers do not delay the storing of incomplete messages', async () => {
     const node = openNode()
     const many = Array.from({ length: 2 * MAX_INCOMPLETE }, (_, at) => at)

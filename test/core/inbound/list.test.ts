@@ -62,3 +62,31 @@ test('a filter with an index, or no filter, returns its page at once', async () 
   })
   expect((await list({ limit: 50 })).data).toHaveLength(50)
 })
+
+test('a page of long messages ends early, and the pages together have every message', async () => {
+  await database.db.query({
+    name: 't_long',
+    text: `insert into inbound_messages
+             (account_id, id, connection_id, provider, provider_id, channel, sender, recipient, body, button)
+      select '00000000-0000-0000-0000-000000000000', first_uuid_at('2026-12-01T00:00:00Z'::timestamptz + n * interval '1 second'),
+             gen_random_uuid(), 'whatsapp-cloud', 'long ' || n, 'official_chatapp', '+12025550111', '+12025550122',
+             repeat('é', 40000), repeat('é', 40000)
+        from generate_series(1, 60) n`,
+  })
+  for (const filter of [{}, { channel: 'official_chatapp' as const }, { from: '+12025550111' }]) {
+    const list = listOf()
+    const sizes: number[] = []
+    const found: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ ...filter, limit: 50, ...(cursor !== undefined && { cursor }) })
+      const long = page.data.filter(each => each.provider === 'whatsapp-cloud')
+      sizes.push(long.length)
+      found.push(...long.map(each => each.providerMessageId))
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined && found.length < 60)
+    // 160,000 bytes each, of which a page has 4 MB.
+    expect(sizes).toEqual([25, 25, 10])
+    expect(found).toEqual(Array.from({ length: 60 }, (_, at) => `long ${60 - at}`))
+  }
+})

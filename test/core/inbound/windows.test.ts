@@ -57,6 +57,13 @@ test('a message opens the window of its sender and connection for a day from its
   expect(await open(ADA, clock.now() + DAY_MS - 3_600_000)).toBe(false)
 })
 
+test('a message from the old form of a Mexican mobile opens the window of the present form too', async () => {
+  await receive(inbound('+5215512345678'))
+  expect(await open('+5215512345678')).toBe(true)
+  expect(await open('+525512345678')).toBe(true)
+  expect(await open('+525512345679')).toBe(false)
+})
+
 test('a late older message does not shorten a window, and a time in the future does not lengthen it', async () => {
   await receive(inbound(ADA), inbound(ADA, { sentAtMs: clock.now() - DAY_MS }))
   await receive(inbound(ADA, { sentAtMs: clock.now() - DAY_MS / 2 }))
