@@ -89,6 +89,13 @@ describe('paths and methods', () => {
     expect((await frame.call('OPTIONS', '/demo/echo')).status).toBe(405)
   })
 
+  it('reads percent-encoded letters of a path like the letters themselves, for 404 and 405 too', async () => {
+    const answer = await frame.call('DELETE', '/demo/%69tems/a')
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT'])
+    expect((await frame.call('GET', '/demo/%65cho')).headers.get('allow')).toBe('POST')
+    expect((await frame.call('GET', '/demo/%65chos')).status).toBe(404)
+  })
+
   it('returns 405 for methods that no route uses', async () => {
     const head = 'Host: x\r\nConnection: close\r\n\r\n'
     const answer = splitRaw(await sendRaw(frame.port, `PROPFIND /demo/echo HTTP/1.1\r\n${head}`))
