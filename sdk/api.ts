@@ -3577,12 +3577,14 @@ export interface ConnectionUpdate {
   }
   enabled?: boolean
 }
+export interface ConnectionRemoved {
+  id: string
+  accountId: string | null
+  deleted: true
+}
 export interface DeleteAdminConnectionsById200 {
   success: true
-  data: {
-    id: string
-    deleted: true
-  }
+  data: ConnectionRemoved
 }
 export interface DeleteAdminConnectionsByIdPath {
   id: string
@@ -4395,12 +4397,14 @@ export interface AdminInvitationCreate {
    */
   permissions?: Permission[]
 }
+export interface AdminInvitationRemoved {
+  id: string
+  accountId: string | null
+  deleted: true
+}
 export interface DeleteAdminMembersInvitationsById200 {
   success: true
-  data: {
-    id: string
-    deleted: true
-  }
+  data: AdminInvitationRemoved
 }
 export interface DeleteAdminMembersInvitationsByIdPath {
   id: string

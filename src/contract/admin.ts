@@ -246,6 +246,13 @@ export const ConnectionView = Type.Object({
 })
 export type ConnectionView = Static<typeof ConnectionView>
 
+export const ConnectionRemoved = Type.Object({
+  id: Type.String(),
+  accountId: nullable(Type.String({ description: 'Null for a connection of every account' })),
+  deleted: Type.Literal(true),
+})
+export type ConnectionRemoved = Static<typeof ConnectionRemoved>
+
 export const ConnectionWebhook = Type.Object({
   url: nullable(Type.String({ description: 'Null if no public URL is configured' })),
 })

@@ -142,6 +142,13 @@ export type AdminInvitation = Static<typeof AdminInvitation>
 export const AdminInvitationMade = Type.Object({ invitation: AdminInvitation, link: Type.String() })
 export type AdminInvitationMade = Static<typeof AdminInvitationMade>
 
+export const AdminInvitationRemoved = Type.Object({
+  id: Type.String(),
+  accountId: nullable(Type.String({ description: 'Null for an invitation of an operator' })),
+  deleted: Type.Literal(true),
+})
+export type AdminInvitationRemoved = Static<typeof AdminInvitationRemoved>
+
 export const ResetMade = Type.Object({
   link: Type.String({
     description: 'Sets a new password and removes the second factor; only this response contains it',

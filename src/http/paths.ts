@@ -24,8 +24,15 @@ export function shadowedPaths(routes: readonly Route[], route: Route): ReadonlyS
   return new Set(swallowed.map(other => other.url))
 }
 
+/** The path without the query, decoded as the router decodes it: `/%61ccount` is `/account`. */
 export function pathOf(url: string): string {
-  return url.split('?', 1)[0]!
+  const path = url.split('?', 1)[0]!
+  if (!path.includes('%')) return path
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }
 
 function hasParams({ url }: Route): boolean {

@@ -26,6 +26,7 @@ import {
 } from './auth.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
+import { forbidCaching } from './forbid-caching.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
 import {
   acceptJsonBodies,
@@ -274,14 +275,6 @@ function createGateHook(pass: (request: FastifyRequest, reply: FastifyReply) => 
     if (!(passed instanceof Promise)) return done()
     passed.then(() => done(), done)
   }
-}
-
-/**
- * No response to a caller may be cached: a proxy does not know that `X-API-Key` identifies the caller, and
- * different people may use one browser.
- */
-function forbidCaching(reply: FastifyReply): void {
-  reply.header('Cache-Control', 'no-store')
 }
 
 /** Throws NOT_FOUND for a call that is not expected, before its body is read. */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../contract/errors.ts'
 import { holderOfKey, type Keys } from './auth.ts'
 import { toProblem } from './errors.ts'
+import { forbidCaching } from './forbid-caching.ts'
 import { allowedMethods } from './paths.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Route } from './route.ts'
@@ -29,7 +30,9 @@ export function createUnmatched(deps: {
   /** Whoever shows a valid key is told of its rate by every answer. */
   async function count(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const holder = await holderOfKey(request, deps.keys)
-    if (holder) deps.limiter.take(holder.account, 'api', reply)
+    if (!holder) return
+    forbidCaching(reply)
+    deps.limiter.take(holder.account, 'api', reply)
   }
 }
 

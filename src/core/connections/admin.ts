@@ -1,5 +1,6 @@
 import type {
   ConnectionCreate,
+  ConnectionRemoved,
   ConnectionState,
   ConnectionTest,
   ConnectionUpdate,
@@ -51,7 +52,7 @@ export type ConnectionAdmin = {
   /** `create` within the caller's transaction, without `state`; links do not take notice of it. */
   createIn(db: Db, input: ConnectionCreate): Promise<StoredView>
   update(id: string, input: ConnectionUpdate): Promise<ConnectionView>
-  remove(id: string): Promise<{ id: string; deleted: true }>
+  remove(id: string): Promise<ConnectionRemoved>
   /** The newest first. */
   list(query: PageQuery): Promise<Page<ConnectionView>>
   /** Tests the stored configuration against the provider. */
@@ -230,9 +231,10 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     return deps.testLink(row.id)
   }
 
-  async function remove(id: string): Promise<{ id: string; deleted: true }> {
+  async function remove(id: string): Promise<ConnectionRemoved> {
     const connectionId = readId(id)
-    if (await deleteConnection(db, connectionId, SANDBOX)) return { id, deleted: true }
+    const accountId = await deleteConnection(db, connectionId, SANDBOX)
+    if (accountId) return { id, accountId: ownerOf(accountId), deleted: true }
     if (await selectConnection(db, connectionId)) throw sandboxNotRemovable()
     return unknownConnection()
   }
@@ -261,7 +263,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
 function view(row: ConnectionRow): StoredView {
   return {
     id: row.id,
-    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    accountId: ownerOf(row.accountId),
     provider: row.provider,
     name: row.name,
     channels: row.channels,
@@ -274,6 +276,11 @@ function view(row: ConnectionRow): StoredView {
     sendModeByType: row.sendModeByType,
     createdAt: toIso(timeOf(row.id)),
   }
+}
+
+/** As the API shows it: null for a connection of every account. */
+function ownerOf(accountId: AccountId): AccountId | null {
+  return accountId === PLATFORM ? null : accountId
 }
 
 function checkChannels(channels: readonly Channel[], provider: ProviderFacts, faults: Faults): void {

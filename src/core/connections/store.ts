@@ -133,16 +133,17 @@ export async function updateConnection(db: Db, row: ConnectionRow): Promise<void
   })
 }
 
-/** False if there is no such connection, or it is the platform's only one of the provider `needed`. */
-export async function deleteConnection(db: Db, id: ConnectionId, needed: string): Promise<boolean> {
-  const { rowCount } = await db.query({
+/** The owner of the deleted connection; null if there is none, or it is the platform's only one of the provider `needed`. */
+export async function deleteConnection(db: Db, id: ConnectionId, needed: string): Promise<AccountId | null> {
+  const { rows } = await db.query<{ accountUuid: string }>({
     name: 'connection_delete',
     text: `delete from connections c where c.id = $1
               and (c.provider <> $2 or exists (
-                select from connections o where o.provider = $2 and o.account_id = $3 and o.id <> c.id))`,
+                select from connections o where o.provider = $2 and o.account_id = $3 and o.id <> c.id))
+            returning c.account_id as "accountUuid"`,
     values: [toUuid(id), needed, PLATFORM_UUID],
   })
-  return rowCount === 1
+  return rows[0] ? fromUuid('acc', rows[0].accountUuid) : null
 }
 
 function bytesOf(secrets: ConnectionRow['secrets']): Buffer | null {

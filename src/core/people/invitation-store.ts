@@ -145,19 +145,20 @@ export async function listInvitations(
   return rows.map(toRow)
 }
 
-/** Deletes an open invitation of one account, or of any; false when there is none. */
+/** Deletes an open invitation of one account, or of any; returns its account, null when there is none. */
 export async function deleteInvitation(
   db: Db,
   accountId: AccountId | null,
   id: InvitationId,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<AccountId | null> {
+  const { rows } = await db.query<{ accountUuid: string }>({
     name: 'invitation_delete',
     text: `delete from invitations
-      where ($1::uuid is null or account_id = $1) and id = $2 and kind = 'invitation' and accepted_at is null`,
+      where ($1::uuid is null or account_id = $1) and id = $2 and kind = 'invitation' and accepted_at is null
+      returning account_id as "accountUuid"`,
     values: [accountId && toUuid(accountId), toUuid(id)],
   })
-  return rowCount === 1
+  return rows[0] ? fromUuid('acc', rows[0].accountUuid) : null
 }
 
 /** Deletes the open invitations of a person to an account, or to the platform, that they were removed from. */

@@ -179,7 +179,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   function hashNewPassword(password: string, email: string): Promise<string> {
-    if (password.length < LEAST_PASSWORD) {
+    if ([...password].length < LEAST_PASSWORD) {
       throw invalid('password', `must have at least ${LEAST_PASSWORD} characters`)
     }
     checkNewPassword('password', password, email)

@@ -12,6 +12,7 @@ import type {
   AdminInvitation,
   AdminInvitationCreate,
   AdminInvitationMade,
+  AdminInvitationRemoved,
   MemberRemoved,
   MembershipCreate,
   Person,
@@ -76,7 +77,7 @@ export type PeopleAdmin = {
   createResetLink(id: string, origin: string, by: Actor): Promise<ResetMade>
   listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
   invite(input: AdminInvitationCreate, origin: string, by: Actor): Promise<AdminInvitationMade>
-  withdraw(id: string): Promise<{ id: string; deleted: true }>
+  withdraw(id: string): Promise<AdminInvitationRemoved>
 }
 
 export type PeopleAdminDeps = {
@@ -226,8 +227,9 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     },
     invite,
     async withdraw(id) {
-      if (!isId('inv', id) || !(await deleteInvitation(db, null, id))) throw unknownInvitation()
-      return { id, deleted: true }
+      const accountId = isId('inv', id) && (await deleteInvitation(db, null, id))
+      if (!accountId) throw unknownInvitation()
+      return { id, accountId: accountOf(accountId), deleted: true }
     },
   }
 }
@@ -253,9 +255,14 @@ function viewPerson(row: PersonRow): Person {
 function viewForAdmin(row: InvitationRow, nowMs: number): AdminInvitation {
   return {
     ...viewInvitation(row, nowMs),
-    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    accountId: accountOf(row.accountId),
     accountName: row.accountName,
   }
+}
+
+/** Null for an operator's invitation. */
+function accountOf(accountId: AccountId): AccountId | null {
+  return accountId === PLATFORM ? null : accountId
 }
 
 function unknownPerson(): never {

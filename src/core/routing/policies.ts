@@ -16,18 +16,27 @@ export type PoliciesDeps = {
 type ProviderPolicies = ReadonlyMap<string, { policy: ProviderPolicy }>
 
 export function createPolicies({ connections, providers, sandboxForLive }: PoliciesDeps): Policies {
+  const allowedTypes = [...(providers.get(SANDBOX)?.policy.allowedTypes ?? [])]
+  const forTestKeys = { enabled: true, allowedTypes }
+
   return {
     async list({ account, mode }) {
       const policies = listPolicies(await connections.forAccount(account.id), providers)
-      if (mode === 'test') return policies.map(policy => sandboxAs(true, policy))
-      return sandboxForLive ? policies : policies.map(policy => sandboxAs(false, policy))
+      if (mode === 'test') return policies.map(policy => sandboxAs(forTestKeys, policy))
+      return sandboxForLive ? policies : policies.map(policy => sandboxAs({ enabled: false }, policy))
     },
   }
 }
 
-/** For a live key the sandbox is disabled if it is turned off in either place; for a test key it is always enabled. */
-function sandboxAs(enabled: boolean, policy: ProviderMessagePolicy): ProviderMessagePolicy {
-  return policy.providerKey === SANDBOX ? { ...policy, enabled } : policy
+/**
+ * For a live key the sandbox is disabled if it is turned off in either place; for a test key it is always
+ * enabled, for every message type.
+ */
+function sandboxAs(
+  change: Partial<ProviderMessagePolicy>,
+  policy: ProviderMessagePolicy,
+): ProviderMessagePolicy {
+  return policy.providerKey === SANDBOX ? { ...policy, ...change } : policy
 }
 
 /** The answer of `GET /messages/policies`: one entry per connection and channel that the account can use. */

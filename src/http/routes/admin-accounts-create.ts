@@ -13,7 +13,16 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
     auth: { operator: true },
     audit: {
       action: 'account.create',
-      bodyFields: ['name', 'homeCountry', 'currency', 'phone', 'plan', 'balance'],
+      bodyFields: [
+        'name',
+        'homeCountry',
+        'currency',
+        'phone',
+        'plan',
+        'balance',
+        'quietHours',
+        'verification',
+      ],
     },
     schema: {
       summary: 'Create an account',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ConnectionRemoved } from '../../contract/admin.ts'
 import { success } from '../../contract/envelope.ts'
 import type { ConnectionAdmin } from '../../core/connections/admin.ts'
 import { defineRoute } from '../route.ts'
@@ -15,7 +16,7 @@ export const adminConnectionsDelete = (deps: { connectionAdmin: ConnectionAdmin 
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],
-      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+      response: { 200: success(ConnectionRemoved) },
     },
     handler: async request => ({ success: true, data: await deps.connectionAdmin.remove(request.params.id) }),
   })

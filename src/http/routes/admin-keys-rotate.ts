@@ -11,7 +11,7 @@ export const adminKeysRotate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/keys/:keyId/rotate',
     auth: { operator: true },
-    audit: { action: 'api_key.rotate', bodyFields: ['overlapSeconds'] },
+    audit: { action: 'api_key.rotate', bodyFields: ['overlapSeconds'], responseFields: ['previous'] },
     bodyOptional: true,
     schema: {
       summary: 'Rotate an API key of an account',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { success } from '../../contract/envelope.ts'
+import { AdminInvitationRemoved } from '../../contract/member.ts'
 import type { PeopleAdmin } from '../../core/people/people-admin.ts'
 import { defineRoute } from '../route.ts'
 
@@ -15,7 +16,7 @@ export const adminMembersInvitationsDelete = (deps: { peopleAdmin: PeopleAdmin }
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND'],
-      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+      response: { 200: success(AdminInvitationRemoved) },
     },
     handler: async request => ({
       success: true,

@@ -10,7 +10,7 @@ export const apiKeysRotate = (deps: { ownKeys: OwnKeys }) =>
     method: 'POST',
     url: '/api/v2/api-keys/:id/rotate',
     auth: { permission: 'api_keys:write' },
-    audit: { action: 'api_key.rotate', bodyFields: ['overlapSeconds'] },
+    audit: { action: 'api_key.rotate', bodyFields: ['overlapSeconds'], responseFields: ['previous'] },
     bodyOptional: true,
     schema: {
       summary: 'Rotate an API key',

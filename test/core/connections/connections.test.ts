@@ -161,7 +161,7 @@ describe('a connection', () => {
 
   test('is NOT_FOUND for updates and removals after it was removed', async () => {
     const { id } = await rooms.connectionAdmin.create(smtp())
-    expect(await rooms.connectionAdmin.remove(id)).toEqual({ id, deleted: true })
+    expect(await rooms.connectionAdmin.remove(id)).toEqual({ id, accountId: null, deleted: true })
     await expect(rooms.connectionAdmin.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(rooms.connectionAdmin.update(id, {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })

@@ -159,6 +159,68 @@ describe('the audit log', () => {
     expect((await member.call('GET', '/api/admin/audit')).status).toBe(403)
   })
 
+  test('has removals of an account’s connections and invitations by the operator in its own log', async () => {
+    const { id, liveKey } = await app.createAccount()
+    const made = await app.admin('POST', '/connections', {
+      provider: 'telegram',
+      name: 'theirs',
+      channels: ['botapp_bot'],
+      accountId: id,
+      enabled: false,
+    })
+    const { connection } = data<{ connection: { id: string } }>(made)
+    const invited = await app.admin('POST', '/members/invitations', {
+      email: 'withdrawn@example.com',
+      role: 'owner',
+      accountId: id,
+    })
+    const { invitation } = data<{ invitation: { id: string } }>(invited)
+    await app.admin('DELETE', `/connections/${connection.id}`)
+    await app.admin('DELETE', `/members/invitations/${invitation.id}`)
+    expect((await entries('?limit=2', liveKey)).map(({ action, target }) => [action, target])).toEqual([
+      ['invitation.delete', invitation.id],
+      ['connection.delete', connection.id],
+    ])
+  })
+
+  test('names the new and the old key of a rotation', async () => {
+    const { id, liveKey } = await app.createAccount()
+    const key = { name: 'Shop', mode: 'live', role: 'member', permissions: [] }
+    const made = data<{ key: { id: string } }>(await app.admin('POST', `/accounts/${id}/keys`, key))
+    const own = await app.call(`/api/v2/api-keys/${made.key.id}/rotate`, {
+      method: 'POST',
+      key: liveKey,
+      body: { overlapSeconds: 0 },
+    })
+    const second = data<{ key: { id: string } }>(own).key.id
+    expect((await entries('?limit=1', liveKey))[0]).toMatchObject({
+      action: 'api_key.rotate',
+      target: second,
+      changes: { overlapSeconds: 0, previous: { id: made.key.id, revokedAt: expect.any(String) } },
+    })
+    await app.admin('POST', `/accounts/${id}/keys/${second}/rotate`)
+    expect((await entries('?limit=1', liveKey))[0]).toMatchObject({
+      action: 'api_key.rotate',
+      changes: { previous: { id: second } },
+    })
+  })
+
+  test('has all settings that an account was created with', async () => {
+    const quietHours = { start: '21:00', end: '08:00' }
+    const verification = { codeLength: 8 }
+    const made = await app.admin('POST', '/accounts', {
+      name: 'Quiet',
+      homeCountry: 'US',
+      currency: 'USD',
+      quietHours,
+      verification,
+    })
+    expect((await entries('', data<{ liveKey: string }>(made).liveKey))[0]).toMatchObject({
+      action: 'account.create',
+      changes: { quietHours, verification },
+    })
+  })
+
   test('gets no entry in an account that is merely named in the body of a request', async () => {
     const { id: foreign } = await app.createAccount()
     const stranger = await join(app, foreign, 'owner', 'stranger@example.com')

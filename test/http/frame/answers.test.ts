@@ -23,7 +23,7 @@ describe('every response', () => {
     expect(right.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('of an authenticated route has Cache-Control: no-store, also when the request is rejected', async () => {
+  it('to a caller has Cache-Control: no-store, also when the request is rejected or no route matches', async () => {
     const cacheOf = async (...[method, path, init]: Parameters<Frame['call']>) =>
       (await frame.call(method, path, init)).headers.get('cache-control')
     expect(await cacheOf('GET', '/demo/items/a')).toBe('no-store')
@@ -31,6 +31,8 @@ describe('every response', () => {
     expect(await cacheOf('GET', '/demo/items/a', { key: null })).toBe('no-store')
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
     expect(await cacheOf('GET', '/demo/admin', { headers, key: null })).toBe('no-store')
+    expect(await cacheOf('GET', '/nowhere')).toBe('no-store')
+    expect(await cacheOf('DELETE', '/demo/items/a')).toBe('no-store')
   })
 
   it('is logged with request id, account, route and status, but without content or key', async () => {
@@ -87,6 +89,13 @@ describe('paths and methods', () => {
     expect(answer.body).toMatchObject({ success: false, code: 'METHOD_NOT_ALLOWED' })
     expect((await frame.call('GET', '/demo/echo?x=1')).headers.get('allow')).toBe('POST')
     expect((await frame.call('OPTIONS', '/demo/echo')).status).toBe(405)
+  })
+
+  it('reads percent-encoded letters of a path like the letters themselves, for 404 and 405 too', async () => {
+    const answer = await frame.call('DELETE', '/demo/%69tems/a')
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT'])
+    expect((await frame.call('GET', '/demo/%65cho')).headers.get('allow')).toBe('POST')
+    expect((await frame.call('GET', '/demo/%65chos')).status).toBe(404)
   })
 
   it('returns 405 for methods that no route uses', async () => {

@@ -78,6 +78,7 @@ describe('an invitation', () => {
     })
     for (const [body, path] of [
       [{ password: 'short' }, 'password'],
+      [{ password: '😀'.repeat(9) }, 'password'],
       [{ name: undefined }, 'name'],
       [{ password: email.toUpperCase() }, 'password'],
     ] as const) {
@@ -236,6 +237,23 @@ describe('the invitations, reset links and API keys that a member created', () =
       expect((await revoke(key.id)).status).toBeLessThan(300)
       expect(await pending(), revoke.toString()).toEqual([])
     }
+  })
+
+  test('no invitation is made with a key that expires, since the person would keep access', async () => {
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Short',
+      mode: 'live',
+      role: 'owner',
+      permissions: ['messages:create', 'messages:read', 'api_keys:read', 'api_keys:write'],
+      expiresAt: new Date(app.now() + 60_000).toISOString(),
+    })
+    const refused = await app.call('/api/v2/members/invitations', {
+      method: 'POST',
+      key: data<{ apiKey: string }>(made).apiKey,
+      body: { email: newEmail(), role: 'member', mail: false },
+    })
+    expect([refused.status, refused.body['code']]).toEqual([403, 'FORBIDDEN'])
+    expect(await pending()).toEqual([])
   })
 
   async function makeKey(by: Visitor, role = 'member'): Promise<{ key: ApiKey; apiKey: string }> {
@@ -403,6 +421,15 @@ describe('with a mail server', () => {
     expect(rows[0]!.text).not.toContain(tokenOf(link))
     expect(app.log.join('')).not.toContain(tokenOf(link))
     expect((await accept(openBrowser(app), link)).status).toBe(200)
+  })
+
+  test('an invitation is mailed whatever characters the name of the account has', async () => {
+    for (const name of ['😀'.repeat(200), 'Two\nlines']) {
+      expect((await app.admin('PATCH', `/accounts/${account.id}`, { name })).status).toBe(200)
+      expect((await invite({ email: newEmail(), role: 'member' })).mail, name).toBe('sent')
+    }
+    const subjects = [(await mails.mail(2)).subject, (await mails.mail(3)).subject]
+    expect(subjects).toEqual([`Invitation to ${'😀'.repeat(200)}`, 'Invitation to Two lines'])
   })
 
   test('an invitation that cannot be mailed is created nevertheless', async () => {

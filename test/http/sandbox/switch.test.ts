@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHANNELS } from '../../../src/contract/enums.ts'
+import { CHANNELS, MESSAGE_TYPES } from '../../../src/contract/enums.ts'
 import { type Answer, faultPaths, messageIdOf, startTestApp, type TestApp } from '../../support/app.ts'
 import { invalidAt } from '../messages-send/refusal.ts'
 
@@ -67,6 +67,19 @@ describe('the sandbox’s connection', () => {
   test('logs a warning at start for every channel without a real connection', () => {
     const warning = app.log.map(line => JSON.parse(line)).find(line => line.level === 'warn' && line.channels)
     expect(warning.channels).toEqual([...CHANNELS])
+  })
+
+  test('takes and shows every message type for test keys, also where live keys may send only some', async () => {
+    const account = await app.createAccount()
+    await app.admin('PATCH', `/connections/${sandboxId}`, { allowedTypes: ['otp'] })
+    const typesOf = async (key: string) => {
+      const { body } = await app.call('/api/v2/messages/policies', { key })
+      return (body['data'] as { allowedTypes: string[] }[])[0]!.allowedTypes
+    }
+    expect(await typesOf(account.liveKey)).toEqual(['otp'])
+    expect((await account.send(BODY)).status).toBe(200)
+    expect(await typesOf(account.testKey)).toEqual([...MESSAGE_TYPES])
+    await app.admin('PATCH', `/connections/${sandboxId}`, { allowedTypes: MESSAGE_TYPES })
   })
 
   test('leaves live keys, but not test keys, without a route while it is disabled', async () => {
