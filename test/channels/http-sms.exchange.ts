@@ -301,4 +301,19 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     answer: { status: 500 },
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
   },
+  {
+    name: 'a text that would make a segment of dots in the path: rejected without a request',
+    config: { request: { method: 'GET', url: 'BASE/send/{{toDigits}}/{{text}}' } },
+    message: { text: '..' },
+    answer: { status: 500 },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+  },
+  {
+    name: 'a text of dots elsewhere in the URL',
+    config: { request: { method: 'GET', url: 'BASE/send/v1.{{text}}?text={{text}}' } },
+    message: { text: '..' },
+    request: { path: '/send/v1...?text=..' },
+    answer: json(200, { message: { id: 'a', state: 'SENT' } }),
+    outcome: { kind: 'accepted' },
+  },
 ]

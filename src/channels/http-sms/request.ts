@@ -65,14 +65,21 @@ function valuesOf(message: Outgoing, ownSender: string | null, receiptUrl: strin
   }
 }
 
-/** Path and query; null where a value that the path needs is missing. */
+/** Path and query; null where a value that the path needs is missing, or makes a segment of dots. */
 function pathOf(url: string, query: Readonly<Record<string, string>>, values: Values): string | null {
-  const filled = fill(/^https?:\/\/[^/?]+(.*)$/s.exec(url)![1]!, values, encodeURIComponent)
+  const template = /^https?:\/\/[^/?]+(.*)$/s.exec(url)![1]!
+  const filled = fill(template, values, encodeURIComponent)
   if (filled === null || /[^\x21-\x7e]/.test(filled)) return null
+  if (hasDotSegment(filled) && !hasDotSegment(template)) return null
   const fields = new URLSearchParams(fillFields(query, values)).toString()
   const joint = fields === '' ? '' : filled.includes('?') ? '&' : '?'
   const rooted = filled.startsWith('/') ? filled : `/${filled}`
   return rooted + joint + fields
+}
+
+/** Servers resolve such a segment to another path (RFC 3986, 5.2.4), and percent-encoding does not prevent it. */
+function hasDotSegment(path: string): boolean {
+  return /^[^?]*\/\.{1,2}(?:[/?]|$)/.test(path)
 }
 
 function bodyOf(
