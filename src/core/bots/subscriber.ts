@@ -61,6 +61,12 @@ export function applyUpdate(
   }
 }
 
+/** Applies a block that a refused send shows. Pure. The chat did nothing at that time, so it was not seen. */
+export function markBlocked(before: Subscriber, nowMs: number): SubscriberChange {
+  if (before.blockedAtMs !== null) return { after: before, events: [] }
+  return { after: { ...before, blockedAtMs: updateTime(null, nowMs) }, events: ['blocked'] }
+}
+
 /** In whole seconds, as platforms report it; at most now, so that a platform's clock that is ahead does not make later updates look old. */
 function updateTime(platformMs: number | null, nowMs: number): number {
   return Math.floor(Math.min(toStorableTime(platformMs) ?? nowMs, nowMs) / 1_000) * 1_000
