@@ -108,13 +108,19 @@ function eventsOf({ blockedAtMs }: Subscriber, started: boolean): SubscriberEven
   return [...(blockedAtMs === null ? [] : ['returned' as const]), ...(started ? ['started' as const] : [])]
 }
 
-/** Moves a group to its new id: the old chat points to the new one, which is the subscriber. */
+/**
+ * Moves a group to its new id: the old chat points to the new one, which is the subscriber. If a message of the new
+ * chat overtook the move, the group still started when the old chat did.
+ */
 export function moveSubscriber(
   before: Subscriber,
   there: Subscriber | null,
   to: string,
 ): { left: Subscriber; now: Subscriber } {
-  return { left: { ...before, movedTo: to }, now: { ...(there ?? before), chatId: to, movedTo: null } }
+  const now = { ...(there ?? before), chatId: to, movedTo: null }
+  const startedAtMs = Math.min(before.startedAtMs, now.startedAtMs)
+  const startPayload = now.startPayload ?? before.startPayload
+  return { left: { ...before, movedTo: to }, now: { ...now, startedAtMs, startPayload } }
 }
 
 /** Whether a chat counts as a subscriber: one that has moved does not. */

@@ -155,6 +155,16 @@ test('a group that moves to a new chat id keeps a reference to it', () => {
   expect(moveSubscriber(before, there, '-100').now).toEqual(there)
 })
 
+test('a group whose new chat is known before the move keeps its start', () => {
+  const before = known({ chatId: '-1' })
+  const there = known({ chatId: '-100', startPayload: null, startedAtMs: NOW + 5_000, lastUpdateId: 12 })
+  expect(moveSubscriber(before, there, '-100').now).toEqual({
+    ...there,
+    startPayload: 'first',
+    startedAtMs: before.startedAtMs,
+  })
+})
+
 test('a block that a refused send shows sets its time, but not when the chat was last seen', () => {
   const later = NOW + 60_000
   const blocked = markBlocked(known(), later)
