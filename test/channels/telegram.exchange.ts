@@ -81,6 +81,12 @@ const LINES: readonly Line[] = [
   refusal(401, 'Unauthorized', 'SENDER_REJECTED'),
   refusal(404, 'Not Found', 'SENDER_REJECTED'),
   {
+    name: 'an error that quotes the text as it was submitted, which is not repeated',
+    message: { text: 'My PIN: 12-34.' },
+    answer: telegramError(400, 'Bad Request: cannot send My PIN: 12\\-34\\.'),
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: 'Telegram refuses the message.' },
+  },
+  {
     name: '429 with retry_after: throttled for that time, for this chat',
     answer: telegramError(429, TOO_MANY, { retry_after: 5 }),
     outcome: { kind: 'throttled', afterMs: 5_000, scope: 'message', providerCode: '429' },

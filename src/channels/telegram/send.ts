@@ -10,6 +10,7 @@ import type { Io, Outcome, Outgoing, SenderUpdate } from '../provider.ts'
 import { outcomeOfFile, rejected } from '../shared/outcome.ts'
 import { type BotApi, type CallResult, callApi, type Refused, resultOfFileError } from './call.ts'
 import { isThrottle, isUnauthorized, meaningOf } from './codes.ts'
+import { escapeMarkdown } from './escape.ts'
 import { type PreparedMessage, prepareMessage, rejectUnsendable, type Sent, sendPrepared } from './message.ts'
 import { createPace } from './pace.ts'
 
@@ -106,7 +107,8 @@ export function createSender(options: {
     const meaning = meaningOf(refused)
     if (!meaning) return { ...unknownOutcome(refused.code), providerCode }
     if (refused.code === 403) await emitChange(message, { kind: 'blocked', chatId: message.to })
-    const quote = quotableText(refused.description, message, [token])
+    // Telegram knows the text only in its escaped form.
+    const quote = quotableText(refused.description, message, [token, escapeMarkdown(message.text)])
     const detail = `${meaning.text}${quote === '' ? '.' : `: ${quote}`}`
     return { kind: 'rejected', code: meaning.code, detail, providerCode }
   }

@@ -6,8 +6,10 @@ import type { FeedChange } from './feed-store.ts'
 import {
   applyUpdate,
   isSubscriber,
+  markBlocked,
   moveSubscriber,
   type Subscriber,
+  type SubscriberChange,
   type SubscriberEvent,
 } from './subscriber.ts'
 import { type ChatRef, type SubscriberRow, selectChats, upsertChats } from './subscriber-store.ts'
@@ -57,10 +59,13 @@ export async function loadChats(tx: Db, refs: readonly ChatRef[]): Promise<ChatB
     const known = chats.get(keyOf(bot, chat.chatId)) ?? null
     // A group that has moved: its new chat gets updates of its own.
     if (known && known.movedTo !== null) return
-    const change = applyUpdate(known, update, nowMs)
-    if (!change.after) return
-    setChat(bot, change.after)
-    for (const type of change.events) events.push({ ...bot, type, chat: change.after })
+    setChange(bot, applyUpdate(known, update, nowMs))
+  }
+
+  function setChange(bot: Bot, { after, events: types }: SubscriberChange): void {
+    if (!after) return
+    setChat(bot, after)
+    for (const type of types) events.push({ ...bot, type, chat: after })
   }
 
   return {
@@ -68,9 +73,7 @@ export async function loadChats(tx: Db, refs: readonly ChatRef[]): Promise<ChatB
     applySendResult(bot, change, nowMs) {
       if (change.kind === 'moved') moveChat(bot, change.chatId, change.to)
       const known = change.kind === 'blocked' ? chats.get(keyOf(bot, change.chatId)) : undefined
-      if (!known) return
-      const what = { kind: 'blocked' as const }
-      applyToChat(bot, { id: known.lastUpdateId, chat: known, atMs: null, what, press: null }, nowMs)
+      if (known && known.movedTo === null) setChange(bot, markBlocked(known, nowMs))
     },
     store: () =>
       upsertChats(

@@ -61,6 +61,12 @@ export function applyUpdate(
   }
 }
 
+/** Applies a block that a refused send shows. Pure. The chat did nothing at that time, so it was not seen. */
+export function markBlocked(before: Subscriber, nowMs: number): SubscriberChange {
+  if (before.blockedAtMs !== null) return { after: before, events: [] }
+  return { after: { ...before, blockedAtMs: updateTime(null, nowMs) }, events: ['blocked'] }
+}
+
 /** In whole seconds, as platforms report it; at most now, so that a platform's clock that is ahead does not make later updates look old. */
 function updateTime(platformMs: number | null, nowMs: number): number {
   return Math.floor(Math.min(toStorableTime(platformMs) ?? nowMs, nowMs) / 1_000) * 1_000
@@ -102,13 +108,19 @@ function eventsOf({ blockedAtMs }: Subscriber, started: boolean): SubscriberEven
   return [...(blockedAtMs === null ? [] : ['returned' as const]), ...(started ? ['started' as const] : [])]
 }
 
-/** Moves a group to its new id: the old chat points to the new one, which is the subscriber. */
+/**
+ * Moves a group to its new id: the old chat points to the new one, which is the subscriber. If a message of the new
+ * chat overtook the move, the group still started when the old chat did.
+ */
 export function moveSubscriber(
   before: Subscriber,
   there: Subscriber | null,
   to: string,
 ): { left: Subscriber; now: Subscriber } {
-  return { left: { ...before, movedTo: to }, now: { ...(there ?? before), chatId: to, movedTo: null } }
+  const now = { ...(there ?? before), chatId: to, movedTo: null }
+  const startedAtMs = Math.min(before.startedAtMs, now.startedAtMs)
+  const startPayload = now.startPayload ?? before.startPayload
+  return { left: { ...before, movedTo: to }, now: { ...now, startedAtMs, startPayload } }
 }
 
 /** Whether a chat counts as a subscriber: one that has moved does not. */

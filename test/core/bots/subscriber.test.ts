@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import type { BotChat, BotChatEvent, BotUpdate } from '../../../src/contract/bot-platform.ts'
-import { applyUpdate, moveSubscriber, type Subscriber } from '../../../src/core/bots/subscriber.ts'
+import {
+  applyUpdate,
+  markBlocked,
+  moveSubscriber,
+  type Subscriber,
+} from '../../../src/core/bots/subscriber.ts'
 
 const NOW = 1_795_000_000_500
 const chat: BotChat = { chatId: '1', userId: '1', username: 'ada', firstName: 'Ada', lastName: null }
@@ -148,4 +153,21 @@ test('a group that moves to a new chat id keeps a reference to it', () => {
   })
   const there = known({ chatId: '-100', startPayload: 'own' })
   expect(moveSubscriber(before, there, '-100').now).toEqual(there)
+})
+
+test('a group whose new chat is known before the move keeps its start', () => {
+  const before = known({ chatId: '-1' })
+  const there = known({ chatId: '-100', startPayload: null, startedAtMs: NOW + 5_000, lastUpdateId: 12 })
+  expect(moveSubscriber(before, there, '-100').now).toEqual({
+    ...there,
+    startPayload: 'first',
+    startedAtMs: before.startedAtMs,
+  })
+})
+
+test('a block that a refused send shows sets its time, but not when the chat was last seen', () => {
+  const later = NOW + 60_000
+  const blocked = markBlocked(known(), later)
+  expect(blocked).toEqual({ after: known({ blockedAtMs: 1_795_000_060_000 }), events: ['blocked'] })
+  expect(markBlocked(blocked.after!, later + 60_000)).toEqual({ after: blocked.after, events: [] })
 })
