@@ -115,17 +115,6 @@ function checkSize(type: AttachmentType, bytes: Buffer): void {
   }
 }
 
-/**
- * Throws a 400 for a text beside an audio file on the chat app, which shows no caption there: the recipient
- * would never get the text.
- */
-export function checkCaption(file: AttachmentPlan | null, text: string, channel: Channel): void {
-  if (file?.type !== 'audio' || text === '') return
-  if (channel === 'user_chatapp_session' || channel === 'official_chatapp') {
-    throw invalid('attachment.type', `audio cannot have a text on ${channel}: send it as its own message`)
-  }
-}
-
 function readBase64(text: string | undefined): Buffer | null {
   if (text === undefined) return null
   if (text.startsWith('data:'))

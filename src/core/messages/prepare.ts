@@ -20,7 +20,7 @@ import { chooseSession } from '../sessions/choose.ts'
 import type { SessionSnapshot } from '../sessions/snapshot.ts'
 import type { AccountTemplatesSnapshot } from '../templates/snapshot.ts'
 import type { NamedAssets } from './assets.ts'
-import { type AttachmentPlan, type CheckUrl, checkCaption, planAttachment } from './attachment.ts'
+import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
 import { checkContent, readMessageType } from './content.ts'
 import { type Context, readContext } from './context.ts'
 import { type RenderedMessage, renderMessage } from './render-message.ts'
@@ -134,7 +134,6 @@ export function planSend(
     templates: world.templates,
     mode: caller.mode,
   })
-  checkCaption(attachment, rendered.text, route.channel)
   const session = isOverSession(route)
     ? chooseSession(body.conversationContext?.accountId, world.sessions)
     : null

@@ -189,14 +189,6 @@ describe('a rejected send leaves the wallet unchanged', () => {
       details: [{ path }],
     }),
   )
-
-  test('for a text beside an audio file, whose recipient would not get the text', async () => {
-    const attachment = { type: 'audio', mimetype: 'audio/ogg', base64: 'AAAA' }
-    await refused({ to: PHONE, text: 'Listen', attachment, ...context(PHONE) }, 400, {
-      code: 'VALIDATION_ERROR',
-      details: [{ path: 'attachment.type' }],
-    })
-  })
 })
 
 describe('an inbound message', () => {
