@@ -28,6 +28,8 @@ export type SentMessage = { to: string; message: proto.IMessage }
 export function createSender({ log, compose, isRegistered, rememberSent, reportLateOutcome }: SenderDeps) {
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return NO_TIME
+    // The chat app has no place for it: the recipient would get the recording alone.
+    if (message.files[0]?.type === 'audio' && message.text !== '') return AUDIO_WITH_TEXT
     if (message.to.startsWith('+') && (await isRegistered(message.to)) === false) return NOT_REGISTERED
     if (line.isEnded()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
@@ -110,6 +112,11 @@ export const NOT_OPEN: Outcome = {
 }
 const TIMED_OUT: Outcome = { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
 const NO_TIME: Outcome = { kind: 'retry', detail: 'there was no time left to send' }
+const AUDIO_WITH_TEXT: Outcome = {
+  kind: 'rejected',
+  code: 'MESSAGE_REJECTED',
+  detail: 'An audio message cannot have a caption on WhatsApp.',
+}
 const NOT_REGISTERED: Outcome = {
   kind: 'rejected',
   code: 'CHATAPP_NOT_REGISTERED',
