@@ -211,7 +211,12 @@ function renderInvitationMail(
     link,
     `The link works once and is only for you. If you did not expect this invitation, ignore this mail.`,
   ]
-  return { to, subject: `Invitation to ${account.name}`.slice(0, 255), text: text.join('\n\n') }
+  return { to, subject: subjectOf(`Invitation to ${account.name}`), text: text.join('\n\n') }
+}
+
+/** As a send accepts it: in one line, of at most 255 characters. */
+function subjectOf(text: string): string {
+  return [...text.replace(/\p{Cc}+/gu, ' ')].slice(0, 255).join('')
 }
 
 export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
