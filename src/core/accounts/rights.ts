@@ -33,6 +33,13 @@ export function requireExpiryWithin(
   throw new Problem('FORBIDDEN', text, { details: [{ path: 'expiresAt', message: text }] })
 }
 
+/** A person whom a key invites keeps access when the key has expired: throws FORBIDDEN for a key that expires. */
+export function requireLastingKey({ keyExpiresAtMs }: Pick<Caller, 'keyExpiresAtMs'>): void {
+  if (keyExpiresAtMs === null) return
+  const text = `Your key expires at ${toIso(keyExpiresAtMs)}: it cannot invite people, who would keep access.`
+  throw new Problem('FORBIDDEN', text)
+}
+
 /** The permissions of a person: the listed ones for a member, all for an owner, who has no list. */
 export function permissionsOfRole({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
   return role === 'owner' ? [...PERMISSIONS] : permissions

@@ -26,7 +26,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
-import { permissionsOfRole, requireRoleRights } from '../accounts/rights.ts'
+import { permissionsOfRole, requireLastingKey, requireRoleRights } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
@@ -125,6 +125,7 @@ export function createMembers(deps: MembersDeps): Members {
     const email = readEmail(input.email)
     const permissions = permissionsOf(input.role, input.permissions)
     requireRoleRights(caller, { role: input.role, permissions })
+    requireLastingKey(caller)
     if (await isMemberByEmail(db, account.id, emailKey(email))) {
       throw new Problem('CONFLICT', 'This address is a member already.')
     }
@@ -210,7 +211,12 @@ function renderInvitationMail(
     link,
     `The link works once and is only for you. If you did not expect this invitation, ignore this mail.`,
   ]
-  return { to, subject: `Invitation to ${account.name}`.slice(0, 255), text: text.join('\n\n') }
+  return { to, subject: subjectOf(`Invitation to ${account.name}`), text: text.join('\n\n') }
+}
+
+/** As a send accepts it: in one line, of at most 255 characters. */
+function subjectOf(text: string): string {
+  return [...text.replace(/\p{Cc}+/gu, ' ')].slice(0, 255).join('')
 }
 
 export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
