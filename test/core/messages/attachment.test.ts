@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttachmentType } from '../../../src/contract/enums.ts'
-import { checkCaption, planAttachment } from '../../../src/core/messages/attachment.ts'
+import { planAttachment } from '../../../src/core/messages/attachment.ts'
 
 const SOURCES = { checkUrl: () => null, assets: undefined }
 
@@ -37,20 +37,4 @@ test.each([
 test('an empty file is rejected', () => {
   const given = { type: 'document' as const, base64: '\r\n' }
   expect(() => planAttachment(given, 'email_user', SOURCES)).toThrow('attachment.base64: must not be empty')
-})
-
-test('a text beside an audio file is rejected on the chat app, and on no other channel', () => {
-  const file = planAttachment(
-    { type: 'audio', publicUrl: 'https://example.com/a.mp3' },
-    'botapp_bot',
-    SOURCES,
-  )
-  for (const channel of ['official_chatapp', 'user_chatapp_session'] as const) {
-    expect(() => checkCaption(file, 'Listen', channel)).toThrow('attachment.type: audio cannot have a text')
-    expect(() => checkCaption(file, '', channel)).not.toThrow()
-    expect(() => checkCaption(null, 'Listen', channel)).not.toThrow()
-  }
-  for (const channel of ['botapp_bot', 'email_user'] as const) {
-    expect(() => checkCaption(file, 'Listen', channel)).not.toThrow()
-  }
 })
