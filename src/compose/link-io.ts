@@ -62,10 +62,7 @@ export function createInbox(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
         takeInbound(connection, messages),
-        templateStates.applyReports(
-          connection.id,
-          states.map(({ state }) => state),
-        ),
+        templateStates.applyReports(connection.id, states),
         ...inbound.filter(each => each.kind === 'sender').map(applyBotUpdate),
       ])
     },

@@ -38,7 +38,7 @@ export function headerFileOf(
   }
   if (given) return given.kind === 'url' ? byAddress(given, type, sources) : byAsset(given, type, sources)
   const own = header && header.type !== 'text' ? header.file : null
-  if (own === null) throw invalid('template.headerMediaUrl', `is required: the header is a ${type}`)
+  if (own === null) throw invalid('template.headerMediaUrl', `is required: the header is of type ${type}`)
   return {
     type,
     mimetype: own.mimetype,

@@ -364,7 +364,8 @@ describe('an official template', () => {
       deliverable: true,
     })
     expect(await estimate({ header: url })).toMatchObject({ deliverable: true })
-    await invalidAt(account, use({}), 'template.headerMediaUrl')
+    const missing = await invalidAt(account, use({}), 'template.headerMediaUrl')
+    expect(missing.body['error']).toContain('the header is of type image')
     await invalidAt(account, use({ header: 'http://127.0.0.1/a.png' }), 'template.header')
     await invalidAt(account, use({ headerMediaUrl: 'https://10.0.0.1/a.png' }), 'template.headerMediaUrl')
     await invalidAt(
