@@ -231,6 +231,15 @@ describe('a gateway of the provider http-sms', () => {
   const read = (request: InboundRequest, how: MessageForm = FORM_OF) =>
     readMessages(request, how, {}, 'tok', () => 'spare')
 
+  test('a number whose plus the gateway did not encode is read all the same', () => {
+    const inbound = [{ from: '+447700900123', to: '+15005550006' }]
+    const query = QUERY.replace('%2B', '+').replace('P=70123', 'P=+15005550006')
+    expect(read(call({ method: 'GET', query }))).toMatchObject({ inbound })
+    expect(read(call({ method: 'GET', query: query.replace('p=+447700900123', 'p=+') }))).toMatchObject({
+      inbound: [],
+    })
+  })
+
   test('a message in a query is read, and the configured reply is returned', () => {
     const request = call({ method: 'GET', query: QUERY })
     expect(isInboundCall(request)).toBe(true)

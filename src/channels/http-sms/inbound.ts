@@ -25,7 +25,9 @@ export function readMessages(
 
 /** Null without sender, recipient or text: skipped, so that the others of the same call are not lost. */
 function messageOf(field: Field, form: MessageForm, spareId: () => string): InboundMessage | null {
-  const [from, to, text] = [field(form.from), field(form.to), field(form.text)]
+  // Of a plus that the gateway did not encode, a query or a form has made a space.
+  const [from, to] = [field(form.from)?.trim(), field(form.to)?.trim()]
+  const text = field(form.text)
   if (!from || !to || text === null) return null
   return {
     kind: 'message',
