@@ -291,7 +291,7 @@ export type InboundMediaRequest = { accountId: string; to: string; reference: st
 /** Part `number` (from 1) of `total`; the parts of one message share the reference. */
 export type InboundPart = { reference: number; number: number; total: number }
 
-/** A change of a template that the provider reports by itself. Repeats are recognised by `eventId`, as for messages. */
+/** A change of a template that the provider reports by itself. */
 export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateChange }
 
 /** `status` is null where something else changed, and the status did not. */

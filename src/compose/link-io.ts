@@ -62,7 +62,10 @@ export function createInbox(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
         takeInbound(connection, messages),
-        templateStates.applyReports(connection.id, states),
+        templateStates.applyReports(
+          connection.id,
+          states.map(({ state }) => state),
+        ),
         ...inbound.filter(each => each.kind === 'sender').map(applyBotUpdate),
       ])
     },

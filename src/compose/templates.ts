@@ -1,4 +1,3 @@
-import { createTemplateEventClaims } from '../core/inbound/template-events.ts'
 import type { Media } from '../core/media/media.ts'
 import { createTemplateStates } from '../core/templates/apply-state.ts'
 import { createCreateTemplate, NAME_CLAIM_MS } from '../core/templates/create.ts'
@@ -35,12 +34,7 @@ export function createTemplateRooms(
   const applied = (id: AccountId) => changes.publish('templates', id)
   const tell = createTemplateEventPublisher({ clock, ids })
   const approvers = createProviderTemplates({ clock, linkOf: id => linkRoom().links.get(id)?.link })
-  const states = createTemplateStates({
-    db,
-    claimEvent: createTemplateEventClaims(clock),
-    publishEvent: tell,
-    applied,
-  })
+  const states = createTemplateStates({ db, publishEvent: tell, applied })
   const create = createCreateTemplate({
     db,
     clock,

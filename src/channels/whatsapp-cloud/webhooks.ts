@@ -173,7 +173,5 @@ function templateUpdate(
     language: language.replaceAll('-', '_'),
     ...word,
   }
-  // With the name and the language, since an id may have lost digits.
-  const eventId = [id, state.name, state.language, said, stringOf(entry['time'])].join(':')
-  return [{ kind: 'template', eventId, state }]
+  return [{ kind: 'template', eventId: `${id}:${said}:${stringOf(entry['time'])}`, state }]
 }

@@ -425,7 +425,7 @@ describe('templates', () => {
     expect(inboundOf(event(templateChange({ event: reported, ...more })))).toEqual([
       {
         kind: 'template',
-        eventId: `1689556908129832:${STATE.name}:${STATE.language}:${reported}:1739321024`,
+        eventId: `1689556908129832:${reported}:1739321024`,
         state: { ...STATE, status, reason, subType: 'utility' },
       },
     ])
@@ -453,7 +453,7 @@ describe('templates', () => {
     expect(inboundOf(event(categoryChange({ previous_category: 'UTILITY' })))).toEqual([
       {
         kind: 'template',
-        eventId: `1689556908129832:${STATE.name}:${STATE.language}:MARKETING:1739321024`,
+        eventId: '1689556908129832:MARKETING:1739321024',
         state: { ...STATE, status: null, reason: null, subType: 'marketing' },
       },
     ])

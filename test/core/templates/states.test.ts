@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TemplateChange, TemplateState } from '../../../src/channels/provider.ts'
+import type { TemplateState } from '../../../src/channels/provider.ts'
 import { TEMPLATE_STATUSES, type TemplateStatus } from '../../../src/contract/template.ts'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
-import { createTemplateEventClaims } from '../../../src/core/inbound/template-events.ts'
 import { createTemplateStates } from '../../../src/core/templates/apply-state.ts'
 import { createCreateTemplate } from '../../../src/core/templates/create.ts'
 import { createTemplateEventPublisher } from '../../../src/core/templates/events.ts'
@@ -71,18 +70,7 @@ function setUp(onPlatformNumber = false) {
   }
   const tell = createTemplateEventPublisher({ clock, ids })
   const approvers = createProviderTemplates({ clock, linkOf: id => (id === connectionId ? link : undefined) })
-  const states = createTemplateStates({
-    db,
-    claimEvent: createTemplateEventClaims(clock),
-    publishEvent: tell,
-    applied: id => void applied.push(id),
-  })
-  let events = 0
-  const report = (eventId: string, ...told: TemplateChange[]) =>
-    states.applyReports(
-      connectionId,
-      told.map((state, at) => ({ kind: 'template', eventId: `${eventId}.${at}`, state })),
-    )
+  const states = createTemplateStates({ db, publishEvent: tell, applied: id => void applied.push(id) })
   const create = createCreateTemplate({
     db,
     clock,
@@ -109,22 +97,19 @@ function setUp(onPlatformNumber = false) {
       byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
     another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
-      report(`event ${++events}`, stateOf('parcel', { status, ...(reason !== undefined && { reason }) })),
-    /** One event of the provider, which may be reported again. */
-    tellEvent: (eventId: string, status: TemplateState['status']) =>
-      report(eventId, stateOf('parcel', { status })),
+      states.applyReports(connectionId, [
+        stateOf('parcel', { status, ...(reason !== undefined && { reason }) }),
+      ]),
     /** Several states in one call of the provider. */
     tellTogether: (...told: TemplateState['status'][]) =>
-      report(`event ${++events}`, ...told.map(status => stateOf('parcel', { status }))),
+      states.applyReports(
+        connectionId,
+        told.map(status => stateOf('parcel', { status })),
+      ),
     tellSubType: (subType: 'utility' | 'marketing') =>
-      report(`event ${++events}`, {
-        providerTemplateId: 'p1',
-        name: 'parcel',
-        language: 'en',
-        status: null,
-        reason: null,
-        subType,
-      }),
+      states.applyReports(connectionId, [
+        { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
+      ]),
     poll,
     /** Polls until no check is due. */
     async pollAll() {
@@ -189,26 +174,6 @@ describe('a state that the provider reports', () => {
     await create()
     await Promise.all([1, 2, 3, 4].map(() => tell('approved')))
     expect(await events()).toEqual(['template.pending', 'template.approved'])
-  })
-
-  test('is applied once if it is reported again after a later one', async () => {
-    const { create, tellEvent, read, events } = setUp()
-    const { id } = await create()
-    await tellEvent('1', 'approved')
-    await tellEvent('2', 'disabled')
-    await tellEvent('1', 'approved')
-    expect((await read(id)).status).toBe('disabled')
-    expect(await events()).toEqual(['template.pending', 'template.approved', 'template.disabled'])
-  })
-
-  test('is recognised as a repeat also if it changed nothing at first', async () => {
-    const { setResponse, create, tellEvent, read } = setUp()
-    setResponse({ status: 'approved' })
-    const { id } = await create()
-    await tellEvent('1', 'approved')
-    await tellEvent('2', 'disabled')
-    await tellEvent('1', 'approved')
-    expect((await read(id)).status).toBe('disabled')
   })
 
   test('is not lost if another one arrives concurrently', async () => {
