@@ -368,7 +368,7 @@ export interface SendOptions {
   scheduleAt?: string
   idempotencyKey?: string
   /**
-   * Any JSON of at most 16 KiB; stored with the message
+   * Any JSON of at most 16,384 characters; stored with the message
    */
   metadata?: unknown
   /**

@@ -84,7 +84,7 @@ export const SendOptions = Type.Object({
   ),
   idempotencyKey: Type.Optional(Key),
   metadata: Type.Optional(
-    Type.Unknown({ description: 'Any JSON of at most 16 KiB; stored with the message' }),
+    Type.Unknown({ description: 'Any JSON of at most 16,384 characters; stored with the message' }),
   ),
   priority: Type.Optional(Type.Unknown({ deprecated: true, description: 'Ignored' })),
 })

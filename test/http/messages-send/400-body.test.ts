@@ -164,7 +164,7 @@ describe('a value over its limit is rejected with the path of its field', () => 
     await invalidAt(account, { to: '+12025550100', template: { id: 'tpl_1', ...template } }, path)
   })
 
-  test('metadata of more than 16 KiB', async () => {
+  test('metadata of more than 16,384 characters', async () => {
     const body = (length: number) => ({
       to: '+12025550100',
       text: 'Hello',
