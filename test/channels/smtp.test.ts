@@ -342,6 +342,12 @@ describe('connections', () => {
     expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down', 'up'])
     expect(link.messagesPerSecond).toBeUndefined()
   })
+
+  test('are not reported as down when one is lost after a whole mail', async () => {
+    const { link, io } = await start({ end: 'reset' })
+    expect(await send(link)).toMatchObject({ kind: 'unknown' })
+    expect(io.reports.map(one => one.state)).toEqual(['connecting'])
+  })
 })
 
 describe('TLS and login', () => {
