@@ -38,7 +38,14 @@ export type Outcome =
       optedOut?: true
     }
   /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
-  | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
+  | {
+      kind: 'retry'
+      detail: string
+      providerCode?: string
+      afterMs?: number
+      /** The provider was not asked, for a reason in the message: this shows nothing about the connection. */
+      notAsked?: true
+    }
   /**
    * Too fast: the lane rests for `afterMs`, for all accounts or for this one; or it does not rest, where only this
    * message comes too early. Does not count as a try.

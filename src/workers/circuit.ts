@@ -64,7 +64,8 @@ export function afterOutcome(circuit: Circuit, outcome: Outcome, nowMs: number, 
       if (outcome.code !== 'PROVIDER_UNAVAILABLE') return { ...CLOSED, link: circuit.link }
       return afterFailure(circuit, nowMs, random)
     case 'retry':
-      return afterFailure(circuit, nowMs, random)
+      // One account's unreadable files must not close a connection to the others.
+      return outcome.notAsked ? afterWithdrawal(circuit, nowMs) : afterFailure(circuit, nowMs, random)
   }
 }
 

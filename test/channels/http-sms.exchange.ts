@@ -213,6 +213,18 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'rejected', providerCode: 'withheld' },
   },
   {
+    name: 'an error that quotes a secret as it was encoded in the request',
+    config: { ...wordyGateway, secrets: { token: 'p@ss w&rd', hook: 'h' } },
+    answer: { status: 422, body: 'ERR: bad request /send?key=p%40ss+w%26rd' },
+    outcome: { kind: 'rejected', providerCode: 'withheld' },
+  },
+  {
+    name: 'an error text that quotes a secret as it was encoded in the request',
+    config: { secrets: { token: 'p@ss w&rd', hook: 'h' } },
+    answer: json(400, { error: { text: 'bad request /send?key=p%40ss%20w%26rd' } }),
+    outcome: { kind: 'rejected', detail: 'The provider refuses the request with HTTP 400.' },
+  },
+  {
     name: 'an error in words about a one-time code that does not quote it',
     config: wordyGateway,
     message: { text: 'Your verification code is 483920', messageType: 'otp' },

@@ -342,6 +342,12 @@ describe('connections', () => {
     expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down', 'up'])
     expect(link.messagesPerSecond).toBeUndefined()
   })
+
+  test('are not reported as down when one is lost after a whole mail', async () => {
+    const { link, io } = await start({ end: 'reset' })
+    expect(await send(link)).toMatchObject({ kind: 'unknown' })
+    expect(io.reports.map(one => one.state)).toEqual(['connecting'])
+  })
 })
 
 describe('TLS and login', () => {
@@ -610,14 +616,18 @@ describe('unavailable files, for which no connection is opened', () => {
     [
       'temporarily unavailable',
       file(() => Promise.reject(new FileUnavailable('later', true))),
-      { kind: 'retry' },
+      { kind: 'retry', notAsked: true },
     ],
     [
       'permanent failure while reading',
       broken(new FileUnavailable('too large', false)),
       { kind: 'rejected', code: 'MESSAGE_REJECTED' },
     ],
-    ['temporary failure while reading', broken(new FileUnavailable('cut', true)), { kind: 'retry' }],
+    [
+      'temporary failure while reading',
+      broken(new FileUnavailable('cut', true)),
+      { kind: 'retry', notAsked: true },
+    ],
     ['other error while reading', broken(new Error('secret path /x')), { kind: 'retry' }],
   ])('decide the outcome: %s', async (_name, bad, expected) => {
     const { link, peer } = await start()

@@ -17,6 +17,7 @@ import { createFakeClock } from '../support/fake-clock.ts'
 const random = { fraction: () => 1, bytes: (length: number) => Buffer.alloc(length) }
 
 const retry: Outcome = { kind: 'retry', detail: 'not reached' }
+const unreadableFile: Outcome = { kind: 'retry', detail: 'no file', notAsked: true }
 const unavailable: Outcome = { kind: 'rejected', code: 'PROVIDER_UNAVAILABLE', detail: 'closed' }
 const refused: Outcome = { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail: 'no such number' }
 const accepted: Outcome = { kind: 'accepted', providerId: '1' }
@@ -48,6 +49,12 @@ describe('a closed circuit', () => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, Array(50).fill(unknown)), 0)).toBe('closed')
     expect(phaseOf(having(CLOSED, [...almost, unknown, retry]), 0)).toBe('open')
+  })
+
+  test('a file that could not be read neither counts as a failure nor resets the count', () => {
+    const almost = failed(FAILURES_TO_OPEN - 1)
+    expect(phaseOf(having(CLOSED, Array(50).fill(unreadableFile)), 0)).toBe('closed')
+    expect(phaseOf(having(CLOSED, [...almost, unreadableFile, retry]), 0)).toBe('open')
   })
 })
 

@@ -1,5 +1,6 @@
 import { toStorableText } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
+import { quotes } from '../http/quotes.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
@@ -96,7 +97,7 @@ function nameOf(error: string | null, message: Outgoing, secrets: readonly strin
   if (error === null || error === '') return undefined
   const codes = message.messageType === 'otp' ? (message.text.match(LIKE_CODES) ?? []) : []
   const quoted = [message.text, ...secrets, ...codes].some(
-    each => each.length >= SHORTEST_QUOTE && error.includes(each),
+    each => each.length >= SHORTEST_QUOTE && quotes(error, each),
   )
   return quoted ? WITHHELD : error.slice(0, 100)
 }

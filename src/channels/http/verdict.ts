@@ -1,6 +1,7 @@
 import { readRetryAfter } from '../../lib/retry-after.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import type { Answer, Exchange } from './client.ts'
+import { quotes } from './quotes.ts'
 
 /** An outcome; `down` says why the link does not work, which the operator must fix. */
 export type Verdict = { outcome: Outcome; down?: string }
@@ -164,6 +165,6 @@ function retryAfterMs({ headers }: Pick<Answer, 'headers'>, nowMs: number): numb
 export function quotableText(words: unknown, message: Outgoing, secrets: readonly string[]): string {
   if (typeof words !== 'string' || message.messageType === 'otp') return ''
   const unwanted = [message.text, ...secrets].filter(each => each !== '')
-  if (unwanted.some(each => words.includes(each))) return ''
+  if (unwanted.some(each => quotes(words, each))) return ''
   return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_QUOTE)
 }

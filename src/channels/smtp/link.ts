@@ -172,12 +172,15 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
   )
 }
 
-/** A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server. */
-function stateAfter(delivery: SendResult | { fault: SmtpFault }): LinkState | null {
+/**
+ * A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server, and
+ * for a connection lost after a whole mail: the server was reached, and may have closed it for that mail.
+ */
+function stateAfter(delivery: SendResult | { fault: SmtpFault; ended?: boolean }): LinkState | null {
   if (!('fault' in delivery)) return { state: 'up', detail: 'accepts mail' }
   const { code, responseCode, originalCode } = delivery.fault
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }
-  if (code === 'EABORT' || code === undefined) return null
+  if (code === 'EABORT' || code === undefined || delivery.ended) return null
   const reply = responseCode ? `, reply ${responseCode}` : ''
   return { state: 'down', detail: `${originalCode ?? code}${reply}` }
 }

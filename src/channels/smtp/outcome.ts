@@ -31,7 +31,7 @@ export function outcomeOfMailError(unmailable: MailError): Outcome {
   const { fault, detail } = unmailable
   if (fault === 'recipient') return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail }
   if (fault === 'sender') return { kind: 'rejected', code: 'SENDER_REJECTED', detail }
-  if (fault === 'file_later') return { kind: 'retry', detail }
+  if (fault === 'file_later') return { kind: 'retry', detail, notAsked: true }
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }
 

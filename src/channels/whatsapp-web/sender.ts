@@ -2,6 +2,7 @@ import type { BinaryNode, proto } from 'baileys'
 import { beforeAbort } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { FileUnavailable, type Io, type Outcome, type Outgoing } from '../provider.ts'
+import { outcomeOfFile } from '../shared/outcome.ts'
 import { refusalOf } from './codes.ts'
 import type { Compose } from './content.ts'
 import { jidOf } from './jid.ts'
@@ -52,9 +53,7 @@ export function createSender({ log, compose, isRegistered, rememberSent, reportL
     try {
       return { message: await compose(line, message, id, signal) }
     } catch (error) {
-      if (error instanceof FileUnavailable && !error.retryable) {
-        return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
-      }
+      if (error instanceof FileUnavailable) return outcomeOfFile(error)
       return { kind: 'retry', detail: detailOf(error, 'the file could not be uploaded') }
     }
   }

@@ -94,7 +94,7 @@ describe('sends, against crabline', () => {
       message({ files: [file({ open: async () => Readable.from(broken()) })] }),
       never(),
     )
-    expect(outcome).toEqual({ kind: 'retry', detail: 'the file could not be read' })
+    expect(outcome).toEqual({ kind: 'retry', detail: 'the file could not be read', notAsked: true })
     expect(telegram.calls.slice(before).filter(each => each.accepted)).toEqual([])
   })
 
