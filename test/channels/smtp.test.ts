@@ -189,7 +189,11 @@ describe('the replies of the server at every step', () => {
       { end: { raw: '250-yes\r\n', cut: true } },
       { kind: 'unknown' },
     ],
-    ['mail: text without a status code', { end: { raw: 'hello\r\n' } }, { kind: 'unknown' }],
+    [
+      'mail: text without a status code',
+      { end: { raw: 'hello\r\n' } },
+      { kind: 'unknown', detail: 'The server’s reply to the mail is neither a valid success nor a refusal.' },
+    ],
     ['mail: unexpected reply 354', { end: { raw: '354 go on\r\n' } }, { kind: 'unknown' }],
     ['mail: a single digit in place of a status code', { end: { raw: '2 be\r\n' } }, { kind: 'unknown' }],
     ['mail: accepted', {}, { kind: 'accepted' }],

@@ -42,6 +42,11 @@ export function outcomeOfNonAscii(isRecipient: boolean): Outcome {
   return { kind: 'rejected', code: isRecipient ? 'RECIPIENT_REJECTED' : 'SENDER_REJECTED', detail }
 }
 
+const INVALID_REPLY: Outcome = {
+  kind: 'unknown',
+  detail: 'The server’s reply to the mail is neither a valid success nor a refusal.',
+}
+
 /**
  * Only a 2xx to a mail whose end was written means that it was taken. Anything else here (a 2xx before the
  * end, a text that is no reply) is `unknown`.
@@ -53,7 +58,7 @@ export function outcomeOfReply(
   ended: boolean,
 ): Outcome {
   if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply)) {
-    return { kind: 'unknown', detail: 'The server’s reply to the mail is not a valid success reply.' }
+    return INVALID_REPLY
   }
   return { kind: 'accepted', providerId, code: storedReply(message, reply) }
 }
@@ -65,12 +70,13 @@ export function outcomeOfReply(
 export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boolean): Outcome {
   const status = fault.responseCode ?? 0
   const answered = status >= 400 && status < 600
-  if (ended && !(answered && fault.code === 'EMESSAGE')) {
+  if (ended && fault.code !== 'EMESSAGE') {
     return {
       kind: 'unknown',
       detail: `The connection was lost before the server's final reply (${faultName(fault)}).`,
     }
   }
+  if (ended && !answered) return INVALID_REPLY
   if (!answered) return localFault(fault)
   const providerCode = codesOf(fault.response ?? String(status))
   const detail = `The server answered: ${storedReply(message, fault.response ?? String(status))}`
