@@ -4,7 +4,6 @@ import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/body-re
 import { IntakeCut } from '../core/bulk/intake.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
-import { pathBelow } from '../lib/json-path.ts'
 import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
 
@@ -198,15 +197,9 @@ function shiftIndex(path: string, from: number): string {
   return path.replace(/^\[(\d+)\]/, (_, at: string) => `[${from + Number(at)}]`)
 }
 
+/** Parsed together with its key, so that the keys that are refused in a row and in a send are refused here too. */
 function readValue(value: Buffer, key: string): unknown {
-  const result = parseJson(value)
-  if (!result.ok) throw new IntakeCut(invalidBody(pathBelow(key, result.path), result.message))
-  checkKey(key, value)
-  return result.value
-}
-
-/** Refuses the keys that are refused in a row and in the body of a send. */
-function checkKey(key: string, value: Buffer): void {
   const result = parseJson(Buffer.concat([Buffer.from(`{${JSON.stringify(key)}:`), value, CLOSE_OBJECT]))
-  if (!result.ok) throw new IntakeCut(invalidBody(result.path, result.message))
+  if (result.ok) return (result.value as Record<string, unknown>)[key]
+  throw new IntakeCut(invalidBody(result.path, result.message))
 }
