@@ -41,11 +41,11 @@ begin
   select array_agg(case when l.fence is null then 'stale' else 'over' end), array_agg(i.at::integer)
     into v_refused, v_items
     from unnest(p_id) with ordinality as i (id, at)
-    left join bulk_lanes l on l.account_id = p_account[at] and l.node = p_node and l.fence = p_fence[at]
-    left join bulk_jobs j on j.account_id = p_account[at] and j.id = p_job[at] and j.status in ('queued', 'running', 'paused')
+    left join bulk_lanes l on l.account_id = any (array[p_account[at]]) and l.node = p_node and l.fence = p_fence[at]
+    left join bulk_jobs j on j.account_id = any (array[p_account[at]]) and j.id = p_job[at] and j.status in ('queued', 'running', 'paused')
    where (l.fence is null or j.id is null)
      and not exists (select 1 from bulk_outcomes o
-                      where o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at] and o.message_id = i.id);
+                      where o.account_id = any (array[p_account[at]]) and o.job_id = p_job[at] and o.n = p_row[at] and o.message_id = i.id);
 
   -- Nearly always no row has an outcome: a plain insert is cheaper than `on conflict`.
   if v_refused is null then
@@ -55,7 +55,7 @@ begin
     exception when unique_violation then
       select array_agg('stale'::text), array_agg(i.at::integer) into v_refused, v_items
         from unnest(p_id) with ordinality as i (id, at)
-        join bulk_outcomes o on o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at]
+        join bulk_outcomes o on o.account_id = any (array[p_account[at]]) and o.job_id = p_job[at] and o.n = p_row[at]
        where o.message_id is distinct from i.id;
       insert into bulk_outcomes (account_id, job_id, n, state, message_id)
         select p_account[at], p_job[at], p_row[at], 'message', i.id from unnest(p_id) with ordinality as i (id, at)
@@ -93,6 +93,6 @@ begin
        set body = json_build_array(case when r.body like '[%' then r.body::json -> 0 else r.body::json -> 'to' end)::text
       from unnest(p_id) with ordinality as i (id, at)
      where p_secret[at] is not null and at <> all (v_none)
-       and r.account_id = p_account[at] and r.job_id = p_job[at] and r.n = p_row[at];
+       and r.account_id = any (array[p_account[at]]) and r.job_id = p_job[at] and r.n = p_row[at];
   end if;
 end $$;

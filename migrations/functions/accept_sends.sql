@@ -38,7 +38,7 @@ begin
   if p_repeated then
     for r in
       select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
-      join messages m on m.account_id = i.account_id and m.id = i.id
+       cross join lateral (select 1 from messages x where x.account_id = i.account_id and x.id = i.id limit 1) m
     loop
       v_take[r.n] := false;
       item := r.n; verdict := 'again';
@@ -80,7 +80,7 @@ begin
         select 1 from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
          where i.key is not null and v_take[i.n] and not exists (
            select 1 from idempotency f
-            where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key and f.message_id = i.id));
+            where f.account_id = any (array[i.account_id]) and f.operation = p_operation and f.key = i.key and f.message_id = i.id));
     end loop;
   end;
 
@@ -102,7 +102,7 @@ begin
       ), paid as (
         update wallets w set balance = w.balance - need.amount, held = w.held + need.amount
           from need
-         where w.account_id = need.account_id and not need.pooled and w.balance >= need.amount
+         where w.account_id = any (array[need.account_id]) and not need.pooled and w.balance >= need.amount
         returning w.account_id
       )
       select array_agg(need.account_id order by need.account_id) into v_hard
@@ -133,7 +133,7 @@ begin
     -- The status is enough: the body of the answer follows from it and the message's id.
     update idempotency k set status = 402
       from unnest(p_account, p_id, p_key, v_funding) as i (account_id, id, key, funding)
-     where i.funding is null and k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
+     where i.funding is null and k.account_id = any (array[i.account_id]) and k.operation = p_operation and k.key = i.key
        and k.message_id = i.id;
   end if;
 

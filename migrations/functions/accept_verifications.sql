@@ -56,7 +56,7 @@ begin
       -- A code that was accepted before is counted already.
       for r in
         select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
-          join messages m on m.account_id = i.account_id and m.id = i.id
+         cross join lateral (select 1 from messages x where x.account_id = i.account_id and x.id = i.id limit 1) m
       loop
         v_person[r.n] := null;
       end loop;

@@ -10,6 +10,8 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+-- As in adopt_echoes.
+set enable_sort = off
 as $$
 declare
   v_ids bigint[];
@@ -17,14 +19,14 @@ begin
   with looked_at as materialized (
     select y.id from parked_receipts y where y.received_at >= p_since
     union
-    select e.id from parked_receipts e where e.message_id is not null
+    (select e.id from parked_receipts e where e.message_id is not null order by e.message_id offset 0)
   )
   select array_agg(f.id) into v_ids from (
-    select p.id from looked_at l join parked_receipts p on p.id = l.id
+    select p.id from looked_at l join parked_receipts p on p.id = any (array[l.id])
      -- `limit 1` forces look-ups by key, also with a plan that was made while the table was empty.
      cross join lateral (
        select 1 from provider_refs r where r.connection_id = p.connection_id and r.provider_id = p.provider_id limit 1) r
-     order by p.id limit 1000 for update of p skip locked) f;
+     order by l.id limit 1000 for update of p skip locked) f;
   perform deliver_parked(p_now, v_ids);
   return coalesce(cardinality(v_ids), 0);
 end $$;

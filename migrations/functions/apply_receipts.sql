@@ -37,7 +37,7 @@ begin
          array_agg(r.message_id order by r.account_id, r.message_id), array_agg(r.message_id order by r.message_id)
     into v_known, v_of_account, v_of, v_ids
     from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
-    join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;
+    join provider_refs r on r.connection_id = any (array[i.connection]) and r.provider_id = i.provider_id;
   -- Also receipts whose id became known after the look-up above: the function that stored the id may have found
   -- nothing parked yet, but apply_parked will.
   if v_known is null or cardinality(v_known) < cardinality(p_connection) then
@@ -57,8 +57,8 @@ begin
   -- refunds: a capture that is committed while it waits would violate the wallet's checks (see the README).
   if 'failed' = any (p_status) then
     perform 1 from unnest(v_of_account) with ordinality as i (account_id, place)
-      join messages m on m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
-     order by m.account_id, m.id for update of m;
+      join messages m on m.account_id = any (array[i.account_id]) and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
+     order by i.place for update of m;
   end if;
 
   with matched as (
@@ -83,7 +83,7 @@ begin
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
-    where m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
+    where m.account_id = any (array[i.account_id]) and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
       -- After a failover, receipts of the earlier connection belong to an attempt that was not accepted.
       and m.connection_id = p_connection[n] and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
@@ -91,12 +91,12 @@ begin
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, a.event, 'message.' || a.status, a.id, p_now
-        from applied a join accounts c on c.id = a.account_id
+        from applied a join accounts c on c.id = any (array[a.account_id])
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   ), settled as (
     -- Only an unknown message still has an outbox row: the receipt settles it.
     delete from outbox o using applied a
-     where o.account_id = a.account_id and o.message_id = a.id and o.begun
+     where o.account_id = any (array[a.account_id]) and o.message_id = a.id and o.begun
     returning o.account_id, o.message_id, a.bulk_job_id, o.bulk_row, a.status
   ), of_bulk as (
     insert into bulk_moves (accounts, jobs, rows, states)
@@ -120,7 +120,7 @@ begin
                coalesce(sum(m.amount) filter (where m.how = 'refund'), 0)::bigint as refunded
           from moved m group by m.account_id order by m.account_id
       ) s
-     where w.account_id = s.account_id
+     where w.account_id = any (array[s.account_id])
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, sent, delivered, undelivered, failed, cost)
       select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel,
@@ -144,15 +144,15 @@ begin
   if v_id is not null then
     update pools p set used = greatest(0, p.used - s.n)
       from (
-        select m.account_id, m.pool_id, q.resets_at, count(*) as n
+        select i.account_id, m.pool_id, q.resets_at, count(*) as n
           from unnest(v_account, v_id) as i (account_id, id)
-          join messages m on m.account_id = i.account_id and m.id = i.id
-          join pools q on q.account_id = m.account_id and q.id = m.pool_id
+          join messages m on m.account_id = any (array[i.account_id]) and m.id = i.id
+          join pools q on q.account_id = any (array[i.account_id]) and q.id = m.pool_id
          where in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
-         group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id
+         group by i.account_id, m.pool_id, q.resets_at order by i.account_id, m.pool_id
       ) s
      -- If the pool was reset meanwhile, it does not contain their usage.
-     where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
+     where p.account_id = any (array[s.account_id]) and p.id = s.pool_id and p.resets_at = s.resets_at;
   end if;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, v_moved_account, v_moved);

@@ -21,7 +21,7 @@ as $$
   with mine as (
     update outbox o set begun = true
       from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
-     where o.account_id = i.account_id and o.message_id = i.id and o.owner = p_node and (not o.begun or p_repeated)
+     where o.account_id = any (array[i.account_id]) and o.message_id = i.id and o.owner = p_node and (not o.begun or p_repeated)
     returning o.account_id, i.n
   )
   update messages m set
@@ -29,7 +29,7 @@ as $$
       attempt = case when m.status = 'sending' then m.attempt else m.attempt + 1 end,
       attempt_at = p_now
     from mine
-   where m.account_id = mine.account_id and m.id = any (p_id[mine.n:mine.n]) and in_months(m.id, p_low, p_high)
+   where m.account_id = any (array[mine.account_id]) and m.id = any (p_id[mine.n:mine.n]) and in_months(m.id, p_low, p_high)
      and (m.status in ('queued', 'scheduled') or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
   returning mine.n::integer, m.attempt
 $$;

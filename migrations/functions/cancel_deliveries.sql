@@ -32,7 +32,7 @@ begin
   ) w;
   update deliveries d set status = 'cancelled', ended_at = p_now
     from unnest(v_account, v_target, v_seq, v_id) as w (account_id, target_id, seq, id)
-   where d.account_id = w.account_id and d.target_id = w.target_id and d.seq = w.seq and d.id = w.id;
+   where d.account_id = any (array[w.account_id]) and d.target_id = w.target_id and d.seq = w.seq and d.id = w.id;
   get diagnostics v_cancelled = row_count;
   return v_cancelled;
 end $$;

@@ -76,7 +76,7 @@ begin
                case when r.is_right then p_now end
           from (select sha256(p_code_mark[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
-     where v.account_id = a.account_id and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
+     where v.account_id = any (array[a.account_id]) and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        and not exists (select 1 from verifications x
@@ -100,7 +100,7 @@ begin
   if v_counted < cardinality(v_id) then
     select array_agg(v.id) into v_superseded
       from unnest(p_account, v_id) as i (account_id, id)
-      join verifications v on v.account_id = i.account_id and v.id = i.id and in_months(v.id, v_low, v_high)
+      join verifications v on v.account_id = any (array[i.account_id]) and v.id = i.id and in_months(v.id, v_low, v_high)
      where exists (select 1 from verifications x
                     where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
                       and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, v_since, v_until));
@@ -120,5 +120,5 @@ begin
            end,
            v.id, v.tries, v.expires_at, v.verified_at, v.recipient, v.country
       from unnest(v_id) with ordinality as i (id, n)
-      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id and in_months(v.id, v_low, v_high);
+      left join verifications v on v.account_id = any (array[p_account[i.n]]) and v.id = i.id and in_months(v.id, v_low, v_high);
 end $$;

@@ -68,12 +68,12 @@ begin
   ), taken as (
     update deliveries d set owner = p_node, claimed_at = p_now
       from first f
-     where f.place <= f.room and d.account_id = f.account_id and d.target_id = f.target_id and d.seq = f.seq and d.id = f.id
+     where f.place <= f.room and d.account_id = any (array[f.account_id]) and d.target_id = f.target_id and d.seq = f.seq and d.id = f.id
     returning d.*
   ), put_off as (
     update deliveries d set due_at = l.until
       from unnest(l_account, l_target, l_seq, l_id, l_until) as l (account_id, target_id, seq, id, until)
-     where d.account_id = l.account_id and d.target_id = l.target_id and d.seq = l.seq and d.id = l.id and l.until > d.due_at
+     where d.account_id = any (array[l.account_id]) and d.target_id = l.target_id and d.seq = l.seq and d.id = l.id and l.until > d.due_at
   )
   select t.account_id, t.id, t.seq, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,
          e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
@@ -83,10 +83,10 @@ begin
          case when m.channel = 'official_chatapp' and m.sender is null then official_name(m.account_id, m.connection_id) else m.sender end,
          m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency, m.content -> 'context'
     from taken t
-    left join events e on e.account_id = t.account_id and e.id = t.event_id
-    left join webhook_endpoints w on t.target_kind = 'endpoint' and w.account_id = t.account_id and w.id = t.target_id
-    left join sms_senders n on t.target_kind = 'sender' and n.account_id = t.account_id and n.id = t.target_id
-    left join messages m on m.account_id = e.account_id and m.id = e.message_id
-    left join accounts c on c.id = t.account_id
+    left join events e on e.account_id = any (array[t.account_id]) and e.id = t.event_id
+    left join webhook_endpoints w on t.target_kind = 'endpoint' and w.account_id = any (array[t.account_id]) and w.id = t.target_id
+    left join sms_senders n on t.target_kind = 'sender' and n.account_id = any (array[t.account_id]) and n.id = t.target_id
+    left join messages m on m.account_id = any (array[e.account_id]) and m.id = e.message_id
+    left join accounts c on c.id = any (array[t.account_id])
    order by t.seq;
 end $$;

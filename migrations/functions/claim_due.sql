@@ -35,7 +35,7 @@ begin
                  select q.account_id, q.message_id, e.elsewhere from outbox q
                   cross join lateral (
                     select q.bulk_row is not null and exists (
-                      select 1 from bulk_lanes l join nodes n on n.id = l.node
+                      select 1 from bulk_lanes l join nodes n on n.id = any (array[l.node])
                        where l.account_id = q.account_id and l.node <> p_node) as elsewhere) e
                   where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
                     and (not e.elsewhere
@@ -45,7 +45,7 @@ begin
                   order by q.due_at limit c.n for update of q skip locked
                ) d
       ) due
-     where o.account_id = due.account_id and o.message_id = due.message_id
+     where o.account_id = any (array[due.account_id]) and o.message_id = due.message_id
     returning o.account_id, o.message_id, o.connection_id, o.bulk_row is not null and not due.elsewhere as with_job, o.secret
   )
   select array_agg(t.account_id), array_agg(t.message_id), array_agg(t.connection_id), array_agg(t.with_job), array_agg(t.secret)
@@ -62,5 +62,5 @@ begin
               where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
            v_secret[n]
       from unnest(v_account, v_id) with ordinality as t (account_id, id, n)
-      join messages m on m.account_id = t.account_id and m.id = t.id;
+      join messages m on m.account_id = any (array[t.account_id]) and m.id = t.id;
 end $$;

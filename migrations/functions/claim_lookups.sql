@@ -31,7 +31,7 @@ begin
     update outbox o set asks = least(o.asks + 1, 32000),
            ask_at = p_now + interval '1 ms' * p_waits_ms[least(o.asks + 1, cardinality(p_waits_ms))]
       from due
-     where o.account_id = due.account_id and o.message_id = due.message_id
+     where o.account_id = any (array[due.account_id]) and o.message_id = due.message_id
     returning o.account_id, o.message_id, o.connection_id, o.asks
   )
   select array_agg(p.account_id), array_agg(p.message_id), array_agg(p.connection_id), array_agg((p.asks - 1)::smallint)
@@ -43,6 +43,6 @@ begin
   return query
     select m.account_id, m.id, v_connection[n], m.attempt, v_asks[n]
       from unnest(v_account, v_id) with ordinality as p (account_id, id, n)
-      join messages m on m.account_id = p.account_id and m.id = p.id
+      join messages m on m.account_id = any (array[p.account_id]) and m.id = p.id
      where m.status = 'unknown';
 end $$;

@@ -16,7 +16,7 @@ declare
 begin
   select array_agg(d.account_id), array_agg(d.message_id), array_agg(d.bulk_row) into v_account, v_id, v_row from (
     select o.account_id, o.message_id, o.bulk_row
-      from outbox o join messages m on m.account_id = o.account_id and m.id = any (just(o.message_id))
+      from outbox o join messages m on m.account_id = any (array[o.account_id]) and m.id = any (just(o.message_id))
      where o.owner is null and o.due_at <= p_now and o.begun
      order by o.due_at limit p_limit for update of o, m skip locked) d;
   if v_id is null then
@@ -26,23 +26,23 @@ begin
   with due as (
     select * from unnest(v_account, v_id, v_row) as d (account_id, message_id, bulk_row)
   ), gone as (
-    delete from outbox o using due where o.account_id = due.account_id and o.message_id = due.message_id
+    delete from outbox o using due where o.account_id = any (array[due.account_id]) and o.message_id = due.message_id
   ), applied as (
     update messages m set status = 'sent', sent_at = p_now,
            money = case when m.money = 'held' then 'captured' else m.money end,
            money_at = case when m.money = 'held' then p_now else m.money_at end,
            error_detail = 'no answer within the deadline: counted as sent'
-      from due where m.account_id = due.account_id and m.id = due.message_id and m.status = 'unknown'
+      from due where m.account_id = any (array[due.account_id]) and m.id = due.message_id and m.status = 'unknown'
     returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, due.bulk_row
   ), wallet as (
     update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
       from (select a.account_id, sum(a.amount)::bigint as amount from applied a where a.funding = 'wallet'
              group by a.account_id order by a.account_id) s
-     where w.account_id = s.account_id
+     where w.account_id = any (array[s.account_id])
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, uuid_at(p_now), 'message.sent', a.id, p_now
-        from applied a join accounts c on c.id = a.account_id
+        from applied a join accounts c on c.id = any (array[a.account_id])
        where 'message.sent' = any (c.event_types)
   ), of_bulk as (
     insert into bulk_moves (accounts, jobs, rows, states)

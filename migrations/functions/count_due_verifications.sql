@@ -31,7 +31,7 @@ begin
   end if;
   select array_agg(l.id), array_agg(i.account_id), array_agg(i.id), array_agg(not l.learned)
     into v_row, v_account, v_id, v_first
-    from unnest(v_rows) as r (id) join verification_looks l on l.id = r.id
+    from unnest(v_rows) as r (id) join verification_looks l on l.id = any (array[r.id])
    cross join lateral unnest(l.accounts, l.ids) as i (account_id, id);
 
   v_open := count_verifications(p_now, v_account, v_id);
@@ -48,10 +48,10 @@ begin
     update verification_looks l set
         accounts = k.accounts, ids = k.ids, learned = true,
         look_at = p_now + least(2 * (p_now - l.started_at), interval '12 hours')
-      from kept k where l.id = k.id and l.started_at > p_now - c_longest
+      from kept k where l.id = any (array[k.id]) and l.started_at > p_now - c_longest
     returning l.id
   )
   delete from verification_looks l using unnest(v_rows) as r (id)
-   where l.id = r.id and not exists (select 1 from again a where a.id = r.id);
+   where l.id = any (array[r.id]) and not exists (select 1 from again a where a.id = r.id);
   return cardinality(v_rows);
 end $$;

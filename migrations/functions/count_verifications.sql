@@ -50,7 +50,7 @@ begin
   ), changed as (
     update verifications v set counted = l.counts
       from (select * from looked where counts is not null and counts is distinct from before order by account_id, id) l
-     where v.account_id = l.account_id and v.id = l.id and v.counted is not distinct from l.before
+     where v.account_id = any (array[l.account_id]) and v.id = l.id and v.counted is not distinct from l.before
     returning l.n, l.account_id, l.live, l.day, l.country, l.before, l.counts
   ), added as (
     insert into verification_totals as t

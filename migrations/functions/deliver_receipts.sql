@@ -27,7 +27,7 @@ begin
   select array_agg(r.account_id), array_agg(r.message_id), array_agg(i.status), array_agg(r.message_id order by r.message_id)
     into v_account, v_id, v_status, v_ids
     from unnest(p_connection, p_provider_id, p_status) as i (connection, provider_id, status)
-    join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;
+    join provider_refs r on r.connection_id = any (array[i.connection]) and r.provider_id = i.provider_id;
   v_low := v_ids[1];
   v_high := v_ids[cardinality(v_ids)];
   -- Wallets and pools are only locked for receipts that move money.
@@ -37,8 +37,8 @@ begin
     from (
       select m.account_id, m.funding, m.status = 'unknown' as unknown, i.status
         from unnest(v_account, v_status) with ordinality as i (account_id, status, n)
-        join messages m on m.account_id = i.account_id and m.id = any (v_id[n:n]) and in_months(m.id, v_low, v_high)
-       order by m.account_id, m.id for update of m) l;
+        join messages m on m.account_id = any (array[i.account_id]) and m.id = any (v_id[n:n]) and in_months(m.id, v_low, v_high)
+       order by i.account_id, v_id[n] for update of m) l;
   perform 1 from wallets where account_id = any (v_wallets) order by account_id for update;
   perform 1 from pools where account_id = any (v_pools) order by account_id, id for update;
 

@@ -14,5 +14,5 @@ as $$
     pause_reason = null, resume_at = null,
     ended_at = coalesce(j.ended_at, p_now)
   from (select distinct * from unnest(p_account, p_job) as d (account_id, id)) i
-  where j.account_id = i.account_id and j.id = i.id and j.unsettled and j.sent + j.failed + j.cancelled >= j.total
+  where j.account_id = any (array[i.account_id]) and j.id = i.id and j.unsettled and j.sent + j.failed + j.cancelled >= j.total
 $$;

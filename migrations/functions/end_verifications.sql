@@ -18,7 +18,7 @@ begin
     select i.account_id, i.id from unnest(p_account, p_id) as i (account_id, id) order by i.account_id, i.id
   ), ended as (
     update verifications v set status = 'failed' from asked a
-     where v.account_id = a.account_id and v.id = a.id and v.status = 'pending' and v.resends = 0
+     where v.account_id = any (array[a.account_id]) and v.id = a.id and v.status = 'pending' and v.resends = 0
     returning v.account_id, v.id
   )
   select array_agg(e.account_id), array_agg(e.id) into v_account, v_ended from ended e;

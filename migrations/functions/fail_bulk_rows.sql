@@ -20,8 +20,8 @@ begin
     from (select distinct id from unnest(p_account) as d (id) order by id) a;
   select coalesce(array_agg(i.n::integer), '{}') into v_stale
     from unnest(p_job) with ordinality as i (id, n)
-    left join bulk_lanes l on l.account_id = p_account[n] and l.node = p_node and l.fence = p_fence[n]
-    left join bulk_jobs j on j.account_id = p_account[n] and j.id = i.id and j.status in ('queued', 'running', 'paused')
+    left join bulk_lanes l on l.account_id = any (array[p_account[n]]) and l.node = p_node and l.fence = p_fence[n]
+    left join bulk_jobs j on j.account_id = any (array[p_account[n]]) and j.id = i.id and j.status in ('queued', 'running', 'paused')
    where l.fence is null or j.id is null;
 
   with failed as (
@@ -34,7 +34,7 @@ begin
     select f.account_id, f.job_id, count(*)::integer as failed from failed f group by f.account_id, f.job_id
      order by f.account_id, f.job_id
   )
-  update bulk_jobs j set failed = j.failed + c.failed from counted c where j.account_id = c.account_id and j.id = c.job_id;
+  update bulk_jobs j set failed = j.failed + c.failed from counted c where j.account_id = any (array[c.account_id]) and j.id = c.job_id;
   perform end_bulk_jobs(p_now, p_account, p_job);
   return query select unnest(v_stale);
 end $$;

@@ -18,7 +18,7 @@ as $$
       as i (account_id, key, connection_id, sender, n)
   )
   select a.n::integer, s.channel from asked a
-    join suppressions s on s.account_id = a.account_id and s.recipient_key = a.key
+    join suppressions s on s.account_id = any (array[a.account_id]) and s.recipient_key = a.key
    where s.connection_id is null
   union all
   select a.n::integer, s.channel from asked a

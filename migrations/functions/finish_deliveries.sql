@@ -34,7 +34,7 @@ begin
         ended_at = case when i.kind <> 'pending' then p_now end
       from unnest(p_account, p_target, p_seq, p_id, p_node, p_claimed, p_kind, p_due, p_status, p_error)
         as i (account_id, target_id, seq, id, node, claimed, kind, due, status, error)
-     where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
+     where d.account_id = any (array[i.account_id]) and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
        and d.owner is not distinct from i.node and d.claimed_at = i.claimed
        and d.status is not distinct from 'pending'
     returning d.account_id, d.id, d.target_kind, d.target_id, d.order_key, d.seq, d.status
@@ -49,7 +49,7 @@ begin
          where done.status <> 'pending'
       ) next
      -- Also if it is due already: claim_deliveries may be postponing it now, and this update waits for that.
-     where n.account_id = next.account_id and n.target_id = next.target_id and n.seq = next.seq and n.id = next.id
+     where n.account_id = any (array[next.account_id]) and n.target_id = next.target_id and n.seq = next.seq and n.id = next.id
        and n.owner is null
   ), health as (
     select d.account_id, d.target_id, bool_or(d.status = 'delivered') as well
@@ -63,9 +63,9 @@ begin
   -- Updates an endpoint only if it changes, since this runs for every attempt.
   update webhook_endpoints e set failing_since = case when not i.well then p_now end
     from unnest(v_account, v_endpoint, v_well) as i (account_id, id, well)
-   where e.account_id = i.account_id and e.id = i.id and (e.failing_since is null) <> i.well;
+   where e.account_id = any (array[i.account_id]) and e.id = i.id and (e.failing_since is null) <> i.well;
   return query
     select e.account_id, e.id, e.failing_since
       from unnest(v_account, v_endpoint) as i (account_id, id)
-      join webhook_endpoints e on e.account_id = i.account_id and e.id = i.id;
+      join webhook_endpoints e on e.account_id = any (array[i.account_id]) and e.id = i.id;
 end $$;

@@ -30,12 +30,12 @@ begin
   if v_words = 0 then return 0; end if;
 
   perform 1 from (select distinct * from unnest(v_account, v_job) as d (account_id, job_id)) d
-    join bulk_jobs j on j.account_id = d.account_id and j.id = d.job_id
+    join bulk_jobs j on j.account_id = any (array[d.account_id]) and j.id = d.job_id
    order by j.account_id, j.id for no key update of j;
 
   update bulk_outcomes o set state = i.state
     from unnest(v_account, v_job, v_row, v_state) as i (account_id, job_id, n, state)
-   where i.state <> 'sent' and o.account_id = i.account_id and o.job_id = i.job_id and o.n = i.n;
+   where i.state <> 'sent' and o.account_id = any (array[i.account_id]) and o.job_id = i.job_id and o.n = i.n;
 
   update bulk_jobs j set sent = j.sent + c.sent, failed = j.failed + c.failed, cancelled = j.cancelled + c.cancelled
     from (
@@ -43,7 +43,7 @@ begin
              (count(*) filter (where i.state = 'failed'))::integer as failed,
              (count(*) filter (where i.state = 'cancelled'))::integer as cancelled
         from unnest(v_account, v_job, v_state) as i (account_id, job_id, state) group by i.account_id, i.job_id) c
-   where j.account_id = c.account_id and j.id = c.job_id;
+   where j.account_id = any (array[c.account_id]) and j.id = c.job_id;
   perform end_bulk_jobs(p_now, v_account, v_job);
   return v_words;
 end $$;

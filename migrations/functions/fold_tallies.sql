@@ -27,7 +27,7 @@ begin
       select greatest(0, extract(epoch from p_now - t.at) / 3600)::double precision as hours,
              greatest(0, extract(epoch from p_now - greatest(t.at, t.held_until)) / 3600)::double precision as free_hours
         from unnest(p_key) with ordinality as i (key, n)
-        join fraud_tallies t on t.account_id = p_account[n] and t.key = i.key
+        join fraud_tallies t on t.account_id = any (array[p_account[n]]) and t.key = i.key
        order by n for update of t) l;
     exit when cardinality(v_hours) = cardinality(p_key);
     -- Inserts missing keys; rare.
@@ -48,6 +48,6 @@ begin
       held_by = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_held_by[n] else t.held_by end,
       holds = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_holds[n] else t.holds end
     from unnest(p_key) with ordinality as i (key, n)
-    where t.account_id = p_account[n] and t.key = i.key
+    where t.account_id = any (array[p_account[n]]) and t.key = i.key
     returning t.*;
 end $$;

@@ -10,5 +10,5 @@ set enable_seqscan = off
 as $$
   update outbox o set owner = null, due_at = coalesce(i.due_at, o.due_at)
     from unnest(p_account, p_id, p_due) as i (account_id, id, due_at)
-   where o.account_id = i.account_id and o.message_id = i.id and o.owner = p_node and not o.begun
+   where o.account_id = any (array[i.account_id]) and o.message_id = i.id and o.owner = p_node and not o.begun
 $$;

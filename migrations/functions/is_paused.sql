@@ -10,6 +10,6 @@ set enable_seqscan = off
 as $$
 begin
   return exists (
-    select 1 from messages m join bulk_jobs j on j.account_id = m.account_id and j.id = m.bulk_job_id
+    select 1 from messages m join bulk_jobs j on j.account_id = any (array[m.account_id]) and j.id = m.bulk_job_id
      where m.account_id = p_account and m.id = p_message and j.status = 'paused');
 end $$;

@@ -30,20 +30,21 @@ begin
   end if;
   return query
     select i.n::integer from unnest(p_connection, p_part_id) with ordinality as i (connection, part_id, n)
-      join message_parts m on m.connection_id = i.connection and m.part_id = i.part_id;
+     cross join lateral (select 1 from message_parts x where x.connection_id = i.connection and x.part_id = i.part_id limit 1) m;
   for w in
-    select distinct m.connection_id, m.whole_id
+    select distinct i.connection as connection_id, m.whole_id
       from unnest(p_connection, p_part_id) as i (connection, part_id)
-      join message_parts m on m.connection_id = i.connection and m.part_id = i.part_id
-     order by m.connection_id, m.whole_id
+      join message_parts m on m.connection_id = any (array[i.connection]) and m.part_id = i.part_id
+     order by i.connection, m.whole_id
   loop
+    -- `is not distinct from` keeps the plans from looking among all parts of the connection.
     -- If two nodes get receipts for parts of one message, the second waits here, and then sees the first one's changes.
-    perform 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
+    perform 1 from message_parts m where m.whole_id = w.whole_id and m.connection_id is not distinct from w.connection_id
       order by m.part_id for update;
     with gone as (
       delete from parked_receipts p using message_parts m
-       where m.connection_id = w.connection_id and m.whole_id = w.whole_id
-         and p.connection_id = m.connection_id and p.provider_id = m.part_id
+       where m.whole_id = w.whole_id and m.connection_id is not distinct from w.connection_id
+         and p.connection_id = any (array[m.connection_id]) and p.provider_id = m.part_id
       returning p.id, p.provider_id, p.status, p.at, p.provider_code, p.detail
     ), final as (
       select distinct on (g.provider_id) g.provider_id, g.at, g.provider_code, g.detail,
@@ -51,7 +52,7 @@ begin
         from gone g where g.status <> 'sent' order by g.provider_id, g.id
     ), told as (
       update message_parts m set status = f.status from final f
-       where m.connection_id = w.connection_id and m.whole_id = w.whole_id and m.part_id = f.provider_id and m.status is null
+       where m.whole_id = w.whole_id and m.connection_id is not distinct from w.connection_id and m.part_id = f.provider_id and m.status is null
       returning f.status, f.at, f.provider_code, f.detail
     )
     select bool_or(t.status = 'undelivered'), max(t.at),
@@ -60,7 +61,7 @@ begin
       into v_failed, v_at, v_code, v_detail from told t;
     continue when v_failed is null;
     continue when not v_failed and exists (
-      select 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
+      select 1 from message_parts m where m.whole_id = w.whole_id and m.connection_id is not distinct from w.connection_id
       having count(*) filter (where m.status = 'delivered') < max(m.total));
     v_connection := array_append(v_connection, w.connection_id);
     v_whole := array_append(v_whole, w.whole_id);

@@ -13,6 +13,6 @@ as $$
   insert into message_moves (account_id, at, messages)
     select w.account_id, p_now, array_agg(i.id)
       from unnest(p_account, p_id) as i (account_id, id)
-      join watched_accounts w on w.account_id = i.account_id and w.until > p_now
+      join watched_accounts w on w.account_id = any (array[i.account_id]) and w.until > p_now
      group by w.account_id
 $$;

@@ -14,7 +14,7 @@ as $$
            then coalesce(o.phone_number, nullif(o.display_name, ''), c.name)
            else coalesce(nullif(o.display_name, ''), 'Platform') end
     from unnest(array[p_account, '00000000-0000-0000-0000-000000000000'::uuid]) as owner (id)
-    join connections c on c.account_id = owner.id and c.id = p_connection and 'official_chatapp' = any (c.channels)
-    left join official_senders o on o.account_id = c.account_id and o.connection_id = c.id and o.checked_at is not null
+    join connections c on c.account_id = any (array[owner.id]) and c.id = p_connection and 'official_chatapp' = any (c.channels)
+    left join official_senders o on o.account_id = any (array[c.account_id]) and o.connection_id = c.id and o.checked_at is not null
    limit 1
 $$;

@@ -24,21 +24,21 @@ begin
     select * from unnest(v_account, v_id, v_begun) as d (account_id, message_id, begun)
   ), free as (
     update outbox o set owner = null from dead
-     where not dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
+     where not dead.begun and o.account_id = any (array[dead.account_id]) and o.message_id = dead.message_id
     returning 1
   ), lost as (
     update outbox o set owner = null, due_at = p_deadline, secret = null from dead
-     where dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
+     where dead.begun and o.account_id = any (array[dead.account_id]) and o.message_id = dead.message_id
     returning o.account_id, o.message_id
   ), marked as (
     update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now,
            error_detail = 'the process ended while the provider was being asked'
-      from lost where m.account_id = lost.account_id and m.id = lost.message_id and m.status = 'sending'
+      from lost where m.account_id = any (array[lost.account_id]) and m.id = lost.message_id and m.status = 'sending'
     returning m.account_id, m.id, m.live, m.channel
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select k.account_id, uuid_at(p_now), 'message.unknown', k.id, p_now
-        from marked k join accounts c on c.id = k.account_id
+        from marked k join accounts c on c.id = any (array[k.account_id])
        where 'message.unknown' = any (c.event_types)
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, unknown)

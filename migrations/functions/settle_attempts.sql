@@ -49,7 +49,7 @@ begin
   if p_repeated then
     for v_done in
       select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
-        join messages m on m.account_id = i.account_id and m.id = i.id
+        join messages m on m.account_id = any (array[i.account_id]) and m.id = i.id
        where (m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown'))
           -- A throttled message was tried again since: the new attempt has the same number.
           or m.attempt_at > p_now
@@ -84,7 +84,7 @@ begin
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
     from unnest(p_id, v_kind) with ordinality as i (id, kind, n)
-    where i.kind is not null and m.account_id = p_account[n] and m.id = any (p_id[n:n]) and in_months(m.id, v_low, v_high)
+    where i.kind is not null and m.account_id = any (array[p_account[n]]) and m.id = any (p_id[n:n]) and in_months(m.id, v_low, v_high)
       and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
     returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer,
@@ -99,10 +99,10 @@ begin
         from applied a where a.funding = 'wallet' and a.status in ('sent', 'failed')
        group by a.account_id order by a.account_id
     ) s
-    where w.account_id = s.account_id
+    where w.account_id = any (array[s.account_id])
   ), gone as (
     delete from outbox o using applied a
-     where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
+     where a.status in ('sent', 'failed') and o.account_id = any (array[a.account_id]) and o.message_id = a.id
     returning a.account_id, a.bulk_job_id, o.bulk_row, a.status
   ), of_bulk as (
     insert into bulk_moves (accounts, jobs, rows, states)
@@ -147,13 +147,13 @@ begin
            secret = case when i.kind = 'unknown' then null else coalesce(i.secret, o.secret) end
       from unnest(p_account, p_id, p_kind, p_due, p_secret) with ordinality as i (account_id, id, kind, due, secret, n)
      where i.kind in ('queued', 'unknown') and i.n = any (v_item)
-       and o.account_id = i.account_id and o.message_id = i.id and o.begun;
+       and o.account_id = any (array[i.account_id]) and o.message_id = i.id and o.begun;
   end if;
   if exists (select 1 from parked_receipts) then
     -- Only those of this batch: many others may be parked that belong to no message.
     select array_agg(f.id) into v_parked from (
       select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
-        join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
+        join parked_receipts p on p.connection_id = any (array[i.connection]) and p.provider_id = i.provider_id
          for update of p skip locked) f;
   end if;
   if 'failed' = any (p_kind) then
@@ -163,22 +163,22 @@ begin
     end if;
     update pools p set used = greatest(0, p.used - s.n)
       from (
-        select m.account_id, m.pool_id, q.resets_at, count(*) as n
+        select i.account_id, m.pool_id, q.resets_at, count(*) as n
           from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
-          join messages m on m.account_id = i.account_id and m.id = i.id
-          join pools q on q.account_id = m.account_id and q.id = m.pool_id
+          join messages m on m.account_id = any (array[i.account_id]) and m.id = i.id
+          join pools q on q.account_id = any (array[i.account_id]) and q.id = m.pool_id
          where i.kind = 'failed' and i.n = any (v_item) and m.funding = 'pool'
            and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
-         group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id
+         group by i.account_id, m.pool_id, q.resets_at order by i.account_id, m.pool_id
       ) s
      -- If the pool was reset meanwhile, it does not contain their usage.
-     where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
+     where p.account_id = any (array[s.account_id]) and p.id = s.pool_id and p.resets_at = s.resets_at;
   end if;
   if array_remove(p_forget_key, null) <> '{}' then
     delete from idempotency k
      using unnest(p_account, p_id, p_forget_operation, p_forget_key) as i (account_id, id, operation, key), messages m
-     where i.key is not null and m.account_id = i.account_id and m.id = i.id and m.answer = 'failed'
-       and k.account_id = i.account_id and k.operation = i.operation and k.key = i.key and k.message_id = i.id;
+     where i.key is not null and m.account_id = any (array[i.account_id]) and m.id = i.id and m.answer = 'failed'
+       and k.account_id = any (array[i.account_id]) and k.operation = i.operation and k.key = i.key and k.message_id = i.id;
   end if;
   if v_parked is not null then
     perform deliver_parked(p_now, v_parked);

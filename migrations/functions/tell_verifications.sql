@@ -23,8 +23,8 @@ begin
         'id', v.id, 'live', v.live, 'messageId', coalesce(m.id, v.message_id), 'channel', coalesce(m.channel, v.channel),
         'to', v.recipient, 'country', v.country, 'resendCount', v.resends, 'expiresAt', v.expires_at, 'reason', p_reason)
       from unnest(p_account, p_id) as i (account_id, id)
-      join accounts c on c.id = i.account_id and p_type = any (c.event_types)
-      join verifications v on v.account_id = i.account_id and v.id = i.id
+      join accounts c on c.id = any (array[i.account_id]) and p_type = any (c.event_types)
+      join verifications v on v.account_id = any (array[i.account_id]) and v.id = i.id
       left join lateral carrier_of(v.account_id, v.messages, v.message_id) m on p_type <> 'verification.sent'
      where p_type <> 'verification.superseded' or (v.status = 'pending' and v.expires_at > p_now);
 end $$;

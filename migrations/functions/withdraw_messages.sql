@@ -32,13 +32,13 @@ begin
   else
     -- Locks the rows first: after waiting for a failover, the statement below would see the old hold with the new amount.
     perform 1 from unnest(p_account, p_id, p_begun) as i (account_id, id, begun)
-      join outbox o on o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun) for update of o;
+      join outbox o on o.account_id = any (array[i.account_id]) and o.message_id = i.id and (i.begun or not o.begun) for update of o;
   end if;
 
   with gone as (
     delete from outbox o using unnest(p_account, p_id, p_begun) as i (account_id, id, begun), messages m
-     where o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun)
-       and m.account_id = i.account_id and m.id = i.id
+     where o.account_id = any (array[i.account_id]) and o.message_id = i.id and (i.begun or not o.begun)
+       and m.account_id = any (array[i.account_id]) and m.id = i.id
        and not (p_unvouched and m.vouched is true)
        and m.status = any (case when i.begun then '{sending,unknown}'::text[] else '{scheduled,queued}' end)
     returning o.account_id, o.message_id, o.bulk_row
@@ -46,17 +46,17 @@ begin
     update messages m set status = p_end, ended_at = p_now, error_code = p_error_code, error_detail = p_error_detail,
            money = case when m.money = 'held' then 'released' else m.money end,
            money_at = case when m.money = 'held' then p_now else m.money_at end
-      from gone where m.account_id = gone.account_id and m.id = gone.message_id
+      from gone where m.account_id = any (array[gone.account_id]) and m.id = gone.message_id
     returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, gone.bulk_row
   ), wallet as (
     update wallets w set held = w.held - s.amount, balance = w.balance + s.amount
       from (select e.account_id, sum(e.amount)::bigint as amount from ended e where e.funding = 'wallet'
              group by e.account_id order by e.account_id) s
-     where w.account_id = s.account_id
+     where w.account_id = any (array[s.account_id])
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select e.account_id, uuid_at(p_now), 'message.' || p_end, e.id, p_now
-        from ended e join accounts c on c.id = e.account_id
+        from ended e join accounts c on c.id = any (array[e.account_id])
        where 'message.' || p_end = any (c.event_types)
   ), of_bulk as (
     insert into bulk_moves (accounts, jobs, rows, states)
@@ -73,14 +73,14 @@ begin
 
   -- After the wallets, as in all functions.
   update pools p set used = greatest(0, p.used - s.n)
-    from (select m.account_id, m.pool_id, q.resets_at, count(*) as n
+    from (select i.account_id, m.pool_id, q.resets_at, count(*) as n
             from unnest(v_account, v_id) as i (account_id, id)
-            join messages m on m.account_id = i.account_id and m.id = i.id
-            join pools q on q.account_id = m.account_id and q.id = m.pool_id
+            join messages m on m.account_id = any (array[i.account_id]) and m.id = i.id
+            join pools q on q.account_id = any (array[i.account_id]) and q.id = m.pool_id
            where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
-           group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id) s
+           group by i.account_id, m.pool_id, q.resets_at order by i.account_id, m.pool_id) s
    -- If the pool was reset meanwhile, it does not contain their usage.
-   where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
+   where p.account_id = any (array[s.account_id]) and p.id = s.pool_id and p.resets_at = s.resets_at;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, v_account, v_id);
   end if;

@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { functionStatements, sourceStatements, withoutComments } from '../support/sql-statements.ts'
 
-const FUNCTIONS = fileURLToPath(new URL('../../migrations/functions/', import.meta.url))
-const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
 const LOCKS = /\bfor (?:no key )?update\b/
 const WRITES = /\b(?:update \w+ (?:\w+ )?set|delete from)\b/
 
@@ -29,7 +26,7 @@ afterAll(() => database.drop())
  * changed by others: it then chooses the wrong partitions, or reads memory that it has freed.
  */
 function wrongChoices(statement: string, partitioned: Keys): string[] {
-  const text = statement.replaceAll(/--[^\n]*/g, '')
+  const text = withoutComments(statement)
   if (!LOCKS.test(text) && !WRITES.test(text)) return []
   const names = [...partitioned.keys()].join('|')
   const uses = text.matchAll(
@@ -43,27 +40,9 @@ function wrongChoices(statement: string, partitioned: Keys): string[] {
   })
 }
 
-function statements(): { of: string; text: string }[] {
-  const functions = readdirSync(FUNCTIONS)
-    .filter(file => file.endsWith('.sql'))
-    .flatMap(file =>
-      readFileSync(FUNCTIONS + file, 'utf8')
-        .split(/;\s*\n/)
-        .map(text => ({ of: file, text })),
-    )
-  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith('.ts'))
-    .flatMap(file =>
-      [...readFileSync(SOURCES + file, 'utf8').matchAll(/`([^`]*)`/g)].map(([, text]) => ({
-        of: file,
-        text: text!,
-      })),
-    )
-  return [...functions, ...sources]
-}
-
 test('no statement that may find a changed row prunes partitions at execution time', () => {
-  const wrong = statements().flatMap(({ of, text }) => wrongChoices(text, keys).map(what => `${of}: ${what}`))
+  const statements = [...functionStatements(), ...sourceStatements()]
+  const wrong = statements.flatMap(({ of, text }) => wrongChoices(text, keys).map(what => `${of}: ${what}`))
   expect(wrong).toEqual([])
 })
 
