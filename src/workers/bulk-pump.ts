@@ -123,8 +123,10 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
 
   async function claim(): Promise<void> {
     if (clock.monotonic() < nextClaimMs) return
+    // Before the statement, which does not see a job that is announced while it runs.
+    nextClaimMs = clock.monotonic() + CLAIM_EVERY_MS
     const leases = await claimLanes(db, leaseNode, CLAIMED_AT_ONCE, [...lanes.keys()])
-    nextClaimMs = leases.length < CLAIMED_AT_ONCE ? clock.monotonic() + CLAIM_EVERY_MS : nextClaimMs
+    if (leases.length === CLAIMED_AT_ONCE) nextClaimMs = Number.NEGATIVE_INFINITY
     for (const lease of leases) {
       lanes.set(lease.accountId, createBulkLane(lease, laneDeps))
       dirty.add(lease.accountId)

@@ -39,7 +39,7 @@ test('a lane that is lost while another one is being released is released afterw
   let fails = 0
   const released: unknown[] = []
 
-  const answers: Record<string, (values: readonly unknown[]) => object[] | Promise<object[]>> = {
+  const answers: Answers = {
     claim_bulk_lanes: () => toClaim.splice(0, 1).map(id => ({ account_id: toUuid(id), fence: 1 })),
     bulk_list_sending: ([accounts]) => jobs.filter(job => String(accounts).includes(job.account_id)),
     bulk_read_waiting: () => [{ ask: 1, n: 0, body: '{}' }],
@@ -49,22 +49,7 @@ test('a lane that is lost while another one is being released is released afterw
       return left.promise
     },
   }
-  const pump = createBulkPump({
-    db: {
-      async query({ name, values = [] }: Query) {
-        const rows = (await answers[name]?.(values)) ?? []
-        return { rows, rowCount: rows.length }
-      },
-    },
-    clock,
-    ids,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
-    connections: { freeSlotsAt: () => Number.POSITIVE_INFINITY, onSlotFree() {}, onReturn() {} },
-    pausedUntil: () => 0,
-    node: () => 1,
-    account: () => account,
-  } as unknown as BulkPumpDeps)
+  const pump = pumpOver(answers)
 
   for (let lanes = 0; lanes < 2; lanes++) {
     pump.changed(null)
@@ -83,6 +68,45 @@ test('a lane that is lost while another one is being released is released afterw
   await pump.round()
   expect(released).toEqual([`{${toUuid(one)}}`, `{${toUuid(other)}}`])
 })
+
+test('lanes are looked for again in the next round if a job is announced while they are being looked for', async () => {
+  const looked: PromiseWithResolvers<object[]>[] = []
+  const pump = pumpOver({
+    claim_bulk_lanes() {
+      looked.push(Promise.withResolvers())
+      return looked.at(-1)!.promise
+    },
+  })
+  const round = pump.round()
+  await settled()
+  pump.changed(ids.next('acc'))
+  looked[0]!.resolve([])
+  await round
+  void pump.round()
+  await settled()
+  expect(looked).toHaveLength(2)
+})
+
+/** A pump whose database responds to each statement by its name; to others with no rows. */
+function pumpOver(answers: Answers) {
+  return createBulkPump({
+    db: {
+      async query({ name, values = [] }: Query) {
+        const rows = (await answers[name]?.(values)) ?? []
+        return { rows, rowCount: rows.length }
+      },
+    },
+    clock,
+    ids,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
+    connections: { freeSlotsAt: () => Number.POSITIVE_INFINITY, onSlotFree() {}, onReturn() {} },
+    pausedUntil: () => 0,
+    node: () => 1,
+    account: () => account,
+  } as unknown as BulkPumpDeps)
+}
+type Answers = Record<string, (values: readonly unknown[]) => object[] | Promise<object[]>>
 
 /** Resolves when nothing more can happen without another response. */
 async function settled(): Promise<void> {
