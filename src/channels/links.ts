@@ -29,6 +29,8 @@ export type CallCounter = {
 export type LinksDeps = {
   clock: Pick<Clock, 'after'>
   providers: ReadonlyMap<string, Provider>
+  /** The connections as they are now. */
+  readSpecs(): Promise<readonly LinkSpec[]>
   /** The whole configuration, secrets included; read only to open a link. Null when the connection is gone. */
   openConfig(id: ConnectionId): Promise<Record<string, unknown> | null>
   io(spec: LinkSpec, report: (state: LinkState) => void): Io
@@ -48,14 +50,17 @@ export type Links = {
    * messages until the function that is returned is called.
    */
   attach(open: Omit<OpenLink, 'calls'>): () => void
-  /** Opens new connections, reopens changed ones, closes removed ones. One call at a time. */
-  sync(specs: readonly LinkSpec[]): Promise<void>
+  /**
+   * Opens new connections, reopens changed ones, closes removed ones. Rejects if the connections cannot be read: then the
+   * links stay as they are, and it is tried again.
+   */
+  sync(): Promise<void>
   /** Asks the provider whether the configuration works. */
   test(id: ConnectionId, signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
 
-/** Pause before a configuration that could not be read is read again; doubled each time. */
+/** Pause before connections or a configuration that could not be read are read again; doubled each time. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
@@ -66,24 +71,36 @@ export function createLinks(deps: LinksDeps): Links {
   /** Links that were attached. */
   const attached = new Map<ConnectionId, OpenLink>()
   let syncing: Promise<void> = Promise.resolve()
+  /** The part of it after the read: a shutdown does not wait for a database that hangs. */
+  let reconciling: Promise<void> = Promise.resolve()
   /** Replaced links that still wait for answers to what was sent over them. */
   const closing = new Set<Promise<void>>()
   let closed = false
   let pauseMs = FIRST_PAUSE_MS
   let cancelRetry = (): void => {}
 
-  function sync(specs: readonly LinkSpec[]): Promise<void> {
-    syncing = syncing
-      .then(() => reconcile(specs))
-      .catch(error =>
-        deps.log.warn({ err: error }, 'the links could not be brought in line with the connections'),
-      )
-    return syncing
+  /** One call at a time, with its read: a read that ended after a later one would bring back an earlier state. */
+  function sync(): Promise<void> {
+    const synced = syncing.then(readAndReconcile)
+    syncing = synced.catch(() => {})
+    return synced
+  }
+
+  async function readAndReconcile(): Promise<void> {
+    if (closed) return
+    cancelRetry()
+    const specs = await deps.readSpecs().catch(error => {
+      scheduleRetry()
+      throw error
+    })
+    if (closed) return
+    reconciling = reconcile(specs).catch(error =>
+      deps.log.warn({ err: error }, 'the links could not be brought in line with the connections'),
+    )
+    await reconciling
   }
 
   async function reconcile(specs: readonly LinkSpec[]): Promise<void> {
-    if (closed) return
-    cancelRetry()
     const wanted = new Map(specs.filter(isWanted).map(spec => [spec.id, spec]))
     const stale = [...links.values()].filter(open => wanted.get(open.id)?.revision !== open.revision)
     for (const open of stale) links.delete(open.id)
@@ -91,13 +108,16 @@ export function createLinks(deps: LinksDeps): Links {
     for (const spec of wanted.values()) if (!links.has(spec.id)) unread = !(await open(spec)) || unread
     deps.changed()
     for (const open of stale) retire(open)
-    if (unread && !closed) scheduleRetry(specs)
+    if (unread) scheduleRetry()
     else pauseMs = FIRST_PAUSE_MS
   }
 
   /** Retries by a timer: no change notification arrives when the database is available again. */
-  function scheduleRetry(specs: readonly LinkSpec[]): void {
-    cancelRetry = deps.clock.after(pauseMs, () => void sync(specs))
+  function scheduleRetry(): void {
+    if (closed) return
+    cancelRetry = deps.clock.after(pauseMs, () => {
+      sync().catch(error => deps.log.warn({ err: error }, 'the connections still cannot be read'))
+    })
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
@@ -184,7 +204,7 @@ export function createLinks(deps: LinksDeps): Links {
     async close() {
       closed = true
       cancelRetry()
-      await syncing
+      await reconciling
       const open = [...links.values()]
       links.clear()
       await Promise.allSettled([...open.map(each => each.link.close()), ...closing])

@@ -116,6 +116,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
         onLinkState(state.state)
       })
     },
+    readSpecs: async () => (await selectAllConnections(db)).map(snapshotOf),
     openConfig: async id => (await accounts.connectionAdmin.openConfig(id))?.config ?? null,
     changed() {
       dispatcher.syncLanes()
@@ -211,7 +212,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
       linksChanged = listener
     },
     stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
-    syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
+    syncLinks: links.sync,
     /** For links of web sessions, which are opened in ./sessions.ts and attached while they are up. */
     ioOf: (spec: LinkSpec) => createIo(base, inbox, bots, spec, () => {}),
     dispatcher,

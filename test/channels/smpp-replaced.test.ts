@@ -28,8 +28,10 @@ async function open(status: number, answers: boolean) {
   const clock = createFakeClock()
   const signals = createSignals()
   const states: LinkState[] = []
+  let revision = 1
   const links = createLinks({
     clock,
+    readSpecs: async () => [spec()],
     providers: new Map([['smpp', smppProvider as unknown as Provider]]),
     openConfig: async () => ({
       host: '127.0.0.1',
@@ -54,7 +56,7 @@ async function open(status: number, answers: boolean) {
     changed() {},
   })
   close = links.close
-  const spec = (revision: number): LinkSpec => ({
+  const spec = (): LinkSpec => ({
     id: 'cnn_00000000000000000000000001' as ConnectionId,
     accountId: 'acc_00000000000000000000000001' as AccountId,
     provider: 'smpp',
@@ -63,15 +65,17 @@ async function open(status: number, answers: boolean) {
     revision,
     retryPolicy: { maxAttempts: 3, backoffMs: 1_000 },
   })
-  await links.sync([spec(1)])
+  await links.sync()
   await smsc.bound(1)
   await signals.until(() => states.some(({ state }) => state === 'up'))
-  const link = () => links.get(spec(1).id)!
+  const link = () => links.get(spec().id)!
   return {
     clock,
-    links,
     link,
-    spec,
+    async replace() {
+      revision = 2
+      await links.sync()
+    },
     refused: () => signals.until(() => states.some(({ state }) => state === 'down')),
   }
 }
@@ -79,8 +83,8 @@ async function open(status: number, answers: boolean) {
 test.each([ALREADY_BOUND, BIND_FAILED])(
   'a new bind that is refused with status %i comes up once the old bind is closed',
   async status => {
-    const { links, spec, link } = await open(status, true)
-    await links.sync([spec(2)])
+    const { link, replace } = await open(status, true)
+    await replace()
     await smsc.bound(2)
     expect(await link().link.send(SMS, never())).toMatchObject({ kind: 'accepted' })
     expect(smsc.submits).toHaveLength(1)
@@ -88,12 +92,12 @@ test.each([ALREADY_BOUND, BIND_FAILED])(
 )
 
 test('the old bind stays until its pending response arrives, and the new bind follows at once', async () => {
-  const { links, spec, link, refused } = await open(BIND_FAILED, false)
+  const { link, replace, refused } = await open(BIND_FAILED, false)
   const old = link()
   old.calls.begin()
   const sent = old.link.send(SMS, never()).finally(old.calls.end)
   await smsc.submitted(1)
-  await links.sync([spec(2)])
+  await replace()
   await refused()
   expect(await link().link.send(SMS, never())).toMatchObject({ kind: 'retry' })
   smsc.behave('accept')
