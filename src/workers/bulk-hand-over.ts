@@ -8,7 +8,7 @@ import type { AcceptMessage } from '../core/messages/accept-message.ts'
 import type { AcceptRow } from '../core/messages/hot-store.ts'
 import type { Prepared } from '../core/messages/prepare.ts'
 import type { SubmitCallbacks } from '../core/outbox/dispatch-port.ts'
-import { DatabaseUnavailable } from '../infra/db.ts'
+import { DatabaseUnavailable, mayHaveBeenExecuted } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -95,10 +95,12 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     known.lastConnectionId = prepared.connectionId
     const retried = row.messageId !== undefined
     row.messageId ??= deps.ids.next('msg')
+    /** Whether this try records the message's first attempt with it; null before it is made. */
+    let begun: boolean | null = null
     try {
       const add = (message: AcceptRow) => {
         progress.slotTaken()
-        row.begun = message.begun && row.begun !== false
+        begun = message.begun
         return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
       }
       const verdict = await deps.acceptMessage<BulkVerdict>(row.messageId, prepared, null, add, {
@@ -107,8 +109,9 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       })
       // It leaves from the outbox.
       if (verdict.kind === 'known') progress.leaving.submitted(null)
-      return await conclude(known, row, prepared, verdict)
+      return await conclude(known, row, prepared, verdict, begun === true)
     } catch (error) {
+      if (begun !== null && mayBeStored(error)) row.begun = begun && row.begun !== false
       // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
       if (error instanceof Problem) return fail(known, row, error.code, error.message)
       throw error
@@ -120,12 +123,15 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     row: PendingRow,
     { amount, channel, connectionId }: Prepared,
     verdict: BulkVerdict,
+    begun: boolean,
   ): HandOverResult | Promise<HandOverResult> {
     switch (verdict.kind) {
       case 'accepted':
         return 'sent'
       case 'known':
-        if (row.begun) deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
+        // Only if it is certain that its attempt was recorded: another node may be making one that was recorded later.
+        if (row.begun && (begun || !verdict.byThisOne))
+          deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
         return 'sent'
       case 'insufficient':
         lane.pauseJob(known, { reason: 'insufficient_balance', amount, channel })
@@ -196,4 +202,9 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     progress: RowProgress,
   ): Promise<HandOverResult> =>
     send(known, row, account, progress).catch(error => handleError(known, row, error))
+}
+
+/** Whether an accept that failed with this error may have stored the message. */
+function mayBeStored(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && mayHaveBeenExecuted(error)
 }

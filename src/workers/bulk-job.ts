@@ -13,7 +13,7 @@ export const WINDOW_MS = 1_005
 /** A row that waits for its turn. After the first try it keeps the id of its message, so that a repeat is recognised. */
 export type PendingRow = StoredRow & {
   messageId?: MessageId
-  /** True while every try would have recorded the message's first attempt with it, to be made by this node. */
+  /** Whether every try that may have stored the message has recorded its first attempt with it; absent without such a try. */
   begun?: boolean
 }
 

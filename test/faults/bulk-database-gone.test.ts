@@ -3,7 +3,7 @@ import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../support/bulk.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { memoryFiles, png } from '../support/files.ts'
-import { type Gateway, notNow, startSmsGateway } from '../support/gateways.ts'
+import { type Gateway, notNow, startSmsGateway, taken as TAKEN } from '../support/gateways.ts'
 import { uploadFile } from '../support/media.ts'
 import { mostInASecond } from '../support/most-in-a-second.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
@@ -97,6 +97,32 @@ test('a row that was stored although the response was lost is sent once, with it
   expect(timeline.filter(step => step.status === 'unknown')).toEqual([])
   expect(await readBulkRows(account, id, '?status=failed')).toEqual([])
   expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
+})
+
+test('a row that was stored without a response is sent also if its connection is busy when it is tried again', async () => {
+  await gateway.close()
+  gateway = await startSmsGateway(app, { account, config: { maxConnections: 1 } })
+  const rows = bulkRows(6)
+  const id = await begin(rows)
+  await untilBulk(app, account, id, 'queued', 'running')
+  const unheard = proxy.loseEvery('row 5')
+  await app.during(unheard.first)
+  gateway.act(nth => (nth === 1 ? 'silent' : TAKEN(nth)))
+  // It gets the only slot once the row is given up.
+  const other = { to: '+12025550199', messageType: 'utility', text: 'in between' }
+  await app.during(account.send(other, { live: true }))
+  await app.until(
+    async () => taken(),
+    texts => texts.includes('in between'),
+  )
+  unheard.stop()
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 6, failed: 0, cancelled: 0 })
+  expect(taken()).toEqual(['in between', ...textsOf(rows)])
+  for (const { messageId } of await account.messages(`?bulkJobId=${id}`)) {
+    const { timeline } = await account.message(messageId)
+    expect(timeline.filter(step => step.status === 'unknown')).toEqual([])
+  }
 })
 
 test('a lane whose release failed with the database is used by the next job', async () => {

@@ -29,8 +29,8 @@ export type BulkVerdict =
   | { kind: 'stale' }
   /** The job has ended. */
   | { kind: 'over' }
-  /** An earlier try has stored it; it is sent from the outbox. */
-  | { kind: 'known' }
+  /** It is stored, by an earlier accept, or (`byThisOne`) maybe by a call of this one whose answer was lost. It is sent from the outbox. */
+  | { kind: 'known'; byThisOne: boolean }
   /** Not tried, because another item of the batch was refused; to be tried again. */
   | { kind: 'later' }
 
@@ -56,7 +56,9 @@ export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
     if (isRefused(exceptions[0])) return exceptions.map(({ verdict }) => ({ kind: verdict as Refused }))
     const verdicts: BulkVerdict[] = readVerdicts(rows, exceptions as VerdictRow[])
     for (const { item, verdict } of exceptions) {
-      if (verdict === 'again' && rows[item - 1]!.retried) verdicts[item - 1] = { kind: 'known' }
+      if (verdict === 'again' && rows[item - 1]!.retried) {
+        verdicts[item - 1] = { kind: 'known', byThisOne: repeated }
+      }
     }
     return verdicts
   },

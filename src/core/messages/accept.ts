@@ -6,7 +6,7 @@ import {
   mayHaveBeenExecuted,
   STATEMENT_TIMEOUT_MS,
 } from '../../infra/db.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pause } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type AcceptVerdict, acceptSends, type Faulty } from './hot-store.ts'
@@ -22,7 +22,7 @@ export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> =
 
 /** Stores the sends of a flush; others than `SENDS` store more in the same transaction, such as verifications. */
 export type AcceptStore<Row extends AcceptRow, Verdict> = {
-  /** Verdicts in the order of the rows, which are sorted by account and id; `repeated`: they may be stored already. */
+  /** Verdicts in the order of the rows, which are sorted by account and id; `repeated`: an earlier call may have stored some. */
   accept(
     db: Db,
     node: number,
@@ -125,7 +125,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     if (entry.mayBeStored && store.withdraw) {
       unconfirmed.push({ row: entry.row, endedAtMs: null, belowXid: null })
     }
-    reject(new DatabaseUnavailable(new Error('not confirmed in time')))
+    reject(new DatabaseUnavailable(new Error('not confirmed in time'), { asked: entry.mayBeStored }))
   }
 
   /** Null for entries whose senders no longer wait. */
@@ -138,21 +138,24 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   }
 
   async function acceptWithRetry(sorted: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
-    for (let repeated = false; ; repeated = true) {
+    for (;;) {
       try {
-        return await acceptOrSplit(sorted, repeated)
-      } catch (error) {
-        if (!isRepeatable(error, repeated)) throw error
-        await new Promise<void>(resolve => clock.after(RETRY_EVERY_MS, resolve))
+        return await acceptOrSplit(sorted)
+      } catch {
+        await pause(clock, RETRY_EVERY_MS)
       }
     }
   }
 
-  /** If the database refuses a value, only the item with that value fails: the batch is split until it is alone. */
-  async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, Verdict | Faulty>> {
+  /**
+   * If the database refuses a value, only the item with that value fails: the batch is split until it is alone. Throws
+   * if the call is to be repeated.
+   */
+  async function acceptOrSplit(all: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
     const entries = all.filter(entry => !entry.wait.hasTimedOut)
     if (entries.length === 0) return new Map()
     const before = entries.map(entry => entry.mayBeStored)
+    const repeated = before.includes(true)
     for (const entry of entries) entry.mayBeStored = true
     try {
       const rows = entries.map(entry => entry.row)
@@ -168,9 +171,9 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       if (isRepeatable(error, repeated)) throw error
       if (entries.length === 1) return new Map([[entries[0]!, { kind: 'faulty', cause: error }]])
       const half = entries.length >> 1
-      const first = await acceptOrSplit(entries.slice(0, half), repeated)
+      const first = await acceptOrSplit(entries.slice(0, half))
       // If the second half has to be repeated, the first is recognised as accepted.
-      const second = await acceptOrSplit(entries.slice(half), repeated)
+      const second = await acceptOrSplit(entries.slice(half))
       return new Map([...first, ...second])
     }
   }
