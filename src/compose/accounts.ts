@@ -36,7 +36,7 @@ export type AccountRooms = ReturnType<typeof createAccountRooms>
 /** Long, since providers may be slow, but the operator waits for it. */
 const LINK_TEST_MS = 10_000
 
-/** The links. They belong to the message rooms, which are created after these, hence `late`. */
+/** The links. They belong to the message rooms, which are created after these. */
 export type LinkRoom = {
   links: Links
   syncLinks(): Promise<void>

@@ -44,7 +44,7 @@ export function listMessageChores(
   }
   const retention = createRetention({ db, clock, keep })
   return [
-    // Longer than the longest wait for the database (see createOrphanCheck).
+    // Longer than a claim waits for the database's answer (see createOrphanCheck).
     { name: 'find orphaned messages', everyMs: 5 * SECOND_MS, run: messages.dispatcher.releaseOrphaned },
     {
       name: 'apply parked receipts',

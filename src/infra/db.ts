@@ -39,7 +39,7 @@ export type DatabaseOptions = {
   onIdleError?: (error: Error) => void
 }
 
-/** A caller gets an answer or an error within five seconds: two for a connection, four for an answer. */
+/** A caller gets an answer or an error within six seconds: two for a connection, four for an answer. */
 const CONNECT_TIMEOUT_MS = 2_000
 const QUERY_TIMEOUT_MS = 4_000
 /** The server's own limits: it ends statements that no caller waits for any more, and so releases their locks. */

@@ -23,7 +23,7 @@ export type Followers<Subject, Event> = {
 export type FollowersOptions<Subject, Event> = {
   clock: Clock
   accountOf(subject: Subject): string
-  /** Reads what has changed for all clients, and calls their `tell`. */
+  /** Reads what has changed for all clients, and calls their `push`. */
   poll(): Promise<void>
   /** Interval between queries while there are clients, in ms. */
   pollIntervalMs: number

@@ -1,6 +1,6 @@
 import type { Follower } from './followers.ts'
 
-/** An event for a client that follows a list; `mark` is where it continues after a reconnect. */
+/** An event for a client that follows a list; `cursor` is where it continues after a reconnect. */
 export type ListEvent<Item> =
   /** The item as it is now; several changes at once are one event. */
   | { kind: 'message'; cursor: string; message: Item }
@@ -9,7 +9,7 @@ export type ListEvent<Item> =
   /** A heartbeat. */
   | { kind: 'beat'; cursor: string }
 
-/** The events with heartbeats, which carry the current mark once that is known. */
+/** The events with heartbeats, which carry the current cursor once that is known. */
 export async function* withHeartbeats<Subject, Item>(
   { events, subject }: Follower<Subject, ListEvent<Item>>,
   cursorOf: (subject: Subject) => string | null,
@@ -17,6 +17,6 @@ export async function* withHeartbeats<Subject, Item>(
   for await (const event of events) {
     const cursor = event ? null : cursorOf(subject)
     if (event) yield event
-    else if (cursor !== null) yield { kind: 'beat', cursor: cursor }
+    else if (cursor !== null) yield { kind: 'beat', cursor }
   }
 }

@@ -11,7 +11,7 @@ export type LinkedQueue<T> = {
 type Node<T> = { item: T | undefined; previous: Node<T>; next: Node<T> }
 
 export function createLinkedQueue<T>(): LinkedQueue<T> {
-  // A ring; `gap` is the place between the last item and the first.
+  // A ring; `sentinel` is the place between the last item and the first.
   const sentinel = { item: undefined } as Node<T>
   sentinel.previous = sentinel.next = sentinel
 

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 
 /**
  * A rate limit: at most so many uses within any period of `windowMs`. Not a token bucket, which may let twice
- * as many through around a refill. A place that was taken counts as used now until `used` says when.
+ * as many through around a refill. A place that was taken counts as used now until `recordUse` says when.
  */
 export type SlidingWindow = {
   /**

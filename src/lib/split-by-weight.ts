@@ -1,4 +1,4 @@
-/** Cuts `items` into pieces, in order, none heavier than `most`; an item that is heavier is a piece of its own. */
+/** Cuts `items` into pieces, in order, none heavier than `maxWeight`; an item that is heavier is a piece of its own. */
 export function splitByWeight<T>(
   items: readonly T[],
   weightOf: (item: T) => number,

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
  * a second, so that other requests do not have to wait for all of them.
  */
 export type BulkGate = {
-  /** Takes a place if one is free and it is time; with `goesOn`, for a further row of a lane that was just admitted, always. */
+  /** Takes a place if one is free and it is time; with `continuesLane`, for a further row of a lane that was just admitted, always. */
   tryEnter(continuesLane: boolean): boolean
   /** Releases the place; a row that was not `sent` does not count. */
   leave(sent: boolean): void

@@ -5,7 +5,7 @@ export type CallbackLanes = {
   /** How many more requests all targets together may have. */
   freeInAll(): number
   enter(target: string): void
-  /** `well` unless the receiver was overwhelmed or silent. */
+  /** `isHealthy` unless the receiver was overwhelmed or silent. */
   leave(target: string, isHealthy: boolean): void
 }
 

@@ -16,7 +16,7 @@ export type AssignTurn = (item: JobItem, returning: Returning) => void
 /** Holds messages of bulk jobs that come from the outbox, or are sent again, to the rate of their job. */
 export type JobTurns = {
   onReturn(turnOf: AssignTurn): void
-  /** Calls `go` when it may be sent, or `putOff` once it is back in the outbox, due then (ms since the epoch). */
+  /** Calls `go` when it may be sent, or `deferred` once it is back in the outbox, due then (ms since the epoch). */
   requestTurn(item: JobItem, callbacks: { go(): void; deferred(dueAtMs: number): void }): void
 }
 

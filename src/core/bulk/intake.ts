@@ -269,7 +269,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     }
   }
 
-  /** Reads the database before `inProgress`: a job is in `inProgress` before it is inserted, so no running one is rejected. */
+  /** Reads the database before `runningJobs`: a job is there before it is inserted, so no running one is rejected. */
   async function sweep(): Promise<void> {
     const accepting = await findAccepting(db, deps.node())
     const orphaned = accepting.filter(({ id, isOwn }) => !(isOwn && runningJobs.has(id))).map(({ id }) => id)

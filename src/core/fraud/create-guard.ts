@@ -89,7 +89,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   function refuseLate(send: GuardedSend, freeAtMs: number): Breach {
     const known = removeCounted(send)
-    if (!known?.turn) throw new Error('late() is only for sends that passed with a turn')
+    if (!known?.turn) throw new Error('refuseLate() is only for sends that passed with a turn')
     uncount(send, known.keys)
     return limitBreach(known.turn, freeAtMs - send.nowMs)
   }

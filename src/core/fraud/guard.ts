@@ -55,7 +55,7 @@ export type GuardedCheck = {
 /**
  * Guards against SMS pumping: requests for codes to numbers whose owners are paid for the traffic. `judge` is
  * called after a send was routed and priced, and before it is accepted, so that a blocked send
- * costs nothing. The caller then calls one of `blocked`, `late`, `sent` and `dropped`, once.
+ * costs nothing. The caller then calls one of `blocked`, `refuseLate`, `sent` and `dropped`, once.
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
@@ -64,7 +64,7 @@ export type Guard = {
   /** The caller is refused, and gets no replay. Resolves when the block is stored; never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
   /**
-   * It was accepted; called once per start and resend, not for replays. `watched`: over the limit per recipient,
+   * It was accepted; called once per start and resend, not for replays. `isMonitored`: over the limit per recipient,
    * which is in monitor mode. Must not throw.
    */
   sent(send: GuardedSend, isMonitored: boolean): void

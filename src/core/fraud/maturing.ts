@@ -9,7 +9,7 @@ export type MaturedCodes = { key: TallyKey; sends: number; verified: number }
  * drop whenever traffic rises.
  */
 export type Maturing = {
-  /** Codes that are older than TIME_TO_CONFIRM_MS are given out at the next `take`. */
+  /** Codes that are older than TIME_TO_CONFIRM_MS are given out by the next `takeMatured`. */
   record(key: TallyKey, sentAtMs: number, nowMs: number, what: 'sends' | 'verified'): void
   /** Takes out the codes that there was time to confirm. */
   takeMatured(nowMs: number): MaturedCodes[]
@@ -24,7 +24,7 @@ const MOST_KEYS = 50_000
 export function createMaturing(): Maturing {
   const slots = new Map<number, Map<string, MaturedCodes>>()
 
-  /** As a slot is: no later than now, no earlier than the first that is not ripe but one. */
+  /** The slot of that time, but no later than now's, and no earlier than one that is matured already. */
   function slotAt(sentAtMs: number, nowMs: number): Map<string, MaturedCodes> {
     const earliestMs = nowMs - TIME_TO_CONFIRM_MS - SLOT_MS
     const number = Math.floor(Math.min(Math.max(sentAtMs, earliestMs), nowMs) / SLOT_MS)

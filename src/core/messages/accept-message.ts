@@ -47,7 +47,7 @@ export type AcceptMessage = {
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<Verdict>,
-    ofJob?: BulkFields,
+    bulkFields?: BulkFields,
   ): Promise<Verdict>
 }
 

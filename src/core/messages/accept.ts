@@ -75,7 +75,7 @@ type Unconfirmed<Row> = {
   endedAtMs: number | null
   /**
    * A commit may take longer, because of a standby or a disk: the transaction that stores the send has an id below
-   * this one. Null before `untilMs`.
+   * this one. Null before `endedAtMs`.
    */
   belowXid: number | null
 }

@@ -13,7 +13,7 @@ export function someNodeRunsSince(place: `$${number}`): string {
 }
 
 /**
- * Registers this process as a node; the returned number identifies its lease. `alone`: no other process can use
+ * Registers this process as a node; the returned number identifies its lease. `isExclusive`: no other process can use
  * the database, as with the embedded one, so all other nodes are removed. The start is in whole
  * milliseconds, like the times that it is compared with.
  */

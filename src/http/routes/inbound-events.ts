@@ -35,10 +35,10 @@ export const inboundEvents = (deps: {
     handler(request, reply) {
       const { account } = request.caller
       const filter = deps.inboundMessages.filterOf(request.query)
-      const mark = request.headers['last-event-id'] as string | undefined
+      const cursor = request.headers['last-event-id'] as string | undefined
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
-        follow: gone => deps.inboundWatch.follow({ account, filter, cursor: mark }, gone),
+        follow: gone => deps.inboundWatch.follow({ account, filter, cursor }, gone),
         format: formatListEvent,
       })
     },

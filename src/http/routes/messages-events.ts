@@ -36,10 +36,10 @@ export const messagesEvents = (deps: {
     handler(request, reply) {
       const { account } = request.caller
       const filter = deps.messages.filterOf(request.query)
-      const mark = request.headers['last-event-id'] as string | undefined
+      const cursor = request.headers['last-event-id'] as string | undefined
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
-        follow: gone => deps.messageWatch.follow({ account, filter, cursor: mark }, gone),
+        follow: gone => deps.messageWatch.follow({ account, filter, cursor }, gone),
         format: formatListEvent,
       })
     },
