@@ -14,7 +14,7 @@ export async function findByKey(db: Db, accountId: AccountId, key: string): Prom
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** Inserts a job in state `accepting`; false if its idempotency key is taken. */
+/** Inserts a job in state `accepting`; false if another job has its idempotency key. A call that got no answer may be repeated. */
 export async function insertAccepting(
   db: Db,
   job: JobRef & {
@@ -26,10 +26,13 @@ export async function insertAccepting(
   },
   node: number,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  const { rows } = await db.query({
     name: 'bulk_insert',
-    text: `insert into bulk_jobs (account_id, id, live, key_id, key, name, per_second, status, node)
-           values ($1, $2, $3, $4, $5, $6, $7, 'accepting', $8) on conflict do nothing`,
+    text: `with made as (
+             insert into bulk_jobs (account_id, id, live, key_id, key, name, per_second, status, node)
+             values ($1, $2, $3, $4, $5, $6, $7, 'accepting', $8) on conflict do nothing returning 1)
+           select 1 from made
+           union all select 1 from bulk_jobs where account_id = $1 and id = $2 and status = 'accepting'`,
     values: [
       toUuid(job.accountId),
       toUuid(job.id),
@@ -41,7 +44,7 @@ export async function insertAccepting(
       node,
     ],
   })
-  return rowCount === 1
+  return rows.length === 1
 }
 
 /** Stores the progress of the intake; false if the job is no longer `accepting`. */

@@ -3,7 +3,7 @@ import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
-import { type Clock, pause } from '../../lib/clock.ts'
+import { type Cancel, type Clock, pause } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { type BodyReader, type BulkPiece, createBodyReader, type StorableMessage } from './body-reader.ts'
 import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
@@ -60,7 +60,7 @@ export type BulkIntakeDeps = {
  * grows with a long body.
  */
 const PIECE_BYTES = 262_144
-/** A job whose body takes longer than this is inserted before its first piece is full, so that it can be seen; in ms. */
+/** A job is inserted this long after its first row, if its first piece is not full before, so that it can be seen; in ms. */
 const SHOWN_AFTER_MS = 250
 /** How often the progress is stored, in ms. */
 const NOTED_EVERY_MS = 500
@@ -140,10 +140,12 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     let written = createCopyBuffer(job, PIECE_BYTES)
     let writing: Promise<void> = Promise.resolve()
     let line: Promise<void> = Promise.resolve()
-    // Inserts the job of a slow body, so that it can be seen.
-    const cancelShow = clock.after(SHOWN_AFTER_MS, () => {
-      if (body.total > 0 && stored === 0 && !body.isRefused()) writePiece().catch(() => {})
-    })
+    let cancelShow: Cancel | undefined
+
+    /** Inserts the job of a slow body, so that it can be seen. */
+    function show(): void {
+      if (stored === 0 && !body.isRefused()) writePiece().catch(() => {})
+    }
 
     async function insertJob(): Promise<void> {
       if (inserted !== 'not yet') return
@@ -189,6 +191,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       isKeyTaken: () => inserted === 'taken',
       /** Adds messages; `texts` are the same in canonical JSON. */
       add(messages: readonly StorableMessage[], texts: readonly string[]): void {
+        cancelShow ??= clock.after(SHOWN_AFTER_MS, show)
         for (const [at, text] of texts.entries()) {
           const message = messages[at]!
           const body = carriesCode(message) ? sealRow(text, message.to, job.id, deps.seal) : text
@@ -198,13 +201,13 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       isFull: () => gathered.isFull(),
       hand: writePiece,
       async flush(): Promise<void> {
-        cancelShow()
+        cancelShow?.()
         await writePiece()
         await writing
       },
       /** Deletes the job of a refused body, rejects that of a cut one. If the database is away, the sweep rejects it. */
       async abandon(error: unknown): Promise<void> {
-        cancelShow()
+        cancelShow?.()
         await line
         await writing.catch(() => {})
         const incomplete = !(error instanceof Problem || body.isRefused())

@@ -145,6 +145,65 @@ test('a job that begins while a sweep waits for the database is not rejected', a
   expect((await taking).job).toMatchObject({ status: 'validating', total: 40 })
 })
 
+/** A body that comes in two steps: its first row when the test says so, and its end. */
+function createSlowBody() {
+  const { promise: isAwaited, resolve: awaited } = Promise.withResolvers<void>()
+  const { promise: begins, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: hasBegun, resolve: begun } = Promise.withResolvers<void>()
+  const { promise: ends, resolve: end } = Promise.withResolvers<void>()
+  async function* pieces(): AsyncGenerator<BulkPiece> {
+    yield { parts: [RATE], bytes: 100 }
+    awaited()
+    await begins
+    yield { parts: [rows(1)], bytes: 100 }
+    begun()
+    await ends
+  }
+  return { pieces: pieces(), isAwaited, begin, hasBegun, end }
+}
+
+test('a slow body can be seen a quarter of a second after its first row, however late that comes', async () => {
+  const caller = createCaller()
+  const clock = createFakeClock(Date.now())
+  const body = createSlowBody()
+  const taking = createIntake(clock).receive({ caller, key: 'k', pieces: body.pieces })
+  await body.isAwaited
+  await clock.advance(1_000)
+  body.begin()
+  await body.hasBegun
+  await clock.advance(250)
+  const read = () => listJobs(database.db, caller.account.id, {}, null, 10)
+  while ((await read())[0]?.total !== 1);
+  expect(await read()).toMatchObject([{ status: 'accepting' }])
+  body.end()
+  expect((await taking).job).toMatchObject({ status: 'validating', total: 1 })
+})
+
+test('a job whose insertion was stored but not answered is still the one that its request stores', async () => {
+  const caller = createCaller()
+  const clock = createFakeClock(Date.now())
+  const body = createSlowBody()
+  const { promise: isLost, resolve: lose } = Promise.withResolvers<void>()
+  let inserts = 0
+  const db: TestDatabase['db'] = {
+    ...database.db,
+    async query(query) {
+      const result = await database.db.query(query)
+      if (query.name !== 'bulk_insert' || inserts++ > 0) return result as never
+      lose()
+      throw new Problem('SERVICE_UNAVAILABLE')
+    },
+  }
+  const intake = createBulkIntake({ db, clock, ids, seal, node: () => NODE })
+  const taking = intake.receive({ caller, key: 'k', pieces: body.pieces })
+  body.begin()
+  await body.hasBegun
+  await clock.advance(250)
+  await isLost
+  body.end()
+  expect(await taking).toMatchObject({ job: { status: 'validating', total: 1 }, replayed: false })
+})
+
 test('rows that are stored after the sweep that rejected their job are swept too', async () => {
   const caller = createCaller()
   while ((await sweepRows(database.db, 10_000)) > 0);
