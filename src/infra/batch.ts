@@ -79,23 +79,24 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
       weightWaiting = 0
       return all
     }
-    const seen = new Set<string>()
+    const keys = new Set<string>()
     const taken: Waiting<Item, Result>[] = []
     const left: Waiting<Item, Result>[] = []
     let weightTaken = 0
-    for (const entry of waiting) {
+    let at = 0
+    while (at < waiting.length && taken.length < maxItems) {
+      const entry = waiting[at++]!
       const key = options.conflictKey?.(entry.item)
-      const tooMany = taken.length >= maxItems
       const tooHeavy = taken.length > 0 && weightTaken + entry.weight > maxWeight
-      if (tooMany || tooHeavy || (key !== undefined && seen.has(key))) {
+      if (tooHeavy || (key !== undefined && keys.has(key))) {
         left.push(entry)
         continue
       }
-      if (key !== undefined) seen.add(key)
+      if (key !== undefined) keys.add(key)
       taken.push(entry)
       weightTaken += entry.weight
     }
-    waiting = left
+    waiting = left.concat(waiting.slice(at))
     weightWaiting -= weightTaken
     return taken
   }
