@@ -4,6 +4,8 @@ import { Problem } from '../../contract/errors.ts'
 import { toIso } from '../../lib/clock.ts'
 import type { KeyRow } from './key-store.ts'
 
+type RoleRights = Pick<KeyRow, 'role' | 'permissions'>
+
 /**
  * A caller cannot grant rights that it lacks: throws FORBIDDEN if the key could do more than the
  * caller. A person acts in live and test mode, a test key in test mode only.
@@ -16,10 +18,7 @@ export function requireKeyRights(caller: Caller, key: Pick<KeyRow, 'mode' | 'rol
 }
 
 /** `requireKeyRights` for a person with a role. */
-export function requireRoleRights(
-  caller: Caller,
-  { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
-): void {
+export function requireRoleRights(caller: Caller, { role, permissions }: RoleRights): void {
   requireKeyRights(caller, { mode: 'live', role, permissions: permissionsOfRole({ role, permissions }) })
 }
 
@@ -33,15 +32,22 @@ export function requireExpiryWithin(
   throw new Problem('FORBIDDEN', text, { details: [{ path: 'expiresAt', message: text }] })
 }
 
-/** A person whom a key invites keeps access when the key has expired: throws FORBIDDEN for a key that expires. */
+/** People keep their access when the key that gave it has expired: throws FORBIDDEN for a key that expires. */
 export function requireLastingKey({ keyExpiresAtMs }: Pick<Caller, 'keyExpiresAtMs'>): void {
   if (keyExpiresAtMs === null) return
-  const text = `Your key expires at ${toIso(keyExpiresAtMs)}: it cannot invite people, who would keep access.`
+  const text = `Your key expires at ${toIso(keyExpiresAtMs)}: it cannot give people access, which they would keep.`
   throw new Problem('FORBIDDEN', text)
 }
 
+/** Whether a change of a person's rights adds any. */
+export function addsRights(before: RoleRights, after: RoleRights): boolean {
+  if (after.role === 'owner') return before.role !== 'owner'
+  const had = permissionsOfRole(before)
+  return after.permissions.some(permission => !had.includes(permission))
+}
+
 /** The permissions of a person: the listed ones for a member, all for an owner, who has no list. */
-export function permissionsOfRole({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
+export function permissionsOfRole({ role, permissions }: RoleRights): Permission[] {
   return role === 'owner' ? [...PERMISSIONS] : permissions
 }
 

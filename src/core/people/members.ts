@@ -26,7 +26,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
-import { permissionsOfRole, requireLastingKey, requireRoleRights } from '../accounts/rights.ts'
+import { addsRights, permissionsOfRole, requireLastingKey, requireRoleRights } from '../accounts/rights.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
@@ -96,6 +96,7 @@ export function createMembers(deps: MembersDeps): Members {
       const role = input.role ?? before.role
       const permissions = permissionsOf(role, input.permissions ?? permissionsToKeep(before, role))
       for (const each of [before, { role, permissions }]) requireRoleRights(caller, each)
+      if (addsRights(before, { role, permissions })) requireLastingKey(caller)
       if (role !== 'owner') await requireOtherOwner(tx, accountId, before)
       await updateMembership(tx, { accountId, userId, role, permissions })
       await deleteInvitationsByInviter(tx, userId)

@@ -13,7 +13,9 @@ export const membersUpdate = (deps: { members: Members }) =>
     audit: { action: 'member.update', bodyFields: ['role', 'permissions'] },
     schema: {
       summary: 'Change the role and permissions of a member',
-      description: 'Every node applies it within a second. The last owner must stay one: 409.',
+      description:
+        'Every node applies it within a second. The last owner must stay one: 409. A key that expires cannot ' +
+        'give more rights, which the person would keep: 403.',
       tags: ['Members'],
       params: Type.Object({ id: Type.String() }),
       body: MemberUpdate,

@@ -239,7 +239,10 @@ describe('the invitations, reset links and API keys that a member created', () =
     }
   })
 
-  test('no invitation is made with a key that expires, since the person would keep access', async () => {
+  test('a key that expires neither invites people nor gives members more rights, which they would keep', async () => {
+    const email = newEmail()
+    await join(app, account.id, 'member', email)
+    const { id } = await memberOf(email)
     const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
       name: 'Short',
       mode: 'live',
@@ -247,13 +250,27 @@ describe('the invitations, reset links and API keys that a member created', () =
       permissions: ['messages:create', 'messages:read', 'api_keys:read', 'api_keys:write'],
       expiresAt: new Date(app.now() + 60_000).toISOString(),
     })
+    const { apiKey: key } = data<{ apiKey: string }>(made)
     const refused = await app.call('/api/v2/members/invitations', {
       method: 'POST',
-      key: data<{ apiKey: string }>(made).apiKey,
+      key,
       body: { email: newEmail(), role: 'member', mail: false },
     })
     expect([refused.status, refused.body['code']]).toEqual([403, 'FORBIDDEN'])
     expect(await pending()).toEqual([])
+
+    const change = async (body: object) =>
+      (await app.call(`/api/v2/members/${id}`, { method: 'PATCH', key, body })).status
+    expect(await change({ role: 'owner' })).toBe(403)
+    expect(await change({ permissions: ['messages:read', 'api_keys:write'] })).toBe(403)
+    expect(await memberOf(email)).toMatchObject({
+      role: 'member',
+      permissions: ['messages:create', 'messages:read'],
+    })
+    expect(await change({ permissions: ['messages:read'] })).toBe(200)
+    expect(await change({ permissions: ['messages:create'] })).toBe(403)
+    await as(owner)('PATCH', `/members/${id}`, { role: 'owner' })
+    expect(await change({ role: 'member' })).toBe(200)
   })
 
   async function makeKey(by: Visitor, role = 'member'): Promise<{ key: ApiKey; apiKey: string }> {
