@@ -16,7 +16,10 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 export function withAudit(route: Route, handler: Handler, trail: AuditTrail): Handler {
   return async (request, reply) => {
     const answer = await handler(request, reply)
-    if (reply.statusCode < 400) await trail.note(auditNoteOf(route, request, reply, answer))
+    if (reply.statusCode >= 400) return answer
+    const entry = auditNoteOf(route, request, reply, answer)
+    for (const each of request.alsoAudited ?? []) await trail.note({ ...entry, ...each })
+    await trail.note(entry)
     return answer
   }
 }

@@ -19,7 +19,8 @@ export type HttpMeter = {
 export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: HttpMeter): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('signedIn', null)
-  app.decorateRequest('joined', null)
+  app.decorateRequest('joinedAccountId', null)
+  app.decorateRequest('alsoAudited', null)
   app.decorateRequest('fault', null)
   app.decorateRequest('upload', null)
   app.decorateRequest('largeBody', null)

@@ -152,6 +152,8 @@ export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth>
 /** A route with any schema, for the server and the documentation. */
 export type Route = RouteSpec<RouteSchema, RouteAuth>
 
+export type AuditedAccount = { accountId: AccountId; changes: Record<string, unknown> }
+
 export type Upload = { field: string; asset: Asset }
 
 declare module 'fastify' {
@@ -162,6 +164,8 @@ declare module 'fastify' {
     signedIn: SignedIn | null
     /** The account that a person joined by this request, on routes without a key. */
     joinedAccountId: AccountId | null
+    /** Accounts whose audit logs record the request as well, with what it changed there. */
+    alsoAudited: readonly AuditedAccount[] | null
     /** The validation error, on routes with `faults: 'handed over'`. */
     fault: Problem | null
     /** The file of a form, and its field. */

@@ -72,8 +72,8 @@ export type PeopleAdmin = {
   /** Makes a person who has a login a member of an account, or changes the membership. */
   setMembership(input: MembershipCreate): Promise<Person>
   update(id: string, input: PersonUpdate): Promise<Person>
-  /** Removes the whole login, or only its membership of one account. */
-  remove(id: string, accountId?: string): Promise<MemberRemoved>
+  /** Removes the whole login, or only its membership of one account. `left`: the accounts whose member it was. */
+  remove(id: string, accountId?: string): Promise<{ removed: MemberRemoved; left: AccountId[] }>
   createResetLink(id: string, origin: string, by: Actor): Promise<ResetMade>
   listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
   invite(input: AdminInvitationCreate, origin: string, by: Actor): Promise<AdminInvitationMade>
@@ -139,25 +139,26 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     return read(user.id)
   }
 
-  async function remove(id: string, given?: string): Promise<MemberRemoved> {
+  async function remove(id: string, given?: string) {
     const user = await find(id)
     const accountId = given === undefined ? null : await readAccount(given)
-    await (accountId === null
-      ? removeLogin(user)
-      : db.transaction(tx => deps.members.removeIn(tx, accountId, user.id)))
+    const left = accountId === null ? await removeLogin(user) : [accountId]
+    if (accountId !== null) await db.transaction(tx => deps.members.removeIn(tx, accountId, user.id))
     sessions.forget(user.id)
-    const left = await listKeysMadeBy(db, user.id, accountId, clock.now())
-    return { id, deleted: true, apiKeys: left.map(viewRemainingKey) }
+    const keys = await listKeysMadeBy(db, user.id, accountId, clock.now())
+    const removed: MemberRemoved = { id, deleted: true, apiKeys: keys.map(viewRemainingKey) }
+    return { removed, left }
   }
 
-  function removeLogin(user: UserRow): Promise<void> {
+  function removeLogin(user: UserRow): Promise<AccountId[]> {
     return db.transaction(async tx => {
       await lockPeople(tx)
       await requireOtherOperator(tx, user.id)
       // The same order of locks as when an invitation is accepted.
       await deleteInvitationsByEmail(tx, emailKey(user.email))
-      await deleteUser(tx, user.id)
+      const left = await deleteUser(tx, user.id)
       await deleteInvitationsByInviter(tx, user.id)
+      return left
     })
   }
 

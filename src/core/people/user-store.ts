@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
 export type UserId = Id<'usr'>
 
@@ -104,15 +104,24 @@ export async function countOtherOperators(db: Db, id: UserId): Promise<number> {
   return rows[0]!.n
 }
 
-/** Deletes the login's row first: a transaction that adds a membership or a session has locked it, and either is found here or fails. */
-export async function deleteUser(db: Db, id: UserId): Promise<void> {
-  for (const [name, text] of [
-    ['user_delete', 'delete from users where id = $1'],
-    ['user_memberships_delete', 'delete from memberships where user_id = $1'],
-    ['user_sessions_delete', 'delete from console_sessions where user_id = $1'],
-  ] as const) {
-    await db.query({ name, text, values: [toUuid(id)] })
-  }
+/**
+ * Returns the accounts whose member it was. Deletes the login's row first: a transaction that adds a membership or a
+ * session has locked it, and either is found here or fails.
+ */
+export async function deleteUser(db: Db, id: UserId): Promise<AccountId[]> {
+  const values = [toUuid(id)]
+  await db.query({ name: 'user_delete', text: 'delete from users where id = $1', values })
+  const { rows } = await db.query<{ uuid: string }>({
+    name: 'user_memberships_delete',
+    text: 'delete from memberships where user_id = $1 returning account_id as uuid',
+    values,
+  })
+  await db.query({
+    name: 'user_sessions_delete',
+    text: 'delete from console_sessions where user_id = $1',
+    values,
+  })
+  return rows.map(({ uuid }) => fromUuid('acc', uuid))
 }
 
 export async function setPendingTotp(db: Db, id: UserId, sealed: Buffer): Promise<void> {

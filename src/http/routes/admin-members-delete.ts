@@ -26,8 +26,16 @@ export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
       errors: ['NOT_FOUND', 'CONFLICT'],
       response: { 200: success(MemberRemoved) },
     },
-    handler: async request => ({
-      success: true,
-      data: await deps.peopleAdmin.remove(request.params.id, request.query.accountId),
-    }),
+    handler: async request => {
+      const { accountId } = request.query
+      const { removed, left } = await deps.peopleAdmin.remove(request.params.id, accountId)
+      if (accountId === undefined) {
+        // Each with the keys of its own: what the person made elsewhere is not an account's business.
+        request.alsoAudited = left.map(id => ({
+          accountId: id,
+          changes: { apiKeys: removed.apiKeys.filter(key => key.accountId === id) },
+        }))
+      }
+      return { success: true, data: removed }
+    },
   })

@@ -183,6 +183,25 @@ describe('the audit log', () => {
     ])
   })
 
+  test('has the deletion of a login in the log of each account that it was a member of', async () => {
+    const [one, other] = [await app.createAccount(), await app.createAccount()]
+    const email = 'left@example.com'
+    const person = await join(app, one.id, 'member', email)
+    const { id } = (await person.session()).user
+    await app.admin('POST', '/members', { userId: id, accountId: other.id, role: 'owner' })
+    const ownKey = { name: 'By them', mode: 'live', permissions: [] }
+    const made = await person.for(other.id)('POST', '/api-keys', ownKey)
+    const { key } = data<{ key: { id: string } }>(made)
+    await app.admin('DELETE', `/members/${id}`)
+
+    const entry = { action: 'person.delete', target: id, actor: { type: 'operator_token' } }
+    expect((await entries('?limit=1', one.liveKey))[0]).toMatchObject({ ...entry, changes: { apiKeys: [] } })
+    const withKey = { apiKeys: [{ id: key.id, accountId: other.id }] }
+    expect((await entries('?limit=1', other.liveKey))[0]).toMatchObject({ ...entry, changes: withKey })
+    const platform = await app.admin('GET', '/audit?accountId=platform&limit=1')
+    expect(data<AuditEntry[]>(platform)[0]).toMatchObject({ ...entry, changes: withKey })
+  })
+
   test('names the new and the old key of a rotation', async () => {
     const { id, liveKey } = await app.createAccount()
     const key = { name: 'Shop', mode: 'live', role: 'member', permissions: [] }
