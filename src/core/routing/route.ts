@@ -142,7 +142,14 @@ function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: Carrier
   return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
 }
 
-function noRoute({ connections, messageType }: RouteRequest, wanted: readonly Channel[]) {
+function noRoute({ connections, messageType, mode }: RouteRequest, wanted: readonly Channel[]) {
+  const channels = wanted.join(' or ')
+  if (mode === 'test') {
+    return invalid(
+      'channel',
+      `no route: the sandbox, which test keys send through, does not carry ${channels}`,
+    )
+  }
   const choosy = connections.some(
     each =>
       each.provider !== SANDBOX &&
@@ -150,7 +157,6 @@ function noRoute({ connections, messageType }: RouteRequest, wanted: readonly Ch
       !each.allowedTypes.includes(messageType) &&
       each.channels.some(channel => wanted.includes(channel)),
   )
-  const channels = wanted.join(' or ')
   return choosy
     ? invalid('messageType', `no route: no connection carries ${messageType} over ${channels}`)
     : invalid('channel', `no route: no connection carries ${channels}`)

@@ -158,4 +158,12 @@ describe('no route', () => {
       expect.objectContaining({ status: 400, details: [expect.objectContaining({ path })] }),
     )
   })
+
+  test('for a test key names the sandbox as what lacks the channel, whatever else carries it', () => {
+    const narrowed = connection('sandbox', ['email_user'], { provider: 'sandbox' })
+    const sms = connection('sms', ['local_sms'], { allowedTypes: ['otp'] })
+    expect(() => route([sms, narrowed], { mode: 'test', channel: 'local_sms' })).toThrow(
+      'no route: the sandbox, which test keys send through, does not carry local_sms',
+    )
+  })
 })
