@@ -1,7 +1,8 @@
 drop function if exists adopt_echoes;
 
 -- Takes the provider's message id from parked receipts that name our id of an unknown attempt;
--- apply_parked then applies the receipts. If the provider has ids only for parts, and the message has
+-- apply_parked then applies the receipts. So it does for a message that counts as sent since its deadline, which is
+-- found by the name of its attempt that close_unknown left. If the provider has ids only for parts, and the message has
 -- several, join_parts combines the receipts of all parts, and the message's provider id is
 -- the first part's id followed by ',…'.
 -- If a provider reports an attempt as accepted that it had refused before, and the message waits for its next
@@ -21,6 +22,7 @@ set enable_sort = off
 as $$
 declare
   v_adopted integer;
+  v_late integer;
   v_pieced integer;
   v_denied integer := 0;
   v_account uuid[];
@@ -52,6 +54,27 @@ begin
     select connection_id, provider_id, account_id, id from named order by account_id, id
   on conflict (connection_id, provider_id) do nothing;
   get diagnostics v_adopted = row_count;
+
+  with echoed as (
+    select distinct on (m.account_id, m.id) m.account_id, m.id, p.connection_id, p.provider_id
+      from (select * from parked_receipts x where x.message_id is not null order by x.message_id offset 0) p
+     cross join lateral (
+       select x.account_id, x.message_id from provider_refs x
+        where x.connection_id = p.connection_id and x.provider_id = p.message_id || '.' || p.attempt limit 1) r
+     cross join lateral (select * from messages x where x.account_id = r.account_id and x.id = r.message_id limit 1) m
+     where m.provider_id is null and not (p.of_part and m.parts > 1)
+     order by m.account_id, m.id, p.id desc
+     limit 1000
+  ), named as (
+    update messages m set provider_id = e.provider_id
+      from echoed e
+     where m.account_id = any (array[e.account_id]) and m.id = e.id and m.provider_id is null
+    returning e.connection_id, e.provider_id, m.account_id, m.id
+  )
+  insert into provider_refs (connection_id, provider_id, account_id, message_id)
+    select connection_id, provider_id, account_id, id from named order by account_id, id
+  on conflict (connection_id, provider_id) do nothing;
+  get diagnostics v_late = row_count;
 
   if (select message_id from outbox where tried and not begun order by message_id limit 1) is not null then
     select array_agg(t.account_id), array_agg(t.message_id), array_agg(t.connection_id), array_agg(t.provider_id),
@@ -99,8 +122,8 @@ begin
        where m.account_id = any (array[n.account_id]) and m.id = n.message_id
       returning 1
     ) select count(*) into v_denied from denied;
-    v_adopted := v_adopted + v_denied;
   end if;
+  v_adopted := v_adopted + v_late + v_denied;
 
   if (select message_id from parked_receipts where message_id is not null and of_part order by message_id limit 1) is null then
     return v_adopted;

@@ -1,6 +1,7 @@
 drop function if exists close_unknown;
 
 -- Marks unknown messages as sent after their deadline, and captures their money. At most p_limit; returns how many.
+-- Leaves the attempt of each where receipts are matched, for one that names it and comes later (adopt_echoes).
 create function close_unknown(p_now timestamptz, p_limit integer) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -33,12 +34,17 @@ begin
            money_at = case when m.money = 'held' then p_now else m.money_at end,
            error_detail = 'no answer within the deadline: counted as sent'
       from due where m.account_id = any (array[due.account_id]) and m.id = due.message_id and m.status = 'unknown'
-    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, due.bulk_row
+    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, due.bulk_row,
+              m.connection_id, m.provider_id, m.attempt
   ), wallet as (
     update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
       from (select a.account_id, sum(a.amount)::bigint as amount from applied a where a.funding = 'wallet'
              group by a.account_id order by a.account_id) s
      where w.account_id = any (array[s.account_id])
+  ), named as (
+    insert into provider_refs (connection_id, provider_id, account_id, message_id)
+      select a.connection_id, a.id || '.' || a.attempt, a.account_id, a.id from applied a where a.provider_id is null
+    on conflict (connection_id, provider_id) do nothing
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, uuid_at(p_now), 'message.sent', a.id, p_now

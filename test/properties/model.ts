@@ -1,6 +1,6 @@
 import type { AcceptRow, AcceptVerdict, ReceiptRow, SettleRow } from '../../src/core/messages/hot-store.ts'
 import type { AccountId, MessageId } from '../../src/lib/ids.ts'
-import { timeOf } from '../../src/lib/ids.ts'
+import { timeOf, toUuid } from '../../src/lib/ids.ts'
 
 /**
  * The results that the SQL functions of the hot path must have, computed simply: one item after the other,
@@ -371,6 +371,8 @@ export function closeUnknown(state: State, nowMs: number): number {
     message.status = 'sent'
     capture(state, message)
     state.outbox.delete(row.id)
+    // For a receipt that names the attempt and comes later.
+    state.refs.set(`${toUuid(row.id)}.${message.attempt}`, row.id)
     closed++
   }
   return closed

@@ -315,6 +315,29 @@ describe('a receipt that reports a rejection after the submit', () => {
     expect(await applyParked(database.db, nowMs, nowMs)).toBe(1)
   })
 
+  test('reaches a message that counts as sent since its deadline, if it names the attempt', async () => {
+    const [refused, delivered] = await accepted(2)
+    const deadlineMs = clock.now() + 86_400_000
+    for (const id of [refused!, delivered!]) {
+      await settle.attempt(outcome(id, { kind: 'unknown', dueAt: deadlineMs }))
+    }
+    expect(await closeUnknown(database.db, deadlineMs, 10)).toBe(2)
+    expect(await wallet()).toEqual({ balance: 9_980, held: 0, captured: 20 })
+    const late = [
+      [refused!, 'failed', 1],
+      [delivered!, 'delivered', 1],
+      [delivered!, 'failed', 2],
+    ] as const
+    for (const [id, status, attempt] of late) {
+      const providerId = `${status} ${id}`
+      await settle.receipt(receipt(providerId, status))
+      await storeReceiptAttempts(database.db, [{ connectionId, providerId, id, attempt, ofPart: false }])
+    }
+    expect(await applyParked(database.db, deadlineMs, deadlineMs)).toBe(2)
+    expect((await statuses()).toSorted()).toEqual(['delivered', 'failed'])
+    expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
+  })
+
   test('is parked until the submit response arrives', async () => {
     const [id] = await accepted(1)
     expect(await settle.receipt(receipt('soon', 'failed'))).toBe(false)
