@@ -23,7 +23,8 @@ export function readSchedule(
   if (atMs > nowMs + FURTHEST_AHEAD_MS) throw invalid('options.scheduleAt', 'must be at most one year ahead')
   // After the faults of the body itself, which do not depend on the plan.
   if (!plan.allowsScheduling) {
-    throw new Problem('FORBIDDEN', `The plan "${plan.name}" does not allow scheduled messages.`)
+    const message = `The plan "${plan.name}" does not allow scheduled messages.`
+    throw new Problem('FORBIDDEN', message, { details: [{ path: 'options.scheduleAt', message }] })
   }
   return atMs
 }

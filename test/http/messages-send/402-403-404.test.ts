@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { timeOf } from '../../../src/lib/ids.ts'
-import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { faultPaths, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { allRefused, refused, replays } from './refusal.ts'
 
 const PHONE = '+12025550100'
@@ -55,12 +55,13 @@ describe('402 INSUFFICIENT_BALANCE', () => {
 })
 
 describe('403 FORBIDDEN', () => {
-  test('for a scheduled send on a plan without scheduling, and names the plan', async () => {
+  test('for a scheduled send on a plan without scheduling, and names the plan and the field', async () => {
     const plain = await app.createAccount({ plan: { name: 'default', allowsScheduling: false } })
     const now = timeOf(messageIdOf(await plain.send({ to: PHONE, text: 'Hello' })) as 'msg_')
     const body = { to: PHONE, text: 'Hello', options: { scheduleAt: new Date(now + 60_000).toISOString() } }
     const answer = await refused(plain, body, { status: 403, code: 'FORBIDDEN' })
     expect(answer.body['error']).toContain('default')
+    expect(faultPaths(answer)).toEqual(['options.scheduleAt'])
     await app.admin('PATCH', `/accounts/${plain.id}`, { plan: { allowsScheduling: true } })
     const allowed = await app.until(
       () => plain.send(body),
