@@ -48,10 +48,17 @@ const INTERNATIONAL = /^\+[1-9][0-9]{4,14}$/
  * time under this form, as the number of their messages and as the one that reaches them.
  */
 const OLD_MEXICAN_MOBILE = /^\+521(?=[0-9]{10}$)/
+/** A Brazilian mobile as it was until 2016: no 9 before the eight digits. WhatsApp and some carriers keep this form. */
+const OLD_BRAZILIAN_MOBILE = /^(\+55[1-9]{2})(?=[6-9][0-9]{7}$)/
+/** An Argentine mobile as it is called from abroad. Many lists and carriers leave out the 9 behind the country code. */
+const ARGENTINE_MOBILE = /^\+549(?=[0-9]{10}$)/
 
-/** E.164 as it is compared: equal for the old and the present form of a Mexican mobile. Other texts stay as they are. */
+/** E.164 as it is compared: equal for both forms of a mobile that is written in two. Other texts stay as they are. */
 export function comparablePhone(e164: string): string {
-  return e164.replace(OLD_MEXICAN_MOBILE, '+52')
+  return e164
+    .replace(OLD_MEXICAN_MOBILE, '+52')
+    .replace(OLD_BRAZILIAN_MOBILE, (start: string) => `${start}9`)
+    .replace(ARGENTINE_MOBILE, '+54')
 }
 
 const TYPES: Record<string, PhoneType> = {

@@ -57,6 +57,21 @@ describe('phone numbers', () => {
     expect(comparablePhone('+521551234567')).toBe('+521551234567')
   })
 
+  it('compares a Brazilian mobile without its ninth digit as the one with it, and no other number', () => {
+    expect(phones.parse('+55 31 8765 4321')).toEqual({ e164: '+553187654321', country: 'BR', possible: true })
+    expect(comparablePhone('+553187654321')).toBe('+5531987654321')
+    expect(comparablePhone('+5531987654321')).toBe('+5531987654321')
+    expect(comparablePhone('+553133334444')).toBe('+553133334444')
+    expect(comparablePhone('+5531876543210')).toBe('+5531876543210')
+  })
+
+  it('compares an Argentine mobile alike with and without its 9', () => {
+    expect(phones.parse('+54 9 11 2345 6789')?.e164).toBe('+5491123456789')
+    expect(comparablePhone('+5491123456789')).toBe('+541123456789')
+    expect(comparablePhone('+541123456789')).toBe('+541123456789')
+    expect(comparablePhone('+54911234567890')).toBe('+54911234567890')
+  })
+
   it('marks a number of impossible length as not possible', () => {
     expect(phones.parse('+1555000000199')?.possible).toBe(false)
     expect(phones.parse('+52155123456789')?.possible).toBe(false)

@@ -49,9 +49,9 @@ export function checkSettings(settings: FraudSettings): void {
 
 /** Whether the recipient is on the safe list, which exempts it from all rules. */
 export function isSafe(safe: readonly string[], recipient: string): boolean {
+  if (safe.length === 0) return false
+  const key = addressKeyOf(recipient)
   return safe.some(each =>
-    each.endsWith('*')
-      ? recipient.startsWith(each.slice(0, -1))
-      : each === recipient || (each.includes('@') && addressKeyOf(each) === addressKeyOf(recipient)),
+    each.endsWith('*') ? recipient.startsWith(each.slice(0, -1)) : addressKeyOf(each) === key,
   )
 }

@@ -316,15 +316,19 @@ describe('STOP', () => {
     expect(await kept()).toMatchObject([{ conversationContext: { chatId: '99887766@lid' } }])
   })
 
-  test('from the old form of a Mexican mobile counts for the present form too', async () => {
-    await take(toSession({ text: 'STOP', from: '+5215512345678' }))
-    expect(await suppressed()).toEqual(['+5215512345678 user_chatapp_session'])
+  test.each([
+    ['Mexico', '+5215512345678', '+525512345678'],
+    ['Brazil', '+553187654321', '+5531987654321'],
+    ['Argentina', '+5491123456789', '+541123456789'],
+  ])('from one form of a mobile in %s counts for the other form too', async (_, from, other) => {
+    await take(toSession({ text: 'STOP', from }))
+    expect(await suppressed()).toEqual([`${from} user_chatapp_session`])
     const findChannels = createFindSuppressedChannels({ db: database.db })
-    const key = addressKeyOf('+525512345678')
+    const key = addressKeyOf(other)
     expect(await findChannels({ accountId, key, connectionId: connection.id, sender: null })).toEqual([
       'user_chatapp_session',
     ])
-    await take(toSession({ text: 'START', from: '+525512345678' }))
+    await take(toSession({ text: 'START', from: other }))
     expect(await suppressed()).toEqual([])
   })
 

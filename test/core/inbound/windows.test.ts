@@ -57,12 +57,19 @@ test('a message opens the window of its sender and connection for a day from its
   expect(await open(ADA, clock.now() + DAY_MS - 3_600_000)).toBe(false)
 })
 
-test('a message from the old form of a Mexican mobile opens the window of the present form too', async () => {
-  await receive(inbound('+5215512345678'))
-  expect(await open('+5215512345678')).toBe(true)
-  expect(await open('+525512345678')).toBe(true)
-  expect(await open('+525512345679')).toBe(false)
-})
+test.each([
+  ['Mexico', '+5215512345678', '+525512345678', '+525512345679'],
+  ['Brazil', '+553187654321', '+5531987654321', '+5531987654322'],
+  ['Argentina', '+5491123456789', '+541123456789', '+541123456780'],
+])(
+  'a message from one form of a mobile in %s opens the window of the other form too',
+  async (_, from, other, third) => {
+    await receive(inbound(from))
+    expect(await open(from)).toBe(true)
+    expect(await open(other)).toBe(true)
+    expect(await open(third)).toBe(false)
+  },
+)
 
 test('a late older message does not shorten a window, and a time in the future does not lengthen it', async () => {
   await receive(inbound(ADA), inbound(ADA, { sentAtMs: clock.now() - DAY_MS }))

@@ -174,8 +174,9 @@ describe('fraud rules for codes to one recipient', () => {
       expectBlocked(await live(three!))
     }
     // A safe recipient is safe in each spelling; a sub-address has to be listed itself.
-    await settings({ recipient: { sends: 1 }, safe: ['vip@xn--mnchen-3ya.example'] })
+    await settings({ recipient: { sends: 1 }, safe: ['vip@xn--mnchen-3ya.example', '+553187654321'] })
     for (let n = 0; n < 3; n++) expect((await live('VIP@münchen.example')).status).toBe(200)
+    for (let n = 0; n < 3; n++) expect((await live('+5531987654321')).status).toBe(200)
   })
 })
 
