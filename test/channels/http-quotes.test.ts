@@ -12,6 +12,7 @@ describe('the words of a provider quote a text', () => {
     ['form-encoded', `body: ${new URLSearchParams({ p: SECRET })}`],
     ['escaped for XML', '<p>p@ss &quot;w/rd&quot; &amp; &#39;&#xFC;mlaut&apos;</p>'],
     ['as a JSON string', `{"p":${JSON.stringify(SECRET)}}`],
+    ['as a JSON string in ASCII', `{"p":${JSON.stringify(SECRET).replace('ü', '\\u00FC')}}`],
   ])('%s', (_, words) => {
     expect(quotes(words, SECRET)).toBe(true)
   })
@@ -26,5 +27,9 @@ describe('the words of a provider quote a text', () => {
   test('that has a plus itself', () => {
     expect(quotes('/send?to=+1202&p=a%2Bb', 'a+b')).toBe(true)
     expect(quotes('no right of a+b', 'a+b')).toBe(true)
+  })
+
+  test('that has a line break', () => {
+    expect(quotes('{"error":"refused: one\\ntwo"}', 'one\ntwo')).toBe(true)
   })
 })

@@ -14,7 +14,7 @@ function spellingsOf(words: string): string[] {
     percentDecoded(words),
     percentDecoded(words.replaceAll('+', ' ')),
     words.replace(/&(?:(\w+)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, xmlSign),
-    words.replace(/\\(["\\/])/g, '$1'),
+    words.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, jsonSign),
   ]
 }
 
@@ -22,6 +22,12 @@ function percentDecoded(words: string): string {
   return words.replace(/(?:%[0-9a-f]{2})+/gi, run =>
     Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
   )
+}
+
+const JSON_SIGNS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+function jsonSign(_: string, unit?: string, short = ''): string {
+  return unit === undefined ? (JSON_SIGNS[short] ?? short) : String.fromCharCode(Number.parseInt(unit, 16))
 }
 
 function xmlSign(reference: string, name?: string, decimal?: string, hexadecimal?: string): string {
