@@ -198,6 +198,36 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     answer: { status: 200, body: 'ERR: 105' },
     outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '105' },
   },
+  ...[
+    { what: 'the text', answer: { result: 'Code 483920 is yours' } },
+    { what: 'a one-time code', answer: { result: '483920' } },
+    { what: 'a secret', answer: { result: `key=${TOKEN}` } },
+  ].map(({ what, answer }) => ({
+    name: `${what} in the place of the id: not kept`,
+    config: { answer: { format: 'json' as const, id: 'result' } },
+    message: { text: 'Code 483920 is yours', messageType: 'otp' as const },
+    answer: json(200, answer),
+    outcome: { kind: 'accepted' as const, providerId: 'msg_00000000000000000000000001.1' },
+  })),
+  {
+    name: 'an id that contains a one-time code by chance',
+    config: { answer: { format: 'json', id: 'result' } },
+    message: { text: 'Code 483920 is yours', messageType: 'otp' },
+    answer: json(200, { result: '99483920771' }),
+    outcome: { kind: 'accepted', providerId: '99483920771' },
+  },
+  {
+    name: 'JSON behind a byte order mark',
+    answer: { status: 200, body: '\ufeff{"message":{"id":"a-1","state":"SENT"}}' },
+    outcome: { kind: 'accepted', providerId: 'a-1' },
+    link: 'up',
+  },
+  {
+    name: 'a line of text behind a byte order mark',
+    config: lineGateway,
+    answer: { status: 200, body: '\ufeffOK: 5f0c-1' },
+    outcome: { kind: 'accepted', providerId: '5f0c-1' },
+  },
   {
     name: 'an error that quotes a one-time code',
     config: wordyGateway,

@@ -1,5 +1,6 @@
 import { toStorableText } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
+import { textOf } from '../http/inbound.ts'
 import { quotes } from '../http/quotes.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
@@ -27,7 +28,8 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     // A gateway that gives no id of its own knows the message by our attempt id, if at all.
     const providerId = form.id === undefined ? message.attemptId : id
     if (success && providerId && isAccepted(status, error)) {
-      return { outcome: { kind: 'accepted', providerId: toStorableText(providerId, LONGEST_ID) } }
+      const known = isQuote(providerId, message, secrets) ? message.attemptId : providerId
+      return { outcome: { kind: 'accepted', providerId: toStorableText(known, LONGEST_ID) } }
     }
     const said = quotableText(at(form.errorText), message, secrets)
     const named = nameOf(error ?? (isRefusal(status) ? status : null), message, secrets)
@@ -74,7 +76,7 @@ function createTextReader(form: AnswerForm): Reader {
   const rules = [form.id, form.status, form.error, form.errorText].filter(rule => rule !== undefined)
   const expressions = new Map(rules.map(rule => [rule, new RegExp(rule, 'u')]))
   return ({ body }) => {
-    const text = body.toString('utf8').slice(0, MOST_SEARCHED)
+    const text = textOf(body).slice(0, MOST_SEARCHED)
     return rule => {
       const match = rule === undefined ? null : expressions.get(rule)!.exec(text)
       return match === null ? null : (match[1] ?? match[0])
@@ -88,6 +90,8 @@ const WITHHELD = 'withheld'
 const LIKE_CODES = /[\p{L}\p{N}-]*\p{N}[\p{L}\p{N}-]*/gu
 /** Shorter ones, and shorter texts, are found in many an error that does not quote them. */
 const SHORTEST_QUOTE = 4
+/** Ids are long and contain many a short text by chance. */
+const SHORTEST_IN_ID = 10
 
 /**
  * An error that is not configured, shortened. A gateway may say whole sentences in that place: as in its error text,
@@ -95,9 +99,23 @@ const SHORTEST_QUOTE = 4
  */
 function nameOf(error: string | null, message: Outgoing, secrets: readonly string[]): string | undefined {
   if (error === null || error === '') return undefined
-  const codes = message.messageType === 'otp' ? (message.text.match(LIKE_CODES) ?? []) : []
-  const quoted = [message.text, ...secrets, ...codes].some(
+  const quoted = [message.text, ...secrets, ...codesIn(message)].some(
     each => each.length >= SHORTEST_QUOTE && quotes(error, each),
   )
   return quoted ? WITHHELD : error.slice(0, 100)
+}
+
+/**
+ * Whether the place of the id holds the message instead, as where the configuration names the wrong field. Ids are shown
+ * in lists. A code counts only where it is the whole id.
+ */
+function isQuote(id: string, message: Outgoing, secrets: readonly string[]): boolean {
+  const texts = [message.text, ...secrets].filter(
+    each => each.length >= SHORTEST_IN_ID && each.length <= id.length,
+  )
+  return texts.some(each => quotes(id, each)) || codesIn(message).includes(id)
+}
+
+function codesIn({ messageType, text }: Outgoing): readonly string[] {
+  return messageType === 'otp' ? (text.match(LIKE_CODES) ?? []) : []
 }

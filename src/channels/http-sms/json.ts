@@ -1,3 +1,5 @@
+import { textOf } from '../http/inbound.ts'
+
 /** A string or a number in valid JSON. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 /** Integers of 16 digits and more: above 2^53 a double cannot represent all of them. */
@@ -8,7 +10,7 @@ const LONG = /^-?\d{16,}$/
  * otherwise 64-bit ids that differ only in their last digits would become equal.
  */
 export function parseJson(bytes: Buffer): unknown {
-  const text = bytes.toString('utf8')
+  const text = textOf(bytes)
   try {
     const value: unknown = JSON.parse(text)
     return /\d{16}/.test(text) ? JSON.parse(text.replace(TOKENS, quoteLongInteger)) : value

@@ -28,10 +28,18 @@ export function parseForm(request: InboundRequest): URLSearchParams {
   return new URLSearchParams(request.body.toString('utf8'))
 }
 
+const BYTE_ORDER_MARK = 0xfeff
+
+/** The text of a body in UTF-8. Some gateways begin it with a byte order mark, which is not part of it (RFC 8259, 8.1). */
+export function textOf(body: Buffer): string {
+  const text = body.toString('utf8')
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
+}
+
 /** Parses a JSON object; null for anything else. */
 export function parseJsonObject(bytes: Buffer): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    const value: unknown = JSON.parse(textOf(bytes))
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : null

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Api, ApiClientOptions, GrammyError, HttpError } from 'grammy'
 import type { Answer, Exchange, HttpRequest } from '../http/client.ts'
+import { parseJsonObject } from '../http/inbound.ts'
 import { FileUnavailable } from '../provider.ts'
 
 /** The methods of the Bot API, by grammY's types. */
@@ -106,14 +107,9 @@ function toRequest(url: string, { headers, body }: Init): HttpRequest {
 /** `{ok, result}` or `{ok, error_code, description}`; anything else may be from a proxy. */
 function readAnswer({ status, headers, body }: Answer): object {
   const unclear = new NoAnswer({ kind: 'unclear', status, headers })
-  let value: unknown
-  try {
-    value = JSON.parse(body.toString('utf8'))
-  } catch {
-    throw unclear
-  }
-  if (typeof value !== 'object' || value === null || !('ok' in value)) throw unclear
-  const whole = value.ok === true ? 'result' in value : 'error_code' in value
+  const value = parseJsonObject(body)
+  if (!value || !('ok' in value)) throw unclear
+  const whole = value['ok'] === true ? 'result' in value : 'error_code' in value
   if (!whole) throw unclear
   return value
 }

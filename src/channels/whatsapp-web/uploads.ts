@@ -2,6 +2,7 @@ import type { BinaryNode } from 'baileys'
 import type { AttachmentType } from '../../contract/enums.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { type Answer, createHttpClient, type HttpRequest } from '../http/client.ts'
+import { parseJsonObject } from '../http/inbound.ts'
 import type { EncryptedFile } from './encrypted-file.ts'
 import type { Line } from './line.ts'
 
@@ -115,13 +116,9 @@ function readLocation({ status, body }: Answer): UploadLocation {
 }
 
 function locationIn(body: Buffer): UploadLocation | null {
-  try {
-    const told = JSON.parse(body.toString('utf8')) as Readonly<Record<string, unknown>>
-    const place = { url: stringIn(told['url']), directPath: stringIn(told['direct_path']) }
-    return place.url === null && place.directPath === null ? null : place
-  } catch {
-    return null
-  }
+  const told = parseJsonObject(body)
+  const place = { url: stringIn(told?.['url']), directPath: stringIn(told?.['direct_path']) }
+  return place.url === null && place.directPath === null ? null : place
 }
 
 function stringIn(value: unknown): string | null {
