@@ -148,6 +148,10 @@ describe('check(), for URLs that a user gives', () => {
     ['a user name alone', 'https://user@example.com/', /user name or password/],
     ['not a URL', 'example.com/hook', /not valid/],
     ['empty', '', /not valid/],
+    ['a space in front', ' https://example.com/a.png', /not valid: it has spaces/],
+    ['a space behind', 'https://example.com/a.png ', /not valid: it has spaces/],
+    ['a line break behind', 'https://example.com/a.png\n', /not valid: .* control characters/],
+    ['a tab inside', 'https://exa\tmple.com/a.png', /not valid: .* control characters/],
     ['too long', `https://example.com/${'a'.repeat(2_048)}`, /longer than 2048/],
   ])('rejects a URL with the fault: %s', (_name, url, reason) => expect(strict.check(url)).toMatch(reason))
 

@@ -10,6 +10,9 @@ export type AllowedHost = { host: string; port: number | null }
 /** Longer than what browsers and proxies support everywhere. */
 const LONGEST_URL = 2_048
 
+/** What the URL parser removes silently: the text is also given to services that fetch it, and they may not. */
+const STRIPPED = /^ | $|\p{Cc}/u
+
 /** The only IPv6 block of public addresses (IANA); the rest is for special uses. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
@@ -20,6 +23,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 export function readTarget(text: string, allowed: readonly AllowedHost[]): Target | string {
   if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`
   if (!URL.canParse(text)) return 'The URL is not valid.'
+  if (STRIPPED.test(text)) return 'The URL is not valid: it has spaces around it, or control characters.'
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The URL must begin with https.'
   if (url.username !== '' || url.password !== '') return 'The URL must not contain a user name or password.'
