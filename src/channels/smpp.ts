@@ -1,4 +1,5 @@
-import type { InboundMessage, Io, Link, Outcome, Outgoing, Provider, Receipt } from './provider.ts'
+import type { InboundMessage } from '../contract/reported-message.ts'
+import type { Io, Link, Outcome, Outgoing, Provider, Receipt } from './provider.ts'
 import { randomEventId, SMS_POLICY } from './shared/sms.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { readMessage } from './smpp/inbound.ts'

@@ -1,5 +1,6 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import type { InboundMessage, InboundResult } from '../provider.ts'
+import type { InboundMessage } from '../../contract/reported-message.ts'
+import type { InboundResult } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 import type { MessageForm } from './config.ts'
 import { type Field, parseTimestamp, readItems } from './webhook.ts'

@@ -1,6 +1,6 @@
+import type { InboundMessage, InboundPart } from '../../contract/reported-message.ts'
 import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
 import { NO_SHIFT, type ShiftTables, shiftTables } from '../../lib/sms-shift.ts'
-import type { InboundMessage, InboundPart } from '../provider.ts'
 import type { SmppSettings } from './config.ts'
 import { readBody, receiptedMessageId } from './delivery.ts'
 import { TLV, type Tlvs } from './pdu.ts'

@@ -1,6 +1,7 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundReply } from '../../contract/inbound.ts'
-import type { InboundMedia, InboundMessage, InboundResult } from '../provider.ts'
+import type { InboundMedia, InboundMessage } from '../../contract/reported-message.ts'
+import type { InboundResult } from '../provider.ts'
 
 /** Twilio sends a plain-text answer to the author as a message; an empty TwiML response sends nothing. */
 const EMPTY_TWIML: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }

@@ -1,5 +1,5 @@
+import type { InboundMessage, InboundPart } from '../../contract/reported-message.ts'
 import { parseTime } from '../http/inbound.ts'
-import type { InboundMessage, InboundPart } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 
 /**

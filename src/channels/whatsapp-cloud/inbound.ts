@@ -1,6 +1,6 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
-import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
+import type { InboundContact, InboundMedia, InboundMessage } from '../../contract/reported-message.ts'
 import { numberOf } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
 import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf } from './fields.ts'

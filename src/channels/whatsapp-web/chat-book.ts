@@ -1,5 +1,5 @@
 import type { Chat, Contact, GroupMetadata } from 'baileys'
-import type { InboundMessage } from '../provider.ts'
+import type { InboundMessage } from '../../contract/reported-message.ts'
 import type { SessionChat, SessionIo } from '../shared/session.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import { timeOf } from './time.ts'

@@ -1,6 +1,6 @@
 import type { proto, WAMessage } from 'baileys'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
-import type { InboundMedia, InboundMessage } from '../provider.ts'
+import type { InboundMedia, InboundMessage } from '../../contract/reported-message.ts'
 import { readVcard } from '../shared/contact-card.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import type { Baileys } from './library.ts'

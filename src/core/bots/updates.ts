@@ -1,5 +1,6 @@
-import type { InboundMessage, SenderUpdate } from '../../channels/provider.ts'
+import type { SenderUpdate } from '../../channels/provider.ts'
 import { type BotChat, type BotMessage, type BotUpdate, botMessageId } from '../../contract/bot-platform.ts'
+import type { InboundMessage } from '../../contract/reported-message.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-import type { InboundMessage, InboundPart } from '../../channels/provider.ts'
+import type { InboundMessage, InboundPart } from '../../contract/reported-message.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { InboundMediaRequest } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { InboundMediaRequest } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'

@@ -1,4 +1,4 @@
-import type { InboundPart } from '../../channels/provider.ts'
+import type { InboundPart } from '../../contract/reported-message.ts'
 import type { PartRow } from './parts-store.ts'
 
 /** 3GPP TS 23.040 numbers parts with one octet. */

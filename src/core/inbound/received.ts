@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
+import type { InboundContact, InboundMedia, InboundMessage } from '../../contract/reported-message.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { toStorableText, toStorableTime } from '../../lib/storable.ts'
 import { readFileName } from '../media/file-name.ts'

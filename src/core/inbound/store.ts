@@ -1,6 +1,6 @@
-import type { InboundContact, InboundMedia } from '../../channels/provider.ts'
 import type { Channel } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
+import type { InboundContact, InboundMedia } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { InboundMessage } from '../../../src/channels/provider.ts'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import type { InboundMessage } from '../../../src/contract/reported-message.ts'
 import { addressKeyOf } from '../../../src/core/consent/address.ts'
 import { createFindSuppressedChannels } from '../../../src/core/consent/lookup.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { InboundMessage } from '../../../src/channels/provider.ts'
 import { type ConsentRooms, createIncompletePartsChore } from '../../../src/compose/consent.ts'
+import type { InboundMessage } from '../../../src/contract/reported-message.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { createInbox, MAX_INCOMPLETE } from '../../../src/core/inbound/inbox.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
