@@ -91,6 +91,7 @@ describe('a submit', () => {
     [{ from: 'a sender too long' }, 'SENDER_REJECTED'],
     [{ from: 'Büro' }, 'SENDER_REJECTED'],
     [{ text: 'a'.repeat(255 * 153 + 1) }, 'MESSAGE_REJECTED'],
+    [{ text: '' }, 'MESSAGE_REJECTED'],
   ])('that SMPP cannot carry (case %#) is rejected without being sent', async (more, code) => {
     const { link, smsc } = await open()
     expect(await link.send(sms(more), never())).toMatchObject({ kind: 'rejected', code })

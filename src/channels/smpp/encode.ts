@@ -1,7 +1,7 @@
 import { countSms, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import { rejected } from '../shared/outcome.ts'
-import { withoutPlus } from '../shared/sms.ts'
+import { rejectUnsendable, withoutPlus } from '../shared/sms.ts'
 import type { SmppSettings } from './config.ts'
 import { ESM_UDHI, type ShortMessage } from './pdu.ts'
 
@@ -27,6 +27,8 @@ export function toShortMessages(
   settings: SmppSettings,
   reference: number,
 ): ShortMessage[] | Outcome {
+  const unsendable = rejectUnsendable(message)
+  if (unsendable) return unsendable
   const source = message.from ?? settings.sourceAddress
   const from = numberingOf(source)
   if (!from)
@@ -36,7 +38,6 @@ export function toShortMessages(
     )
   if (!RECIPIENT.test(message.to))
     return rejected('RECIPIENT_REJECTED', 'the recipient is not a number of 3 to 20 digits')
-  if (message.files.length > 0) return rejected('MESSAGE_REJECTED', 'an SMS cannot carry files')
   if (exceedsMaxParts(message.text))
     return rejected('MESSAGE_REJECTED', `the text needs more than ${MOST_SMS_PARTS} parts`)
   const { dataCoding, parts } = encodeSms(message.text, reference)

@@ -35,7 +35,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   let closing: Promise<void> | null = null
   let drained: (() => void) | null = null
   let reported = ''
-  let loggedState = ''
+  let lastState: LinkState['state'] = 'connecting'
 
   const binds = rolesOf(settings).map(role =>
     startBind({ settings, role, io, onDelivery, onWindowSpace: serveWaiters, onChange }),
@@ -109,18 +109,13 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     const text = `${state}: ${summary()}`
     if (text === reported || closing) return
     reported = text
-    logChange(state)
+    if (state === 'down' && lastState !== 'down')
+      io.log.warn({ detail: summary() }, 'smpp: no bind to the SMSC is up')
+    lastState = state
     io.report({ state, detail: summary() })
   }
 
-  /** Between two failed binds the state is `connecting`, which ends no outage. */
-  function logChange(state: LinkState['state']): void {
-    if (state === 'connecting' || state === loggedState) return
-    if (state === 'down') io.log.warn({ detail: summary() }, 'smpp: no bind to the SMSC is up')
-    loggedState = state
-  }
-
-  function health(): 'up' | 'connecting' | 'down' {
+  function health(): LinkState['state'] {
     if (senders.some(bind => bind.state() === 'bound')) return 'up'
     return binds.some(bind => bind.state() === 'connecting') ? 'connecting' : 'down'
   }
