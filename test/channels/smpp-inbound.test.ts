@@ -178,6 +178,35 @@ describe('an inbound message over a connection', () => {
     ])
   })
 
+  it('that is being stored when the link closes is acknowledged before the unbind', async () => {
+    const stored = Promise.withResolvers<void>()
+    const { smsc, test } = await open({ emit: () => stored.promise })
+    smsc.deliver(FIELDS)
+    await test.emitted(1)
+    const closed = test.link.close()
+    smsc.send('enquire_link')
+    // An unbind that did not wait would be here by now.
+    await Promise.race([smsc.commanded('enquire_link_resp'), smsc.commanded('unbind')])
+    stored.resolve()
+    await closed
+    await smsc.idle()
+    expect(smsc.commands.slice(1)).toEqual(['enquire_link_resp', 'deliver_sm_resp', 'unbind'])
+    expect(smsc.acknowledgements).toEqual([0])
+  })
+
+  it('that is being stored when the SMSC unbinds is acknowledged before the unbind', async () => {
+    const stored = Promise.withResolvers<void>()
+    const { smsc, test } = await open({ emit: () => stored.promise })
+    smsc.deliver(FIELDS)
+    await test.emitted(1)
+    smsc.send('unbind')
+    smsc.send('enquire_link')
+    await Promise.race([smsc.commanded('enquire_link_resp'), smsc.commanded('unbind_resp')])
+    stored.resolve()
+    await smsc.commanded('unbind_resp')
+    expect(smsc.commands.slice(1, 4)).toEqual(['enquire_link_resp', 'deliver_sm_resp', 'unbind_resp'])
+  })
+
   it('that cannot be stored is refused temporarily, so that the SMSC sends it again', async () => {
     const { smsc } = await open({ emit: () => Promise.reject(new Error('no database')) })
     smsc.deliver(FIELDS)

@@ -1,5 +1,8 @@
 import type { Cancel, Clock } from '../../lib/clock.ts'
 import { createShortLivedMap } from '../../lib/short-lived-map.ts'
+import { COMMAND, responseTo } from './pdu.ts'
+import type { Pdu } from './pdu-read.ts'
+import { STATUS } from './status.ts'
 
 /** The result of one submit_sm. */
 export type SubmitResult =
@@ -125,4 +128,17 @@ export function createInFlight({ clock, timeoutMs, isReadingPaused }: InFlightDe
     },
     end,
   }
+}
+
+const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
+
+/** What a response says of its submit; null where it is no response to a submit. */
+export function readSubmitResponse(pdu: Pdu): SubmitResult | null {
+  if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
+    return { kind: 'answer', status: pdu.status, messageId: pdu.messageId }
+  }
+  if (pdu.command === COMMAND.genericNack && pdu.status !== STATUS.ok) {
+    return { kind: 'answer', status: pdu.status, messageId: '' }
+  }
+  return null
 }

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Cancel, Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { createInFlight, type SubmitResult } from './in-flight.ts'
+import { createControlRequests } from './control-requests.ts'
+import { createInFlight, readSubmitResponse, type SubmitResult } from './in-flight.ts'
 import {
   type BindRequest,
   COMMAND,
@@ -59,13 +60,10 @@ export type Session = {
   submit: Submit
   /** Submits without an answer. */
   inFlight(): number
-  /** Unbinds, waits shortly for the answer, and closes. */
+  /** Answers the deliveries that are being stored, unbinds and closes; waits shortly for each step. */
   unbind(): Promise<void>
   destroy(reason: string): void
 }
-
-/** A bind, enquire_link or unbind that waits for its answer. */
-type PendingRequest = { response: number; settle(pdu: Pdu | null): void }
 
 const HIGHEST_SEQUENCE = 0x7fffffff
 /** With more deliveries than this in `onDelivery`, reading from the socket pauses. */
@@ -73,7 +71,7 @@ const MOST_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
 /** With more bytes than this that the SMSC has not read, reading from the socket pauses. */
 const MOST_UNSENT_BYTES = 1_048_576
-/** How long an unbind, ours or the SMSC's, waits for open responses. */
+/** How long an unbind, ours or the SMSC's, waits for open responses, in each direction. */
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may take to send what it has written. */
 const FLUSH_WAIT_MS = 1000
@@ -84,14 +82,12 @@ const FLUSH_WAIT_MS = 1000
  */
 const TEMPORARY_FAILURE = STATUS.systemError
 
-const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
-
 /** Runs the protocol over a socket that is connected, with TLS set up where configured. */
 export function openSession(socket: Socket, deps: SessionDeps): Session {
   const { clock, log } = deps
   const writer = createPduWriter()
   const framer = createFramer()
-  const pendingRequests = new Map<number, PendingRequest>()
+  const controls = createControlRequests(clock)
   let sequence = 0
   let received = 0
   let deliveries = 0
@@ -99,8 +95,8 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   let paused = false
   let flushing = false
   let cancelEnquire: Cancel | null = null
-  /** Set while we hold back our unbind_resp until the open submits are settled. */
-  let onSubmitsSettled: (() => void) | null = null
+  /** Called when a submit or a delivery was answered, and at the end. */
+  let onProgress = (): void => {}
 
   const submits = createInFlight({
     clock,
@@ -153,7 +149,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
         onAnswer?.(answer)
         resolve(answer)
         deps.onWindowSpace()
-        if (submits.size() === 0) onSubmitsSettled?.()
+        onProgress()
       }
       submits.add(number, signal, settled, onLate)
       writeShortMessage(writer, COMMAND.submitSm, number, message)
@@ -169,17 +165,9 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   ): Promise<Pdu | null> {
     if (state === 'closed') return Promise.resolve(null)
     const number = nextSequence()
-    return new Promise(resolve => {
-      const settle = (pdu: Pdu | null): void => {
-        cancel()
-        pendingRequests.delete(number)
-        resolve(pdu)
-      }
-      const cancel = clock.after(timeoutMs, () => settle(null))
-      pendingRequests.set(number, { response, settle })
-      write(number)
-      flushSoon()
-    })
+    write(number)
+    flushSoon()
+    return controls.await(number, response, timeoutMs)
   }
 
   async function bind(command: number, bindRequest: BindRequest): Promise<BindResult> {
@@ -220,12 +208,31 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   async function unbind(): Promise<void> {
     stopSubmits()
+    await settled(isAnswered)
     await request(
       number => writeHeaderOnly(writer, COMMAND.unbind, 0, number),
       responseTo(COMMAND.unbind),
       UNBIND_WAIT_MS,
     )
+    await settled(isAnswered)
+    flush()
     destroy('closed by us')
+  }
+
+  /** A delivery that is stored but not answered comes again in the next session: a message without an id is then a new one. */
+  const isAnswered = (): boolean => deliveries === 0
+
+  /** Resolves when `isDone`, after UNBIND_WAIT_MS, or at the session's end. */
+  function settled(isDone: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      const cancel = clock.after(UNBIND_WAIT_MS, resolve)
+      onProgress = () => {
+        if (state !== 'closed' && !isDone()) return
+        cancel()
+        resolve()
+      }
+      onProgress()
+    })
   }
 
   // — incoming —
@@ -244,13 +251,8 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   function handleResponse(pdu: Pdu): boolean {
     if (submits.has(pdu.sequence)) return settleSubmit(pdu)
-    const control = pendingRequests.get(pdu.sequence)
-    if (control) {
-      if (pdu.command !== control.response && pdu.command !== COMMAND.genericNack) return false
-      control.settle(pdu)
-    } else {
-      handleStrayResponse(pdu)
-    }
+    if (controls.has(pdu.sequence)) return controls.settle(pdu)
+    handleStrayResponse(pdu)
     return true
   }
 
@@ -269,16 +271,6 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     const answer = readSubmitResponse(pdu)
     if (answer) submits.settle(pdu.sequence, answer)
     return answer !== null
-  }
-
-  function readSubmitResponse(pdu: Pdu): SubmitResult | null {
-    if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
-      return { kind: 'answer', status: pdu.status, messageId: pdu.messageId }
-    }
-    if (pdu.command === COMMAND.genericNack && pdu.status !== STATUS.ok) {
-      return { kind: 'answer', status: pdu.status, messageId: '' }
-    }
-    return null
   }
 
   function handleRequest(pdu: Pdu): boolean {
@@ -312,20 +304,15 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return true
   }
 
-  /** Responses to submits may still follow: the session ends with the last of them, or after UNBIND_WAIT_MS. */
-  function handleUnbind(number: number): boolean {
+  function handleUnbind(number: number): true {
     stopSubmits()
-    const end = (): void => {
-      cancel()
+    void settled(() => isAnswered() && submits.size() === 0).then(() => {
       if (state === 'closed') return
       answer(COMMAND.unbind, number)
       flush()
       destroy('the SMSC unbound')
-    }
-    const cancel = clock.after(UNBIND_WAIT_MS, end)
-    if (submits.size() === 0 || onSubmitsSettled) end()
-    else onSubmitsSettled = end
-    return state !== 'closed'
+    })
+    return true
   }
 
   /** Refused where the cut optional parameter may be the one that carries the text. */
@@ -355,6 +342,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       writeIdResponse(writer, responseTo(command), status, number, '')
       flushSoon()
       resumeReading()
+      onProgress()
     }
     deps.onDelivery(delivery).then(respond, () => respond(TEMPORARY_FAILURE))
   }
@@ -390,8 +378,9 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       'close',
       clock.after(FLUSH_WAIT_MS, () => socket.destroy()),
     )
-    for (const control of pendingRequests.values()) control.settle(null)
+    controls.end()
     submits.end(reason)
+    onProgress()
     deps.onClosed(reason)
   }
 
