@@ -9,12 +9,15 @@ import { misuse, Refusal } from '../lib/refusal.ts'
 export class ApiRefusal extends Error {
   readonly code: string
   readonly details: readonly { path: string; message: string }[]
+  /** Whether the same request may succeed later, as while the server starts, stops or lacks its database. */
+  readonly isTemporary: boolean
 
-  constructor(code: string, text: string, details: readonly { path: string; message: string }[]) {
+  constructor(status: number, code: string, text: string, details: ApiRefusal['details']) {
     super(text)
     this.name = 'ApiRefusal'
     this.code = code
     this.details = details
+    this.isTemporary = status >= 500 || status === 429
   }
 }
 
@@ -206,5 +209,5 @@ function redirected({ headers }: Response, url: string): Refusal {
 
 function toApiRefusal(answer: Body, status: number): ApiRefusal {
   const { code = `HTTP_${status}`, error = 'The server refused.', details = [] } = answer
-  return new ApiRefusal(String(code), String(error), details as ApiRefusal['details'])
+  return new ApiRefusal(status, String(code), String(error), details as ApiRefusal['details'])
 }

@@ -11,10 +11,13 @@ export function readJsonFile(path: string): unknown {
   }
 }
 
-/** The text of a file, or of standard input for `-`, which keeps secrets out of the shell's history. */
+/**
+ * The text of a file, or of standard input for `-`, which keeps secrets out of the shell's history. Without
+ * the byte order mark that editors on Windows write.
+ */
 export function readTextFile(path: string): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
+    return readFileSync(path === '-' ? 0 : path, 'utf8').replace(/^\ufeff/, '')
   } catch (cause) {
     throw unreadable(nameOf(path), cause)
   }

@@ -1,7 +1,7 @@
 import type { Message } from '../contract/message.ts'
 import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
-import type { ServerEvent } from './client.ts'
+import { ApiRefusal, type ServerEvent } from './client.ts'
 import { API_KEY_HINT, clientCommand, type Invocation } from './client-command.ts'
 import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
@@ -32,7 +32,7 @@ export const run = clientCommand({
 
 /**
  * Prints messages as they change, until `--count` of them were printed, or for ever. Reconnects after errors
- * and restarts.
+ * and restarts, but not if the first connection fails.
  */
 async function listen(given: Invocation): Promise<void> {
   const path = `/messages/events${queryOf(given, FILTERS)}`
@@ -51,7 +51,7 @@ async function listen(given: Invocation): Promise<void> {
         if (left <= 0) return
       }
     } catch (error) {
-      if (lastId === null || !isBroken(error)) throw error
+      if (lastId === null || !mayPass(error)) throw error
     }
     if (connected) printStatus('The connection was lost: reconnecting.')
     connected = false
@@ -64,8 +64,9 @@ function countOf(given: Invocation): number {
   throw misuse('--count must be a whole number from 1')
 }
 
-/** Whether a retry may help; not for an error response of the API. */
-function isBroken(error: unknown): boolean {
+/** Whether a retry may help. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof ApiRefusal) return error.isTemporary
   return error instanceof Refusal || error instanceof TypeError
 }
 

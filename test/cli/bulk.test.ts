@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -67,6 +69,32 @@ test('posthorn listen ends without an error when its output is closed, as by hea
   // For an account that was not followed before, it may report missed changes once within the first
   // seconds.
   expect(err).toMatch(/^Listening\.\n(Some changes were missed\.\n)?$/)
+})
+
+test.each([
+  [503, 'SERVICE_UNAVAILABLE', 0],
+  [429, 'RATE_LIMITED', 0],
+  [401, 'UNAUTHORIZED', 1],
+])('posthorn listen that reconnects and is answered %i %s ends with %i', async (status, code, ends) => {
+  const event =
+    'id: 1-1\nevent: message\ndata: {"status":"sent","channel":"local_sms","to":"+1","messageId":"m","errorCode":null}\n\n'
+  const answers = [
+    (response: ServerResponse) => response.end('id: 1-0\nevent: reset\ndata: {}\n\n'),
+    (response: ServerResponse) => response.writeHead(status).end(JSON.stringify({ code, error: 'Not now.' })),
+    (response: ServerResponse) => response.end(event),
+  ]
+  const server = createServer((_, response) => answers.shift()!(response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const words = ['listen', '--count', '1', '--url', url, '--key', 'k']
+  const ended = await new Promise<Ended>(resolve => {
+    execFile(process.execPath, [BIN, ...words], (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+  })
+  server.close()
+  expect(ended.code).toBe(ends)
+  expect(ended.out).toBe(ends === 0 ? 'sent         local_sms  +1  m\n' : '')
 })
 
 function file(name: string, text: string): string {

@@ -195,7 +195,8 @@ describe('posthorn', () => {
     const prices = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
     expect(prices.length).toBeGreaterThan(0)
     const input = JSON.stringify(prices.map(row => ({ ...row, price: row.price * 2 })))
-    expect((await posthorn(['price', 'import', '-'], { input })).out).toBe(
+    // With the byte order mark that editors on Windows write.
+    expect((await posthorn(['price', 'import', '-'], { input: `\ufeff${input}` })).out).toBe(
       `${prices.length} prices are stored.\n`,
     )
     const doubled = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
