@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { comparablePhone } from '../lib/phone.ts'
 import type { Channel } from './enums.ts'
 import { nullable, oneOf } from './envelope.ts'
 
@@ -37,10 +38,10 @@ export type ConversationId = {
 
 /**
  * The default key of a conversation: `moduleType:accountId:chatId`. On the chat app, all spellings of a
- * person's number give the same key.
+ * person's number give the same key, also both forms of a mobile that is written in two.
  */
 export function conversationKeyOf({ moduleType, accountId, chatId }: ConversationId): string {
-  const chat = moduleType === 'botapp_bot' ? chatId : (numberOfChat(chatId) ?? chatId)
+  const chat = moduleType === 'botapp_bot' ? chatId : comparablePhone(numberOfChat(chatId) ?? chatId)
   return `${moduleType}:${accountId}:${chat}`
 }
 

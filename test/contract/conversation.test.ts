@@ -27,6 +27,14 @@ describe('the key of a conversation', () => {
     expect(new Set(spellings.map(web))).toEqual(new Set(['chatapp_web:main:+447700900123']))
   })
 
+  test.each([
+    ['Mexican', '5215512345678', '+525512345678'],
+    ['Brazilian', '553187654321', '+5531987654321'],
+    ['Argentine', '5491123456789', '+541123456789'],
+  ])('is the same for both forms of a %s mobile', (_, given, other) => {
+    expect(web(given)).toBe(web(other))
+  })
+
   test('uses the chat id unchanged for a group, a hidden person or a bot', () => {
     expect(web('1234-5678@g.us')).toBe('chatapp_web:main:1234-5678@g.us')
     expect(web('99887766@lid')).toBe('chatapp_web:main:99887766@lid')

@@ -2,6 +2,7 @@ import { CHANNEL_OF_MODULE, numberOfChat } from '../../contract/conversation.ts'
 import type { Channel } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import { comparablePhone } from '../../lib/phone.ts'
 
 /** The conversation that a message belongs to, and the channel that follows from it. */
 export type Context = NonNullable<SingleSendBody['conversationContext']> & { channel: Channel }
@@ -31,6 +32,6 @@ function isSameChat(to: string, chatId: string, channel: Channel): boolean {
   if (to === chatId) return true
   if (channel === 'botapp_bot') return false
   const [one, other] = [numberOfChat(to), numberOfChat(chatId)]
-  if (one !== null && other !== null) return one === other
+  if (one !== null && other !== null) return comparablePhone(one) === comparablePhone(other)
   return channel === 'user_chatapp_session' && one !== null && chatId.endsWith('@lid')
 }

@@ -91,6 +91,14 @@ describe('the chatId of a conversationContext', () => {
     await sent({ to: PHONE, conversationContext })
   })
 
+  test('may name the recipient by the other form of a mobile that is written in two', async () => {
+    const context = { ...WEB, chatId: '553187654321@s.whatsapp.net' }
+    const { id } = await sent({ to: '+5531987654321', conversationContext: context })
+    const { to, conversationContext } = await account.message(id)
+    expect(to).toBe('+5531987654321')
+    expect(conversationContext).toMatchObject({ conversationKey: 'chatapp_web:main:+5531987654321' })
+  })
+
   test('that is a LID is itself the recipient', async () => {
     const chatId = '99887766554433@lid'
     const { id, resolved } = await sent({ to: chatId, conversationContext: { ...WEB, chatId } })
