@@ -55,6 +55,8 @@ const ARGENTINE_MOBILE = /^\+549(?=[0-9]{10}$)/
 
 /** E.164 as it is compared: equal for both forms of a mobile that is written in two. Other texts stay as they are. */
 export function comparablePhone(e164: string): string {
+  // Most numbers are none of these, and are spared three expressions.
+  if (!e164.startsWith('+5')) return e164
   return e164
     .replace(OLD_MEXICAN_MOBILE, '+52')
     .replace(OLD_BRAZILIAN_MOBILE, (start: string) => `${start}9`)

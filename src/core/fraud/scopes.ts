@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js'
 import { DAY_MS } from '../../lib/durations.ts'
-import { comparablePhone } from '../../lib/phone.ts'
 import { addressKeyOf } from '../consent/address.ts'
 
 /** What a key stands for; the key begins with it. */
@@ -43,9 +42,7 @@ const SUBADDRESS = /^([^+@]+)\+[^@]*@/
 
 /** One key for all addresses of a person: spellings of an address, and sub-addresses of a mailbox. */
 export function personOf(recipient: string): string {
-  return recipient.includes('@')
-    ? addressKeyOf(recipient).replace(SUBADDRESS, '$1@')
-    : comparablePhone(recipient)
+  return addressKeyOf(recipient).replace(SUBADDRESS, '$1@')
 }
 
 /** Null for an invalid IP address. */

@@ -3,7 +3,7 @@ import type { AccountSnapshot } from '../../contract/caller.ts'
 import { isSms, VERIFICATION_CHANNELS, type VerificationChannel } from '../../contract/enums.ts'
 import { invalid, type Problem } from '../../contract/errors.ts'
 import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
-import { comparablePhone, type Phones, type PhoneType } from '../../lib/phone.ts'
+import type { Phones, PhoneType } from '../../lib/phone.ts'
 import { addressKeyOf } from '../consent/address.ts'
 import { type RequestedSender, requestedSenderOf } from '../outbox/stored-content.ts'
 import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing/recipient.ts'
@@ -77,9 +77,7 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
     throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
   }
   const phoneType = recipient.kind === 'phone' ? phones.typeOf(to) : null
-  const key =
-    recipient.kind === 'email' ? addressKeyOf(recipient.address) : comparablePhone(recipient.address)
-  return { ...recipient, key, phoneType }
+  return { ...recipient, key: addressKeyOf(recipient.address), phoneType }
 }
 
 /** The channels of the account's setting that fit. */
