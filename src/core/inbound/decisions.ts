@@ -1,6 +1,7 @@
 import { isSms } from '../../contract/enums.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
+import { addressKeyOf } from '../consent/address.ts'
 import type { Decision } from '../consent/opt-outs.ts'
 import { mayBeAnswered } from './keyword.ts'
 import type { InboundRow } from './store.ts'
@@ -23,5 +24,5 @@ export function decisionsOf(rows: readonly InboundRow[], phones: Phones): Decisi
 
 function placeOf({ accountId, connectionId, channel, from }: InboundRow): string {
   const shared = accountId === PLATFORM ? connectionId : ''
-  return `${accountId} ${shared} ${isSms(channel) ? 'sms' : channel} ${from}`
+  return `${accountId} ${shared} ${isSms(channel) ? 'sms' : channel} ${addressKeyOf(from)}`
 }

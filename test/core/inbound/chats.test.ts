@@ -330,6 +330,8 @@ describe('STOP', () => {
     ])
     await take(toSession({ text: 'START', from: other }))
     expect(await suppressed()).toEqual([])
+    await take(toSession({ text: 'START', from: other }), toSession({ text: 'STOP', from }))
+    expect(await suppressed()).toEqual([`${from} user_chatapp_session`])
   })
 
   test('and START in one batch: the last one counts', async () => {
