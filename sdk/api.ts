@@ -311,7 +311,7 @@ export interface Attachment {
   type: AttachmentType
   publicUrl?: string
   /**
-   * Raw base64, without a data: prefix
+   * Raw base64, without a data: prefix; bots ignore it
    */
   base64?: string
   mimetype?: string

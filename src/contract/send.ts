@@ -30,7 +30,8 @@ export const Content = Type.Object({
 export const Attachment = Type.Object({
   type: Type.Enum(ATTACHMENT_TYPES),
   publicUrl: Type.Optional(Address),
-  base64: Type.Optional(Type.String({ minLength: 1, description: 'Raw base64, without a data: prefix' })),
+  // An empty one is refused where it is read: bots ignore it.
+  base64: Type.Optional(Type.String({ description: 'Raw base64, without a data: prefix; bots ignore it' })),
   mimetype: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
   fileName: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   assetId: Type.Optional(Reference),

@@ -42,12 +42,18 @@ export function planAttachment(
   if (isSms(channel)) {
     throw invalid('attachment', `cannot be sent over ${channel}`)
   }
-  return attachment.assetId === undefined
-    ? planFile(attachment, channel, sources.checkUrl)
-    : planAsset(attachment, attachment.assetId, sources.assets)
+  const given = channel === 'botapp_bot' ? withoutBytes(attachment) : attachment
+  return given.assetId === undefined
+    ? planFile(given, channel, sources.checkUrl)
+    : planAsset(given, given.assetId, sources.assets)
 }
 
 type Given = NonNullable<SingleSendBody['attachment']>
+
+/** Bots ignore bytes, whatever they are. */
+function withoutBytes({ base64: _, ...rest }: Given): Given {
+  return rest
+}
 
 /** Uses the type that was detected at the upload; the request may change only the name. */
 function planAsset(given: Given, id: string, assets: NamedAssets | undefined): AttachmentPlan {
@@ -75,8 +81,7 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
   const mimetype = attachment.mimetype ?? mimetypeByName(attachment.type, fileName)
   if (!MIMETYPE.test(mimetype)) throw invalid('attachment.mimetype', 'must be a media type, as in image/png')
   if (isChat(channel)) checkKind(attachment.type, mimetype)
-  // Bot platforms fetch the URL themselves and ignore bytes.
-  const bytes = channel === 'botapp_bot' ? null : readBase64(attachment.base64)
+  const bytes = readBase64(attachment.base64)
   if (attachment.publicUrl === undefined && !bytes) {
     throw invalid(
       'attachment.publicUrl',

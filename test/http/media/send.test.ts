@@ -101,6 +101,15 @@ describe('sends that carry uploaded files', () => {
       expect(await account.footprint()).toEqual(before)
     })
 
+    it('is sent by a bot, which ignores base64 beside it', async () => {
+      const asset = await uploadFile(app, account.testKey, png())
+      const conversationContext = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+      const attachment = { type: 'image', assetId: asset.id, base64: 'AAAA' }
+      const answer = await account.send({ to: '7000000100', conversationContext, attachment })
+      expect(answer.status, answer.text).toBe(200)
+      expect((await taken(messageIdOf(answer))).media![0]!.sha256).toBe(asset.sha256)
+    })
+
     it('of an unknown file is estimated as not deliverable', async () => {
       const attachment = { type: 'image', assetId: 'ast_01890a5dac96774bbcceb3020a' }
       const answer = await app.call('/api/v2/messages/estimate', {

@@ -356,6 +356,16 @@ describe('attachment', () => {
     )
   })
 
+  test('base64 must not be empty, save for a bot, which ignores it', async () => {
+    await invalidAt(account, { ...chat, attachment: { type: 'image', base64: '' } }, 'attachment.base64')
+    const conversationContext = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+    const bot = { to: '7000000100', conversationContext }
+    for (const base64 of ['', 'QUJD', '%', 'data:image/png;base64,QUJD']) {
+      const attachment = { type: 'image', publicUrl: 'http://example.com/a.png', base64 }
+      await invalidAt(account, { ...bot, attachment }, 'attachment.publicUrl')
+    }
+  })
+
   test('is rejected over SMS', async () => {
     await invalidAt(
       account,
