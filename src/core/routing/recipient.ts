@@ -31,12 +31,15 @@ const INVISIBLE = new RegExp(
 )
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 const HIDDEN = /^[0-9]{5,20}@lid$/
+/** Ids of the chat app that no mailbox has. */
+const CHAT_APP = /@(?:g\.us|c\.us|s\.whatsapp\.net)$/i
 /** Chat ids of bot platforms: numbers, negative for groups; or the name of a public chat. */
 const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/
 
 /** Parses `to`; null if no channel can reach it. */
 export function readRecipient(to: string, phones: Phones): Recipient | null {
-  if (to.endsWith('@g.us')) return GROUP.test(to) ? { kind: 'group', address: to } : null
+  if (GROUP.test(to)) return { kind: 'group', address: to }
+  if (CHAT_APP.test(to)) return null
   if (HIDDEN.test(to)) return { kind: 'hidden', address: to }
   if (CHAT.test(to)) return { kind: 'chat', address: to }
   if (to.includes('@')) return isEmail(to) ? { kind: 'email', address: to } : null

@@ -79,6 +79,13 @@ describe('readRecipient', () => {
     ['@g.us', null],
     ['1234@lid', null],
     ['me@lid', null],
+    // Ids of the chat app, not mailboxes.
+    ['120363041234567890@G.US', null],
+    ['12025550123@s.whatsapp.net', null],
+    ['12025550123@c.us', null],
+    ['12025550123@S.WhatsApp.Net', null],
+    ['12025550123@us', null],
+    ['someone@abc.us', { kind: 'email', address: 'someone@abc.us' }],
   ])('reads %j', (to, recipient) => {
     expect(readRecipient(to, phones)).toEqual(recipient)
   })
