@@ -101,11 +101,8 @@ const CHECKS: readonly {
 }[] = [
   { applies: planned => planned.messageType === 'marketing', check: checkSuppression },
   { applies: planned => planned.needsWindow, check: checkWindow },
-  {
-    // Not for scheduled messages, nor if the provider cannot check: then the submit shows it.
-    applies: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
-    check: checkReachable,
-  },
+  // If the provider cannot check, the submit shows it.
+  { applies: (planned, deps) => deps.checksRecipient(planned), check: checkReachable },
 ]
 
 /** Refuses marketing to a recipient who opted out. No other channel is tried, which would ignore the opt-out. */

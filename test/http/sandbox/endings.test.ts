@@ -93,6 +93,19 @@ describe.each(CHANNELS)('%s', channel => {
     expect(again.headers.get('x-sandbox')).toBe('true')
   })
 
+  test('0001: is not registered on a chat app when a message is scheduled, either', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const options = { scheduleAt: new Date(app.now() + 60_000).toISOString() }
+    const answer = await account.send({ ...TO[channel]('0001'), text: 'Later', options }, { live: true })
+    if (!isChatApp) {
+      expect(answer.body['status']).toBe('scheduled')
+      return
+    }
+    expect([answer.status, answer.body['code']]).toEqual([400, 'CHATAPP_NOT_REGISTERED'])
+    expect(await account.wallet()).toMatchObject({ balance: 100, held: 0, captured: 0 })
+    expect(await account.messages()).toEqual([])
+  })
+
   test('0002: is rejected, and the hold is released', async () => {
     const { account, answer } = await send(channel, '0002')
     expect([answer.status, answer.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
