@@ -25,10 +25,15 @@ export const MAX_CAPTION_CHARACTERS = 1_024
 export function readMessageType(body: SingleSendBody): MessageType {
   const inferred = body.content?.otpCode === undefined ? 'free_text' : 'otp'
   const type = body.messageType ?? inferred
-  if (body.content?.otpCode !== undefined && type !== 'otp') {
+  checkCodeType(body, type)
+  return type
+}
+
+/** Throws a 400 for a code in a message of another type, whose text would be kept and shown. */
+export function checkCodeType({ content }: Pick<SingleSendBody, 'content'>, type: MessageType): void {
+  if (content?.otpCode !== undefined && type !== 'otp') {
     throw invalid('content.otpCode', `is only allowed with messageType otp, not ${type}`)
   }
-  return type
 }
 
 /** The text in the body, from `content.text` or `text`; undefined if it is empty or absent. */

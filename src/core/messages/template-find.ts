@@ -12,6 +12,7 @@ import { normalizeLanguage } from '../templates/draft.ts'
 import type { AccountTemplatesSnapshot, TemplateSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { unknownTemplate } from '../templates/view.ts'
+import { checkCodeType } from './content.ts'
 
 /** The template that a send names, and the field that names it. */
 export type NamedTemplate = { template: TemplateSnapshot; path: 'template.id' | 'template.key' }
@@ -112,12 +113,13 @@ function languagesOf(templates: readonly TemplateSnapshot[]): string {
   return [...new Set(templates.map(each => each.language || 'none'))].sort().join(', ')
 }
 
-/** The message type of a template. Throws a 400 if the body names another one. */
-export function typeByTemplate({ messageType }: SingleSendBody, { template }: NamedTemplate): MessageType {
+/** The message type of a template. Throws a 400 if the body names another one, or has a code that it is not for. */
+export function typeByTemplate(body: SingleSendBody, { template }: NamedTemplate): MessageType {
   const own = MESSAGE_TYPE[template.subType]
-  if (messageType !== undefined && messageType !== own) {
+  if (body.messageType !== undefined && body.messageType !== own) {
     throw invalid('messageType', `contradicts the template, which is of type ${own}`)
   }
+  checkCodeType(body, own)
   return own
 }
 

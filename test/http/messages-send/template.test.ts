@@ -507,6 +507,20 @@ describe('a one-time code', () => {
       'content.otpCode',
     )
   })
+
+  test('is rejected with a template of another type, whose text would be kept and shown', async () => {
+    for (const subType of ['utility', 'marketing', 'free']) {
+      const { id } = await templates.made({
+        name: `no_code_${subType}`,
+        category: 'sms',
+        subType,
+        content: 'Code {{1}}',
+      })
+      for (const template of [{ id }, { id, variablesIndexed: ['998877'] }]) {
+        await invalidAt(account, { to: PHONE, content: { otpCode: '998877' }, template }, 'content.otpCode')
+      }
+    }
+  })
 })
 
 describe('a batch', () => {
