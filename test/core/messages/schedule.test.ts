@@ -5,8 +5,10 @@ const NOW_MS = Date.UTC(2030, 0, 1)
 const PLAN = { name: 'default', allowsScheduling: true }
 
 describe('the time of a scheduled message', () => {
-  test('is read with its zone', () => {
-    expect(readSchedule('2030-01-31T09:00:00+01:00', PLAN, NOW_MS)).toBe(Date.UTC(2030, 0, 31, 8))
+  test.each(['+01:00', '+0100', '+01'])('is read with its zone, as in %s', zone => {
+    for (const time of ['09:00', '09:00:00', '09:00:00.000', '09:00:00.000000']) {
+      expect(readSchedule(`2030-01-31T${time}${zone}`, PLAN, NOW_MS)).toBe(Date.UTC(2030, 0, 31, 8))
+    }
   })
 
   test('is null if none is given, even if the plan does not allow scheduling', () => {
@@ -15,6 +17,8 @@ describe('the time of a scheduled message', () => {
 
   test.each([
     ['has no zone', '2030-01-31T09:00:00', /zone/],
+    ['has half a zone', '2030-01-31T09:00:00+010', /zone/],
+    ['has a zone that does not exist', '2030-01-31T09:00:00+2400', /zone/],
     ['is on a day that does not exist', '2030-02-30T09:00:00Z', /zone/],
     ['is at an hour that does not exist', '2030-02-28T24:00:00Z', /zone/],
     ['is now', '2030-01-01T00:00:00Z', /future/],
