@@ -136,11 +136,14 @@ describe('a rejected send leaves the wallet unchanged', () => {
     expect(after.wallet).toEqual(before.wallet)
   }
 
-  test('for a number that is not registered with the chat app', async () => {
+  test('for a number that is not registered with the chat app, now or at a later time', async () => {
     server.set({ registered: () => false })
-    await refused({ to: '+12025550188', text: 'Hello', ...context('+12025550188') }, 400, {
-      code: 'CHATAPP_NOT_REGISTERED',
-    })
+    const scheduleAt = new Date(app.now() + 3_600_000).toISOString()
+    for (const options of [{}, { scheduleAt }]) {
+      await refused({ to: '+12025550188', text: 'Hello', options, ...context('+12025550188') }, 400, {
+        code: 'CHATAPP_NOT_REGISTERED',
+      })
+    }
   })
 
   test('for an unknown session', () =>
