@@ -1,7 +1,7 @@
-import type { Channel, KeyMode } from '../../contract/enums.ts'
+import type { KeyMode } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import type { TemplateCategory } from '../../contract/template.ts'
+import { TEMPLATE_CATEGORIES } from '../../contract/template.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
 import type { Carrier } from '../routing/route.ts'
 import type { AccountTemplatesSnapshot, TemplateSnapshot } from '../templates/snapshot.ts'
@@ -9,6 +9,7 @@ import { isCodeOnly } from '../templates/spec.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { composeContent, ownText, type RenderedText } from './content.ts'
+import { channelsOf } from './template-find.ts'
 import type { HeaderSources } from './template-header.ts'
 import { renderCode, renderNamedTemplate } from './template-render.ts'
 
@@ -48,23 +49,17 @@ function codeWithoutText(body: SingleSendBody): string | undefined {
   return ownText(body) !== undefined || content?.subject !== undefined ? undefined : content?.otpCode
 }
 
-const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
-  local_sms: 'sms',
-  int_sms: 'sms',
-  email_user: 'email',
-  official_chatapp: 'chatapp',
-  user_chatapp_session: 'chatapp',
-}
-
 /** The default template for codes on a channel; null if there is none that this connection may carry. */
 function defaultCodeTemplate(
   { channel, connection }: Carrier,
   { templates, mode }: RenderSources,
 ): TemplateSnapshot | null {
-  const category = CATEGORY_OF[channel]
-  const template = category === undefined ? null : templates.defaultOf(category, 'otp')
-  if (!template || !isUsable(template.status) || !isCodeOnly(template)) return null
-  const { official } = template
-  if ((official !== null) !== (channel === 'official_chatapp')) return null
-  return !official || mode === 'test' || official.connectionId === connection.id ? template : null
+  for (const category of TEMPLATE_CATEGORIES) {
+    const template = templates.defaultOf(category, 'otp')
+    if (!template || !channelsOf(template).includes(channel)) continue
+    if (!isUsable(template.status) || !isCodeOnly(template)) continue
+    const { official } = template
+    if (!official || mode === 'test' || official.connectionId === connection.id) return template
+  }
+  return null
 }

@@ -467,6 +467,39 @@ describe('a one-time code', () => {
     expect(await ask('+12025550184')).toBe('Your verification code is 112233')
   })
 
+  test('is sent over sessions and bots with the default template of their category', async () => {
+    const own = await app.createAccount()
+    const calls = createTemplateCalls(app, own)
+    const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+    const bodies = [
+      { to: PHONE, channel: 'user_chatapp_session' },
+      { to: bot.chatId, conversationContext: bot },
+    ]
+    const texts = () => Promise.all(bodies.map(textOf))
+    async function textOf(body: object): Promise<string> {
+      const { data } = (
+        await app.call('/api/v2/messages/estimate', {
+          method: 'POST',
+          key: own.liveKey,
+          body: { ...body, content: { otpCode: '112233' } },
+        })
+      ).body as { data: { rendered: { text: string } } }
+      return data.rendered.text
+    }
+    const makeDefault = async (body: object) => {
+      const { id } = await calls.made({ subType: 'otp', ...body })
+      await calls.call('POST', `/${id}/default`)
+    }
+    await makeDefault({ name: 'both', category: 'message', content: 'Both: {{1}}' })
+    expect(await texts()).toEqual(['Both: 112233', 'Both: 112233'])
+    const session = { category: 'message', provider: 'user_session', content: 'Session: {{1}}' }
+    await makeDefault({ name: 'session', ...session })
+    expect(await texts()).toEqual(['Session: 112233', 'Your verification code is 112233'])
+    const chatApp = { category: 'chatapp', provider: 'user_session', body: 'Chat app: {{1}}' }
+    await makeDefault({ name: 'chat_app', ...chatApp })
+    expect(await texts()).toEqual(['Chat app: 112233', 'Your verification code is 112233'])
+  })
+
   test('is sent with the platform’s default template while the account’s default is disabled', async () => {
     const own = await app.createAccount()
     const calls = createTemplateCalls(app, own)
