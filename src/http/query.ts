@@ -17,9 +17,9 @@ export function parseQuery(text: string): Query {
     const at = pair.indexOf('=')
     const name = decode(at === -1 ? pair : pair.slice(0, at))
     const value = decode(at === -1 ? '' : pair.slice(at + 1))
-    if (name === null) query[FAULT] = { path: '', message: 'the query must be percent-encoded UTF-8' }
-    else if (value === null) query[FAULT] = { path: name, message: 'must be percent-encoded UTF-8' }
-    else add(query, name, value)
+    if ('fault' in name) query[FAULT] = { path: '', message: `the query ${name.fault}` }
+    else if ('fault' in value) query[FAULT] = { path: name.text, message: value.fault }
+    else add(query, name.text, value.text)
   }
   return query
 }
@@ -32,12 +32,12 @@ export function queryFault(query: unknown): Detail | undefined {
 /** A plus means a space, except before a phone number and in the offset of a time. */
 const PLUS_ITSELF = /^\+(?=\d)|(?<=T[\d:.]+)\+(?=\d\d:?\d\d$)/g
 
-function decode(text: string): string | null {
+function decode(escaped: string): { text: string } | { fault: string } {
   try {
-    const decoded = decodeURIComponent(text.replace(PLUS_ITSELF, '%2B').replaceAll('+', ' '))
-    return decoded.includes('\0') ? null : decoded
+    const text = decodeURIComponent(escaped.replace(PLUS_ITSELF, '%2B').replaceAll('+', ' '))
+    return text.includes('\0') ? { fault: 'must not contain NUL characters' } : { text }
   } catch {
-    return null
+    return { fault: 'must be percent-encoded UTF-8' }
   }
 }
 
