@@ -1,6 +1,7 @@
 import type { Links } from '../channels/links.ts'
 import type { Provider } from '../channels/provider.ts'
 import type { ConnectionState } from '../contract/admin.ts'
+import { isVerificationChannel } from '../contract/enums.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
 import { createNewKeys } from '../core/accounts/new-key.ts'
@@ -17,6 +18,7 @@ import { createDecisionPublisher } from '../core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
 import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
+import { channelsOf } from '../core/messages/template-find.ts'
 import { createOfficialSenders } from '../core/senders/official.ts'
 import { deleteIdentity } from '../core/senders/official-store.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
@@ -56,7 +58,7 @@ export function createAccountRooms(
   const applied = (id: AccountId) => changes.publish('accounts', id)
   const isCodeTemplate = async (accountId: AccountId, id: string) => {
     const template = isTemplateId(id) ? await selectTemplate(db, accountId, id) : null
-    return template !== null && isCodeOnly(template)
+    return template !== null && isCodeOnly(template) && channelsOf(template).some(isVerificationChannel)
   }
   const connections = createConnectionSnapshots({ db, clock, changes })
   const officialSenders = createOfficialSenders({

@@ -83,7 +83,8 @@ export const VerificationSettingsUpdate = Type.Object({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'A template of subType otp with one placeholder',
+        description:
+          'A template of subType otp with one placeholder, for SMS, e-mail or the official chat app',
       }),
     ),
   ),

@@ -52,6 +52,10 @@ export type KeyRole = (typeof KEY_ROLES)[number]
 export const ATTACHMENT_TYPES = ['image', 'video', 'audio', 'document'] as const
 export type AttachmentType = (typeof ATTACHMENT_TYPES)[number]
 
+export function isVerificationChannel(channel: Channel): channel is VerificationChannel {
+  return VERIFICATION_CHANNELS.some(each => each === channel)
+}
+
 export function isSms(channel: Channel): boolean {
   return channel === 'local_sms' || channel === 'int_sms'
 }

@@ -20,7 +20,7 @@ export type OwnAccountDeps = {
   isCodeTemplate: IsCodeTemplate
 }
 
-/** Whether the account may use the template, and the code is its only placeholder. */
+/** Whether the account may use the template, which has only the code as its placeholder, for verification. */
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
 /** The template that is set now is accepted even if it was deleted, so that it can be sent along with other settings. */
@@ -34,7 +34,7 @@ export async function checkVerificationTemplate(
   if (!templateId || templateId === currentTemplateId || (await isCodeTemplate(accountId, templateId))) return
   faults.add(
     'verification.templateId',
-    'must be a template of subType otp whose only placeholder is the code',
+    'must be a template of subType otp whose only placeholder is the code, on a channel for verification',
   )
 }
 

@@ -124,7 +124,10 @@ export function typeByTemplate(body: SingleSendBody, { template }: NamedTemplate
 }
 
 /** The channels over which a template can be sent. */
-export function channelsOf({ category, provider }: TemplateSnapshot): readonly Channel[] {
+export function channelsOf({
+  category,
+  provider,
+}: Pick<TemplateSnapshot, 'category' | 'provider'>): readonly Channel[] {
   switch (category) {
     case 'sms':
       return ['local_sms', 'int_sms']

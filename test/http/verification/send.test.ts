@@ -297,12 +297,16 @@ describe('verification settings of the account', () => {
     }
   })
 
-  test('reject a template with more than one placeholder', async () => {
+  test.each([
+    ['with more than one placeholder', { category: 'sms', content: '{{1}} for {{2}}' }],
+    ['of messages over sessions and bots', { category: 'message', content: '{{1}}' }],
+    ['of web sessions', { category: 'chatapp', provider: 'user_session', body: '{{1}}' }],
+  ])('reject a template %s', async (_, template) => {
     const own = await addAccount()
     const made = await app.call('/api/v2/templates', {
       method: 'POST',
       key: own.liveKey,
-      body: { name: 'greeting', category: 'sms', subType: 'otp', content: '{{1}} for {{2}}' },
+      body: { name: 'greeting', subType: 'otp', ...template },
     })
     const { id: templateId } = (made.body['data'] as { template: { id: string } }).template
     const asOwner = await app.call('/api/v2/account', {

@@ -7,9 +7,10 @@ import { channelName } from '../../parts/channel-name.ts'
 type Settings = AccountView['verification']
 export type SettingsDraft = Omit<Settings, 'templateId'> & { templateId: string }
 
-/** Whether a template can be used for codes: the code must be its only variable. */
-export function isCodeTemplate({ subType, indexedPlaceholders }: TemplateView): boolean {
-  return subType === 'otp' && indexedPlaceholders.length === 1
+/** Whether a template can be used for codes: the code must be its only variable, and none go over sessions and bots. */
+export function isCodeTemplate({ category, provider, subType, indexedPlaceholders }: TemplateView): boolean {
+  const isForVerification = category !== 'message' && provider !== 'user_session'
+  return isForVerification && subType === 'otp' && indexedPlaceholders.length === 1
 }
 
 /** The fields of a template that the selection shows. */
