@@ -14,6 +14,8 @@ export type Followers<Subject, Event> = {
   /** Null if there are too many clients. The client leaves when `gone` aborts. */
   add(subject: Subject, gone: AbortSignal): Follower<Subject, Event> | null
   all(): Iterable<Follower<Subject, Event>>
+  /** Deletes from `byAccount` what is kept for accounts that no client follows any more. */
+  dropUnfollowed(byAccount: Map<string, unknown>): void
   /** Queries at once; if a query is running, once more after it. */
   pollNow(): void
   /** Ends all streams, for a shutdown. */
@@ -85,6 +87,11 @@ export function createFollowers<Subject, Event>(
     return ofAccount >= MOST_PER_ACCOUNT
   }
 
+  function dropUnfollowed(byAccount: Map<string, unknown>): void {
+    const followed = new Set(Array.from(entries, ({ subject }) => accountOf(subject)))
+    for (const account of byAccount.keys()) if (!followed.has(account)) byAccount.delete(account)
+  }
+
   async function* read(entry: Mine): AsyncGenerator<Event | null> {
     try {
       while (!closed && !entry.left) {
@@ -133,6 +140,7 @@ export function createFollowers<Subject, Event>(
   return {
     add,
     all: () => entries,
+    dropUnfollowed,
     pollNow: () => void poll(),
     close() {
       closed = true

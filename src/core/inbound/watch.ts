@@ -63,6 +63,8 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   })
 
   async function follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>> {
+    // Nothing is polled without clients, so an ended stream's tail would send what came since as new.
+    followers.dropUnfollowed(tails)
     const follower = followers.add(watcher, gone)
     if (!follower) {
       const words = 'Too many streams of inbound messages are open.'
@@ -113,7 +115,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
 
   async function scan(): Promise<void> {
     const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
-    for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
+    followers.dropUnfollowed(tails)
     const looked = [...tails.values()]
     if (looked.length === 0) return
     const nowMs = clock.now()

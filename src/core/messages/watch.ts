@@ -75,6 +75,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   })
 
   async function follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>> {
+    // Nothing is polled without clients, so an ended stream's tail would send what came since as new.
+    followers.dropUnfollowed(tails)
     const follower = followers.add(watcher, gone)
     if (!follower) {
       throw new Problem('RATE_LIMITED', 'Too many streams of messages are open.', { retryAfterSeconds: 5 })
@@ -124,7 +126,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
 
   async function poll(): Promise<void> {
     const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
-    for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
+    followers.dropUnfollowed(tails)
     await renew([...watching.keys()])
     const found = await selectMoves(db, [...tails.values()], MOST_MOVES)
     const moves = Map.groupBy(found, ({ accountId }) => accountId)

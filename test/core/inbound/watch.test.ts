@@ -52,9 +52,9 @@ function openNode() {
   const watch: InboundWatch = createInboundWatch({ db: { query } as Db, clock })
 
   /** Follows a stream and reads everything at once; returns what was received. */
-  async function follow(more: Partial<InboundWatcher> = {}): Promise<InboundNews[]> {
+  async function follow(more: Partial<InboundWatcher> = {}, end = gone.signal): Promise<InboundNews[]> {
     const received: InboundNews[] = []
-    const events = await watch.follow(watcher(more), gone.signal)
+    const events = await watch.follow(watcher(more), end)
     void (async () => {
       for await (const news of events) received.push(news)
     })()
@@ -203,6 +203,19 @@ test('after a database outage a node streams the messages that were stored meanw
   node.away(false)
   await node.poll()
   expect(messageIds(received)).toEqual([missed])
+})
+
+test('a new stream has no messages from before it, also if an earlier one of the account ended on this node', async () => {
+  const node = openNode()
+  const end = new AbortController()
+  await node.follow({}, end.signal)
+  end.abort()
+  await write()
+  clock.skip(60_000)
+  const received = await node.follow()
+  const [next] = await write()
+  await node.poll()
+  expect(messageIds(received)).toEqual([next])
 })
 
 test('without followers nothing is queried, and a stream ends when its signal aborts', async () => {

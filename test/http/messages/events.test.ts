@@ -1,11 +1,14 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Caller } from '../../../src/contract/caller.ts'
 import type { Message } from '../../../src/contract/message.ts'
+import { createMessageWatch } from '../../../src/core/messages/watch.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { join, setUp } from '../../support/console.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { type EventStream, openStream } from '../../support/event-stream.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 
 const PATH = '/api/v2/messages/events'
 const PHONE = '+12025550100'
@@ -119,6 +122,26 @@ describe('the event stream of messages', () => {
     expect((await (await follow('', headers)).next())?.event).toBe('reset')
     const wrong = { ...headers, 'last-event-id': 'x'.repeat(500) }
     expect((await (await follow('', wrong)).next())?.event).toBe('reset')
+  })
+
+  test('sends no changes from before it, also if an earlier stream of the account ended on this node', async () => {
+    const clock = createFakeClock(app.now())
+    const view = async (_: unknown, rows: readonly { id: string }[]) =>
+      rows.map(({ id }) => ({ messageId: id }) as Message)
+    const watch = createMessageWatch({ db: app.db, clock, view })
+    const watcher = { account: { id: account.id } as Caller['account'], filter: {}, cursor: undefined }
+    const [earlier, later] = [new AbortController(), new AbortController()]
+    expect((await (await watch.follow(watcher, earlier.signal)).next()).value?.kind).toBe('reset')
+    earlier.abort()
+    await account.send({ to: PHONE, text: 'between' })
+    clock.skip(app.now() - clock.now() + 30_000)
+    const stream = await watch.follow(watcher, later.signal)
+    expect((await stream.next()).value?.kind).toBe('reset')
+    const id = messageIdOf(await account.send({ to: PHONE, text: 'after' }))
+    const next = stream.next()
+    await clock.advance(1_000)
+    expect((await next).value).toMatchObject({ kind: 'message', message: { messageId: id } })
+    later.abort()
   })
 
   test('records no changes for an account without streams', async () => {
