@@ -67,6 +67,9 @@ async function* textOf(file: string): AsyncGenerator<string> {
 }
 
 function readHeader(columns: readonly string[]): (fields: readonly string[], line: number) => object {
+  if (columns.length === 1 && /[;\t]/.test(columns[0]!)) {
+    throw misuse('The file has no commas between its fields: save it as CSV with commas.')
+  }
   const unknown = columns.find(column => !isColumn(column))
   if (unknown !== undefined) {
     throw misuse(

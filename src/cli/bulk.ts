@@ -32,7 +32,7 @@ export const send = clientCommand({
     })) as BulkJob & Body
     if (ENDED.includes(job.status)) {
       process.stderr.write(
-        'This file was sent before, by this job: use another --name or --idempotency-key to send it again.\n',
+        'This file was submitted before, as this job: use another --name or --idempotency-key to submit it again.\n',
       )
     }
     if (given.flag('detach')) return { data: job }
@@ -92,7 +92,7 @@ async function withInvalidRows(client: Client, job: BulkJob): Promise<JobWithInv
 
 function renderJob({ invalid = [], ...job }: JobWithInvalidRows): string {
   const rows = invalid.map(row => [row.index, row.to, row.errorCode, row.errorMessage])
-  return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'error'], rows)}`
+  return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['index', 'to', 'code', 'error'], rows)}`
 }
 
 /** Shows the progress of a job until it has ended, or is paused by its user. */

@@ -81,10 +81,23 @@ function onStdoutError(error: NodeJS.ErrnoException): void {
 }
 
 function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {
+  const options: ParseArgsOptionsConfig = { ...COMMON, ...command.options }
   try {
-    return parseArgs({ args: [...args], options: { ...COMMON, ...command.options }, allowPositionals: true })
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
+    checkRepeated(parsed.tokens, options)
+    return parsed
   } catch (error) {
     throw usageError(command, (error as Error).message)
+  }
+}
+
+/** Of two values the parser would drop the first: one of two recipients would get nothing, without a word. */
+function checkRepeated(tokens: readonly { kind: string; name?: string }[], options: ParseArgsOptionsConfig) {
+  const given = new Set<string>()
+  for (const { name } of tokens) {
+    if (name === undefined || options[name]?.type !== 'string' || options[name].multiple) continue
+    if (given.has(name)) throw new Error(`--${name} is given twice`)
+    given.add(name)
   }
 }
 

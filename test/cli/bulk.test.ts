@@ -194,12 +194,12 @@ test('invalid rows are printed, and the command fails', async () => {
   const { id } = JSON.parse(sent.out) as BulkJob
   const shown = await posthorn('status', id)
   expect(shown.out).toContain('VALIDATION_FAILED')
-  expect(shown.out).toContain('nobody')
+  expect(shown.out).toMatch(/^index {2}to {6}code .*\n0 {6}nobody {2}VALIDATION_ERROR/m)
 
   const again = await posthorn('send', join(dir, 'bad.csv'), '--rate', '1')
   expect(again.code).toBe(1)
   expect(again.out).toBe(shown.out)
-  expect(again.err).toContain('This file was sent before, by this job: use another --name')
+  expect(again.err).toContain('This file was submitted before, as this job: use another --name')
 })
 
 test.each([
@@ -219,6 +219,8 @@ test.each([
 
 test.each([
   ['a column that is none', 'to,phone\n1,2\n', 'Unknown column "phone"'],
+  ['semicolons', 'to;text\n+12025552001;hi\n', 'no commas between its fields'],
+  ['tabs', 'to\ttext\n+12025552001\thi\n', 'no commas between its fields'],
   ['no column to', 'text\nhi\n', 'no column "to"'],
   ['a column twice', 'to,text,text\n+12025552001,hi,ho\n', 'two columns "text"'],
   [

@@ -414,6 +414,7 @@ describe('the exit code of posthorn is', () => {
     [['account', 'create', '--country', 'US', '--currency', 'USD'], '--name is missing'],
     [['account', 'show'], 'wrong number of arguments'],
     [['account', 'list', '--colour'], "Unknown option '--colour'"],
+    [['send', '--to', '+12025550123', '--text', 'x', '--to', '+12025550124'], '--to is given twice'],
     [['connection', 'update', 'cnn_x', '--priority', 'high'], '--priority must be a number'],
     [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode must be TYPE=MODE'],
     [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
