@@ -202,10 +202,15 @@ const EMBEDDED_POOL_LIMIT = 48
 
 function wholeNumber(least: number, most: number): Read<number> {
   return text => {
-    const value = Number(text)
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value
+    const value = parseWhole(text, least, most)
+    if (value !== undefined) return value
     throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`)
   }
+}
+
+function parseWhole(text: string, least: number, most: number): number | undefined {
+  const value = Number(text)
+  return /^\d+$/.test(text) && value >= least && value <= most ? value : undefined
 }
 
 function numberUpTo(most: number): Read<number> {
@@ -218,14 +223,11 @@ function numberUpTo(most: number): Read<number> {
 
 /** In ms; null for `forever`. */
 function daysOrForEver(least: number): Read<number | null> {
-  const days = wholeNumber(least, MAX_DAYS)
   return text => {
     if (text === 'forever') return null
-    try {
-      return days(text) * DAY_MS
-    } catch (error) {
-      throw new Error(`${(error as Error).message}, or "forever"`)
-    }
+    const days = parseWhole(text, least, MAX_DAYS)
+    if (days !== undefined) return days * DAY_MS
+    throw new Error(`must be "forever" or a whole number from ${least} to ${MAX_DAYS}, not "${text}"`)
   }
 }
 

@@ -83,9 +83,14 @@ function onStdoutError(error: NodeJS.ErrnoException): void {
 function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {
   const options: ParseArgsOptionsConfig = { ...COMMON, ...command.options }
   try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
-    checkRepeated(parsed.tokens, options)
-    return parsed
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      tokens: true,
+    })
+    checkRepeated(tokens, options)
+    return { values: values as Values, positionals }
   } catch (error) {
     throw usageError(command, (error as Error).message)
   }

@@ -16,7 +16,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
  */
 export function createErrorHandler(log: HttpLog) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const problem = toProblem(error)
+    const problem = toProblem(error, acceptedTypes(request))
     if (problem.status >= 500) logFailure(log, problem, error, request)
     if (!request.raw.complete) discardBody(problem, request, reply)
     sendProblem(problem, request, reply)
@@ -46,13 +46,20 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
     .send(JSON.stringify(errorBody(problem, request.id)))
 }
 
-/** Converts any thrown value to a Problem without internal details. */
-export function toProblem(error: unknown): Problem {
+function acceptedTypes({ routeOptions: { config } }: FastifyRequest): string {
+  if (!config.form) return 'application/json'
+  return config.form.isFormRequired ? 'multipart/form-data' : 'application/json or multipart/form-data'
+}
+
+/** Converts any thrown value to a Problem without internal details; `types` are those that the route accepts. */
+export function toProblem(error: unknown, types = 'application/json'): Problem {
   if (error instanceof Problem) return error
   if (isDatabaseUnavailable(error)) {
     return new Problem('SERVICE_UNAVAILABLE', undefined, { retryAfterSeconds: 1, cause: error })
   }
-  return fromFastify(error as FastifyError) ?? new Problem('INTERNAL_ERROR', undefined, { cause: error })
+  return (
+    fromFastify(error as FastifyError, types) ?? new Problem('INTERNAL_ERROR', undefined, { cause: error })
+  )
 }
 
 /** Checked by name: src/http may import only types from src/infra, which declares the class. */
@@ -61,13 +68,13 @@ function isDatabaseUnavailable(error: unknown): error is Error {
 }
 
 /** Converts Fastify's own errors; undefined for other errors, whose status is not meant for the client. */
-function fromFastify(error: FastifyError): Problem | undefined {
+function fromFastify(error: FastifyError, types: string): Problem | undefined {
   switch (error?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem('PAYLOAD_TOO_LARGE')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
-      return unsupported('Content-Type', 'must be application/json')
+      return unsupported('Content-Type', `must be ${types}`)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalid('Content-Length', 'must be the length of the body')
     case 'FST_ERR_BAD_URL':

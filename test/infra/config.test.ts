@@ -156,10 +156,21 @@ describe('the configuration', () => {
     ['POSTHORN_EVENTS_KEEP_DAYS', '6'],
     ['POSTHORN_EVENTS_KEEP_DAYS', 'never'],
     ['POSTHORN_INBOUND_KEEP_DAYS', '0'],
+    ['POSTHORN_BULK_MAX_MB', '0'],
+    ['POSTHORN_BULK_TIMEOUT_SECONDS', '9'],
+    ['POSTHORN_BULK_KEEP_DAYS', '36501'],
+    ['POSTHORN_MEDIA_KEEP_HOURS', '1e3'],
+    ['POSTHORN_MEDIA_ACCOUNT_MB', '1.5'],
   ])('rejects %s = %s and names the variable', (name, value) => {
     const read = () => readConfig({ [name]: value })
     expect(read).toThrow(Refusal)
     expect(read).toThrow(new RegExp(`^Wrong settings: ${name} must `))
+  })
+
+  it('says that a period may also be forever', () => {
+    expect(() => readConfig({ POSTHORN_EVENTS_KEEP_DAYS: '6' })).toThrow(
+      'Wrong settings: POSTHORN_EVENTS_KEEP_DAYS must be "forever" or a whole number from 7 to 36500, not "6".',
+    )
   })
 
   it('lists all invalid variables at once, with exit code 2', () => {

@@ -91,10 +91,10 @@ describe('a failed upload', () => {
       body,
       headers: { 'content-type': type },
     })
-    expect([answer.status, answer.body['code'], faultPaths(answer)]).toEqual([
+    expect([answer.status, answer.body['code'], answer.body['details']]).toEqual([
       415,
       'UNSUPPORTED_MEDIA_TYPE',
-      ['Content-Type'],
+      [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
     ])
   })
 

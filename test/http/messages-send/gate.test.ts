@@ -179,9 +179,12 @@ describe('413 and 415', () => {
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'text/json'])(
-    'a body of type %s is 415',
+    'a body of type %s is 415, which names the types that a send accepts',
     async type => {
-      expectProblem(await post(account.testKey, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+      const answer = await post(account.testKey, { 'content-type': type })
+      expectProblem(answer, 415, 'UNSUPPORTED_MEDIA_TYPE')
+      const message = 'must be application/json or multipart/form-data'
+      expect(answer.body['details']).toEqual([{ path: 'Content-Type', message }])
     },
   )
 
