@@ -18,11 +18,9 @@ type Success<O> = O extends { responses: infer R }
 type ContentOf<R> = R extends { content: infer C } ? C[keyof C] : never
 
 /** The options of a request: its parameters and body, as the operation defines them. */
-export type Init<O> = Path<O> & Query<O> & Body<O> & Extras
+export type Init<O> = Path<O> & Query<O> & Body<O> & Key<O> & Extras
 
 type Extras = {
-  /** Makes repetitions safe, and so enables the client's own retries. */
-  idempotencyKey?: string | undefined
   headers?: Record<string, string> | undefined
   signal?: AbortSignal | undefined
   /** How to read a response that is not JSON. */
@@ -36,6 +34,38 @@ type Query<O> = O extends { parameters: { query: infer Q } }
     ? { query?: Q }
     : { query?: never }
 type Body<O> = O extends { requestBody: { content: infer C } } ? { body: C[keyof C] } : { body?: never }
+
+type Key<O> =
+  TakesKey<O> extends true
+    ? {
+        /** Makes repetitions safe, and so enables the client's own retries. */
+        idempotencyKey?: string | undefined
+      }
+    : { idempotencyKey?: never }
+type TakesKey<O> = O extends { parameters: { header?: infer H } }
+  ? [NonNullable<H>] extends [never]
+    ? false
+    : 'Idempotency-Key' extends keyof NonNullable<H>
+      ? true
+      : false
+  : false
+
+/** Paths whose POST takes an idempotency key. */
+type KeyedPath = {
+  [P in keyof Paths]: Paths[P] extends { post: infer O } ? (TakesKey<O> extends true ? P : never) : never
+}[keyof Paths]
+
+/**
+ * At any other path the server ignores the key, so that a repetition could do the same twice. The type makes
+ * sure that the list is complete.
+ */
+export const KEYED_PATHS: Readonly<Record<KeyedPath, true>> = {
+  '/api/admin/accounts': true,
+  '/api/admin/accounts/{id}/credits': true,
+  '/api/v2/messages/bulk': true,
+  '/api/v2/messages/send': true,
+  '/api/v2/verification/send': true,
+}
 
 /** The options of `M` on `path`. */
 export type CallInit<P extends keyof Paths, M extends Method> = Init<Operation<P, M>>

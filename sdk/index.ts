@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch'
 import type { ErrorBody, Paths } from './api.ts'
-import type { Call, Init, Method } from './calls.ts'
+import { type Call, type Init, KEYED_PATHS, type Method } from './calls.ts'
 import { PosthornError, PosthornUnreachable } from './error.ts'
 import { createRetryingFetch, type RetryOptions } from './retries.ts'
 
@@ -59,12 +59,14 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
     const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
+    const takesKey = method === 'post' && Object.hasOwn(KEYED_PATHS, path)
+    if (idempotencyKey !== undefined && !takesKey) throw unusableKey(method, path)
     let wasSent = false
     let responseStatus: number | null = null
     const { data, error, response } = await request(method, path, {
       async fetch(request: Request) {
         wasSent = true
-        const answer = await send(request)
+        const answer = await send(request, takesKey)
         responseStatus = answer.status
         if (isRedirect(answer)) throw redirectError(answer)
         return answer
@@ -94,6 +96,12 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
     patch: bind('patch'),
     delete: bind('delete'),
   } as Posthorn
+}
+
+function unusableKey(method: Method, path: string): TypeError {
+  return new TypeError(
+    `${method.toUpperCase()} ${path} takes no idempotency key: repeated, it might act twice.`,
+  )
 }
 
 type UntypedRequest = (

@@ -6,6 +6,8 @@ export type RetryOptions = {
 }
 
 type Fetch = (request: Request) => Promise<Response>
+/** `takesKey`: the server acts once on requests with the same `Idempotency-Key` here. */
+type RetryingFetch = (request: Request, takesKey: boolean) => Promise<Response>
 
 /** Statuses that are retried if the request is repeatable. */
 const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504])
@@ -14,13 +16,16 @@ const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * `fetch` with safe retries: GET, HEAD and requests with an `Idempotency-Key` are repeated if the
- * connection failed or the response is temporary. Others never are, since the first attempt may have
+ * `fetch` with safe retries: GET, HEAD and requests with an `Idempotency-Key` that the server heeds are repeated
+ * if the connection failed or the response is temporary. Others never are, since the first attempt may have
  * succeeded. Waits as `Retry-After` says.
  */
-export function createRetryingFetch(fetch: Fetch, { retries = 2, sleep = wait }: RetryOptions = {}): Fetch {
-  return async request => {
-    const most = isRepeatable(request) ? retries : 0
+export function createRetryingFetch(
+  fetch: Fetch,
+  { retries = 2, sleep = wait }: RetryOptions = {},
+): RetryingFetch {
+  return async (request, takesKey) => {
+    const most = isRepeatable(request, takesKey) ? retries : 0
     for (let tried = 0; ; tried++) {
       const mayRepeat = tried < most
       const answer = await attempt(fetch, request.clone(), mayRepeat)
@@ -34,8 +39,8 @@ export function createRetryingFetch(fetch: Fetch, { retries = 2, sleep = wait }:
 
 type Answer = { response: Response } | { error: unknown }
 
-function isRepeatable({ method, headers }: Request): boolean {
-  return method === 'GET' || method === 'HEAD' || headers.has('idempotency-key')
+function isRepeatable({ method, headers }: Request, takesKey: boolean): boolean {
+  return method === 'GET' || method === 'HEAD' || (takesKey && headers.has('idempotency-key'))
 }
 
 async function attempt(fetch: Fetch, request: Request, whole: boolean): Promise<Answer> {

@@ -210,6 +210,20 @@ describe('retries', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
+  it('never repeat a request that the server would do twice, even if it has an idempotency key', async () => {
+    const posthorn = await client(['reset', json(201, { success: true })])
+    const body = { url: 'https://example.com/hook' }
+    // @ts-expect-error: a program in JavaScript has no types that refuse it.
+    const keyed = posthorn.post('/api/v2/webhooks', { body, idempotencyKey: 'k4' })
+    await expect(keyed).rejects.toThrow(
+      new TypeError('POST /api/v2/webhooks takes no idempotency key: repeated, it might act twice.'),
+    )
+    expect(peer.requests).toEqual([])
+    const headers = { 'Idempotency-Key': 'k4' }
+    await expect(posthorn.post('/api/v2/webhooks', { body, headers })).rejects.toThrow(PosthornUnreachable)
+    expect(peer.requests).toHaveLength(1)
+  })
+
   it('wait while the first request with the same key is still running', async () => {
     const busy = { success: false, code: 'IDEMPOTENCY_KEY_CONFLICT', error: 'Under way.', requestId: 'req_3' }
     const posthorn = await client([json(409, busy, { 'retry-after': '1' }), json(200, { success: true })])
