@@ -36,6 +36,9 @@ export const send = clientCommand({
       )
     }
     if (given.flag('detach')) return { data: job }
+    if (!ENDED.includes(job.status)) {
+      process.stderr.write(`Ctrl-C ends only this command: posthorn bulk cancel ${job.id} ends the job.\n`)
+    }
     return { data: await withInvalidRows(given.client, await keepProcessAlive(followJob(given.client, job))) }
   },
   isFailure: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),

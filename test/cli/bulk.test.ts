@@ -111,6 +111,7 @@ test('posthorn bulk send sends a file, follows the job to its end, and returns t
   const sent = await posthorn('send', people, '--rate', '10', '--name', 'October', '--json')
   expect(sent).toMatchObject({ code: 0, err: expect.stringContaining('completed: 2 of 2, 2 sent') })
   const job = JSON.parse(sent.out) as BulkJob
+  expect(sent.err).toContain(`posthorn bulk cancel ${job.id} ends the job`)
   expect(job).toMatchObject({ name: 'October', status: 'completed', counts: { sent: 2 } })
   const messages = await account.messages(`?bulkJobId=${job.id}`)
   expect(messages.map(message => message.text).sort()).toEqual(['Hello, "you"', 'Hi'])
