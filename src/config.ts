@@ -89,7 +89,7 @@ export function readConfig(env: Env = process.env): Config {
     operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
     masterKey: read('POSTHORN_MASTER_KEY', readMasterKey, undefined),
     masterKeyPrevious: read('POSTHORN_MASTER_KEY_PREVIOUS', readMasterKey, undefined),
-    publicUrl: read('POSTHORN_PUBLIC_URL', readPublicUrl, undefined),
+    publicUrl: read('POSTHORN_PUBLIC_URL', readBaseUrl, undefined),
     trustedProxies: read('POSTHORN_TRUSTED_PROXIES', readNetworks, []),
     allowPrivateHosts: read('POSTHORN_ALLOW_PRIVATE_HOSTS', readHosts, []),
     sandbox: read('POSTHORN_SANDBOX', oneOf(['on', 'off']), 'on') === 'on',
@@ -115,7 +115,7 @@ export function readConfig(env: Env = process.env): Config {
 /** An incomplete configuration is refused, since files in the wrong place would be noticed too late. */
 function readMediaBucket({ read, wrong }: Reader): MediaBucket | undefined {
   const bucket = read(`${S3}BUCKET`, readBucketName, undefined)
-  const endpoint = read(`${S3}ENDPOINT`, readPublicUrl, undefined)
+  const endpoint = read(`${S3}ENDPOINT`, readBaseUrl, undefined)
   const accessKeyId = read(`${S3}ACCESS_KEY_ID`, readToken, undefined)
   const secretAccessKey = read(`${S3}SECRET_ACCESS_KEY`, readToken, undefined)
   const region = read(`${S3}REGION`, readRegion, undefined)
@@ -158,7 +158,7 @@ export function readClientConfig(env: Env = process.env): ClientConfig {
   const host = read('HOST', readHost, '127.0.0.1')
   const port = read('PORT', wholeNumber(0, 65_535), 8080)
   const config: ClientConfig = {
-    url: read('POSTHORN_URL', readPublicUrl, localUrl(host, port)),
+    url: read('POSTHORN_URL', readBaseUrl, localUrl(host, port)),
     operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
     apiKey: read('POSTHORN_API_KEY', readToken, undefined),
     dataDir: read('POSTHORN_DATA_DIR', readPath, resolve('data')),
@@ -271,7 +271,8 @@ function readMasterKey(text: string): Buffer {
   throw new Error('must be 32 bytes, as 64 hexadecimal digits or as base64 (openssl rand -hex 32)')
 }
 
-function readPublicUrl(text: string): string {
+/** An address that paths are appended to, without a final slash. The value may contain a password, so errors omit it. */
+export function readBaseUrl(text: string): string {
   const url = URL.parse(text)
   const plain = url && !url.search && !url.hash && !url.username && !url.password
   if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ClientConfig } from '../config.ts'
+import { type ClientConfig, readBaseUrl } from '../config.ts'
 import { OPERATOR_TOKEN_FILE } from '../infra/secrets.ts'
 import { systemClock, within } from '../lib/clock.ts'
 import { misuse, Refusal } from '../lib/refusal.ts'
@@ -88,8 +88,11 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
 }
 
 function readBase(url: string): string {
-  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url.replace(/\/+$/, '')
-  throw misuse(`--url must be an http or https address, not "${url}".`)
+  try {
+    return readBaseUrl(url)
+  } catch (error) {
+    throw misuse(`--url ${(error as Error).message}.`)
+  }
 }
 
 /** Parses server-sent events as our server sends them: each ends with a blank line. */

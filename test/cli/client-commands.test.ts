@@ -434,10 +434,12 @@ describe('the exit code of posthorn is', () => {
       code: 2,
       err: expect.stringContaining('There is no operator token'),
     })
-    expect(await posthorn(['account', 'list', '--url', 'nowhere'])).toMatchObject({
-      code: 2,
-      err: 'posthorn: --url must be an http or https address, not "nowhere".\n',
-    })
+    for (const url of ['nowhere', 'http://ann:hunter2@127.0.0.1', 'http://127.0.0.1/?a=b']) {
+      expect(await posthorn(['account', 'list', '--url', url])).toMatchObject({
+        code: 2,
+        err: 'posthorn: --url must be an http or https URL without user, query and fragment.\n',
+      })
+    }
     expect(await posthorn(['account', 'list', '--url', 'http://127.0.0.1:1'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('No server answers at http://127.0.0.1:1'),
