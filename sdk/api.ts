@@ -925,9 +925,9 @@ export interface BulkCreated {
 }
 export interface PostMessagesBulkHeader {
   /**
-   * Required; 1 to 200 characters
+   * 1 to 200 characters
    */
-  'Idempotency-Key'?: string
+  'Idempotency-Key': string
 }
 export interface BulkCreate {
   name?: string
@@ -4882,7 +4882,7 @@ export interface Paths {
   }
   '/api/v2/messages/bulk': {
     post: {
-      parameters: { path?: never; query?: never; header?: PostMessagesBulkHeader }
+      parameters: { path?: never; query?: never; header: PostMessagesBulkHeader }
       requestBody: { content: { 'application/json': BulkCreate } }
       responses: {
         202: { content: { 'application/json': BulkCreated } }

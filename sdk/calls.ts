@@ -37,10 +37,12 @@ type Body<O> = O extends { requestBody: { content: infer C } } ? { body: C[keyof
 
 type Key<O> =
   TakesKey<O> extends true
-    ? {
-        /** Makes repetitions safe, and so enables the client's own retries. */
-        idempotencyKey?: string | undefined
-      }
+    ? O extends { parameters: { header: unknown } }
+      ? { idempotencyKey: string }
+      : {
+          /** Makes repetitions safe, and so enables the client's own retries. */
+          idempotencyKey?: string | undefined
+        }
     : { idempotencyKey?: never }
 type TakesKey<O> = O extends { parameters: { header?: infer H } }
   ? [NonNullable<H>] extends [never]

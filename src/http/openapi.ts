@@ -98,7 +98,7 @@ function toOperation(route: Route): Json {
   const parameters = [
     ...toParameters('path', schema.params),
     ...toParameters('query', schema.querystring),
-    ...toParameters('header', schema.headers),
+    ...toParameters('header', schema.headers).map(each => requireKeyOf(route, each)),
   ]
   return {
     operationId: operationId(route),
@@ -166,6 +166,13 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
     ...(value.description === undefined ? {} : { description: value.description }),
     schema: value,
   }))
+}
+
+/** An idempotency key whose absence has its own error is optional in the schema, and yet required. */
+function requireKeyOf({ schema }: Route, parameter: Json): Json {
+  const isRequired =
+    parameter['name'] === 'Idempotency-Key' && schema.errors?.includes('IDEMPOTENCY_KEY_REQUIRED')
+  return isRequired ? { ...parameter, required: true } : parameter
 }
 
 function toSuccesses(route: Route): Json {
@@ -236,8 +243,15 @@ function toErrors(route: Route): Json {
   return Object.fromEntries(answers)
 }
 
+/** Conflicts that may end by themselves, such as with a request that is still under way. */
+const PASSING_CONFLICTS: readonly ErrorCode[] = [
+  'IDEMPOTENCY_KEY_CONFLICT',
+  'IDEMPOTENCY_CONFLICT',
+  'TEMPLATE_EXISTS',
+]
+
 function toErrorAnswer(route: Route, status: number, codes: readonly ErrorCode[]): Json {
-  const waits = status === 429 || status === 503 || codes.includes('IDEMPOTENCY_KEY_CONFLICT')
+  const waits = status === 429 || status === 503 || codes.some(code => PASSING_CONFLICTS.includes(code))
   return {
     description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
     // An unauthenticated request has no account, so no rate limit headers.

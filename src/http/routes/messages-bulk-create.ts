@@ -36,7 +36,7 @@ export const messagesBulkCreate = (deps: {
       headers: Type.Object({
         // Optional in the schema, because its absence has its own error code.
         'Idempotency-Key': Type.Optional(
-          Type.String({ description: `Required; 1 to ${MOST_KEY_CHARACTERS} characters` }),
+          Type.String({ description: `1 to ${MOST_KEY_CHARACTERS} characters` }),
         ),
       }),
       answerHeaders: ['Idempotency-Replayed'],

@@ -32,6 +32,27 @@ describe('the table of routes', () => {
     )
     expect(new Set(ids).size).toBe(ids.length)
   })
+
+  it('requires the idempotency key exactly where its absence is an error', () => {
+    const { paths } = buildOpenApi(routes, { version: '0.0.0' }) as {
+      paths: Record<string, Record<string, { parameters?: { name: string; required: boolean }[] }>>
+    }
+    const isRequired = (path: string) =>
+      paths[path]!['post']!.parameters!.find(({ name }) => name === 'Idempotency-Key')!.required
+    expect(isRequired('/api/v2/messages/bulk')).toBe(true)
+    expect(isRequired('/api/v2/messages/send')).toBe(false)
+  })
+
+  it('declares Retry-After for conflicts with a request that is still under way', () => {
+    const { paths } = buildOpenApi(routes, { version: '0.0.0' }) as {
+      paths: Record<string, Record<string, { responses: Record<string, { headers: object }> }>>
+    }
+    const headersOf = (path: string) => paths[path]!['post']!.responses['409']!.headers
+    for (const path of ['/api/v2/messages/send', '/api/v2/messages/bulk', '/api/v2/templates']) {
+      expect(headersOf(path)).toHaveProperty(['Retry-After'])
+    }
+    expect(headersOf('/api/v2/messages/{messageId}/cancel')).not.toHaveProperty(['Retry-After'])
+  })
 })
 
 /** Console routes that need no session. */
