@@ -8,7 +8,7 @@ import { card, table } from './show.ts'
 
 export const create = clientCommand({
   usage:
-    'account create --name NAME --country US --currency USD [--phone +12025550123 [--verified]] [--balance 10] ' +
+    'account create --name NAME --country US --currency USD [--phone +12025550123] [--verified] [--balance 10] ' +
     '[--plan NAME] [--scheduling] [--pool CHANNEL[,CHANNEL]=LIMIT]… [--idempotency-key KEY]',
   argCount: 0,
   options: {
@@ -105,7 +105,7 @@ function cardOf(account: AdminAccount): string {
     ['name', account.name],
     ['status', account.status],
     ['home country', account.homeCountry],
-    ['phone', phone.number && `${phone.number} (${phone.verified ? 'verified' : 'not verified'})`],
+    ['phone', `${phone.number ?? '–'} (${phone.verified ? 'verified' : 'not verified'})`],
     ['plan', `${plan.name}, ${plan.status}${plan.allowsScheduling ? ', with scheduling' : ''}`],
     ...plan.pool.map(
       ({ channels, used, limit, resetsAt }) =>

@@ -103,6 +103,12 @@ describe('posthorn', () => {
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
   })
 
+  test('shows whether an account is verified, also without a phone number', async () => {
+    const make = ['account', 'create', '--name', 'Quiet', '--country', 'US', '--currency', 'USD']
+    expect((await posthorn(make)).out).toMatch(/^phone +– \(not verified\)$/m)
+    expect((await posthorn([...make, '--verified'])).out).toMatch(/^phone +– \(verified\)$/m)
+  })
+
   test('starts a verification, and rejects a wrong code, an early resend and an invalid client address', async () => {
     const to = ['--to', '+12025550189']
     const attempt = await json<{ verificationId: string }>(['verify', 'start', ...to], asCi)
