@@ -32,6 +32,9 @@ export type TemplateRow = {
   lastCheckedAtMs: number | null
 }
 
+/** What a view of a template shows. */
+export type ViewedTemplate = Omit<TemplateRow, 'compiled'> & { compiled: Pick<CompiledTemplate, 'places'> }
+
 /** The connection and the provider's names of an official template. */
 export type TemplateBinding = {
   connectionId: ConnectionId
@@ -82,6 +85,9 @@ export type TemplateFilter = {
   sender: ConnectionId | 'platform' | null
 }
 
+/** A template in a list, by its id and the size of its texts. */
+export type ListedTemplate = { id: TemplateId; bytes: number }
+
 /** A page of the account's and the platform's templates, the newest first; all of them if `limit` is null. */
 export async function listTemplates(
   db: Db,
@@ -89,17 +95,20 @@ export async function listTemplates(
   filter: TemplateFilter,
   before: TemplateId | null,
   limit: number | null,
-): Promise<TemplateRow[]> {
+): Promise<ListedTemplate[]> {
   const connection = filter.sender !== null && filter.sender !== 'platform' ? toUuid(filter.sender) : null
-  const { rows } = await db.query<Stored>({
+  // Sorted and cut before the texts are read: to measure one reads all of it.
+  const { rows } = await db.query<{ uuid: string; bytes: number }>({
     name: 'templates_list',
-    text: `select ${COLUMNS} from templates
-      where account_id in ($1, $2) and status = any ($3)
-        and ($4::text is null or category = $4) and ($5::text is null or provider = $5)
-        and ($6::uuid is null or (connection_id = $6 and not on_platform_number))
-        and (not $7::boolean or on_platform_number)
-        and ($8::uuid is null or id < $8)
-      order by id desc limit $9`,
+    text: `select id as uuid, octet_length(spec::text) as bytes from (
+        select id, spec from templates
+        where account_id in ($1, $2) and status = any ($3)
+          and ($4::text is null or category = $4) and ($5::text is null or provider = $5)
+          and ($6::uuid is null or (connection_id = $6 and not on_platform_number))
+          and (not $7::boolean or on_platform_number)
+          and ($8::uuid is null or id < $8)
+        order by id desc limit $9
+      ) as page order by id desc`,
     values: [
       toUuid(accountId),
       PLATFORM_UUID,
@@ -111,6 +120,24 @@ export async function listTemplates(
       before && toUuid(before),
       limit,
     ],
+  })
+  return rows.map(({ uuid, bytes }) => ({ id: fromUuid('tpl', uuid), bytes }))
+}
+
+/**
+ * These of the account's and the platform's templates, the newest first, without those that were deleted. Of
+ * `compiled`, which repeats all texts, only the number of placeholders is read.
+ */
+export async function selectListed(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly TemplateId[],
+): Promise<ViewedTemplate[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'templates_listed',
+    text: `select ${COLUMNS.replace('compiled', `json_build_object('places', compiled -> 'places') as compiled`)}
+      from templates where account_id in ($1, $2) and id = any ($3) order by id desc`,
+    values: [toUuid(accountId), PLATFORM_UUID, ids.map(toUuid)],
   })
   return rows.map(toRow)
 }

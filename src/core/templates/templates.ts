@@ -1,11 +1,9 @@
 import type { Caller } from '../../contract/caller.ts'
-import { DEFAULT_LIMIT, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
   PLATFORM_SENDER,
   type PlatformTemplateQuery,
   type SmsTemplateCreated,
-  TEMPLATE_STATUSES,
   type TemplatePreview,
   type TemplatePreviewBody,
   type TemplateQuery,
@@ -13,17 +11,13 @@ import {
 } from '../../contract/template.ts'
 import type { PlatformTemplateCreate, TemplateCreate } from '../../contract/template-create.ts'
 import type { Database } from '../../infra/db.ts'
-import { type AccountId, type ConnectionId, isId } from '../../lib/ids.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { requireLiveAccess } from '../accounts/rights.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
-import type {
-  AccountSenders,
-  OfficialConnection,
-  OfficialSenders,
-  TemplateOwner,
-} from './official-connection.ts'
+import { createTemplateList, type TemplateList } from './list.ts'
+import type { OfficialConnection, OfficialSenders, TemplateOwner } from './official-connection.ts'
 import { previewTemplate } from './preview.ts'
 import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
 import { chosenDefaults } from './snapshot.ts'
@@ -31,19 +25,16 @@ import { isCodeOnly } from './spec.ts'
 import {
   deleteTemplate,
   isTemplateId,
-  listTemplates,
   lockTemplate,
   selectDefaultsFor,
   selectTemplate,
   setDefaultTemplate,
   setTemplateStatus,
-  type TemplateFilter,
   type TemplateRow,
+  type ViewedTemplate,
 } from './store.ts'
 import { isUsable } from './transitions.ts'
 import { unknownTemplate, type ViewContext, viewSmsCreated, viewTemplate } from './view.ts'
-
-type List = { data: TemplateView[]; nextCursor?: string | null }
 
 /**
  * The templates of an account: its own and the platform's. Throws NOT_FOUND for
@@ -53,9 +44,9 @@ type List = { data: TemplateView[]; nextCursor?: string | null }
 export type Templates = {
   create(owner: TemplateOwner, body: TemplateCreate): Promise<TemplateView | SmsTemplateCreated>
   /** The newest first: a page with `limit` or `cursor`, else all. */
-  list(accountId: AccountId, query: TemplateQuery): Promise<List>
+  list(accountId: AccountId, query: TemplateQuery): Promise<TemplateList>
   /** Templates on the platform's official number. */
-  listPlatform(accountId: AccountId, query: PlatformTemplateQuery): Promise<List>
+  listPlatform(accountId: AccountId, query: PlatformTemplateQuery): Promise<TemplateList>
   read(accountId: AccountId, id: string): Promise<TemplateView>
   /**
    * Deletes a template, an official one first at its provider; PROVIDER_UNAVAILABLE changes nothing. FORBIDDEN
@@ -89,26 +80,24 @@ export type TemplatesDeps = {
   applied(accountId: AccountId): void
 }
 
-const USABLE = TEMPLATE_STATUSES.filter(isUsable)
-
 export function createTemplates(deps: TemplatesDeps): Templates {
   const { db } = deps
+  const list = createTemplateList({ db, senders: deps.senders, viewContext })
 
-  async function viewAll(accountId: AccountId, rows: readonly TemplateRow[]): Promise<TemplateView[]> {
+  async function viewContext(accountId: AccountId): Promise<ViewContext> {
     const [senders, defaults] = await Promise.all([
       deps.senders.forAccount(accountId),
       selectDefaultsFor(db, accountId),
     ])
-    const context: ViewContext = {
+    return {
       defaults: new Set(chosenDefaults(defaults).values()),
       senderOf: (id, onPlatform) => (onPlatform ? senders.platform : (senders.own.get(id) ?? null)),
       previewUrl: deps.media.previewUrl,
     }
-    return rows.map(row => viewTemplate(row, context))
   }
 
-  async function view(accountId: AccountId, row: TemplateRow): Promise<TemplateView> {
-    return (await viewAll(accountId, [row]))[0]!
+  async function view(accountId: AccountId, row: ViewedTemplate): Promise<TemplateView> {
+    return viewTemplate(row, await viewContext(accountId))
   }
 
   async function find(accountId: AccountId, id: string): Promise<TemplateRow> {
@@ -123,22 +112,6 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       throw new Problem('FORBIDDEN', 'The template belongs to the platform: an account cannot change it.')
     }
     return row
-  }
-
-  async function list(accountId: AccountId, query: TemplateQuery): Promise<List> {
-    const filter = readFilter(query, await deps.senders.forAccount(accountId))
-    const before = readIdCursor('tpl', query.cursor)
-    // A cursor without a limit also asks for a page.
-    const limit = query.limit ?? (before === null ? null : DEFAULT_LIMIT)
-    const rows = await listTemplates(db, accountId, filter, before, limit === null ? null : limit + 1)
-    if (limit === null) return { data: await viewAll(accountId, rows) }
-    const { data, nextCursor } = pageOf(
-      rows,
-      limit,
-      row => row,
-      row => writeCursor(row.id),
-    )
-    return { data: await viewAll(accountId, data), nextCursor }
   }
 
   async function setStatus(
@@ -235,24 +208,4 @@ function checkDefault(row: TemplateRow): void {
       `A default for codes must have exactly one placeholder, for the code; this template has ${places}.`,
     )
   }
-}
-
-function readFilter(query: TemplateQuery, senders: AccountSenders): TemplateFilter {
-  return {
-    category: query.category ?? null,
-    statuses: query.status === undefined ? USABLE : [query.status],
-    provider: query.provider ?? null,
-    sender: readSender(query, senders),
-  }
-}
-
-function readSender(query: TemplateQuery, { own }: AccountSenders): ConnectionId | 'platform' | null {
-  const path = query.officialSenderId === undefined ? 'sender.officialId' : 'officialSenderId'
-  const asked = query[path]
-  if (asked === undefined) return null
-  if (asked === PLATFORM_SENDER) return PLATFORM_SENDER
-  if (isId('cnn', asked) && own.has(asked)) return asked
-  throw new Problem('NOT_FOUND', 'Official sender not found', {
-    details: [{ path, message: 'Official sender not found' }],
-  })
 }

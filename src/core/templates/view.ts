@@ -9,7 +9,7 @@ import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type ConnectionId, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { examplesOf, fileOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
-import type { TemplateId, TemplateRow } from './store.ts'
+import type { TemplateId, TemplateRow, ViewedTemplate } from './store.ts'
 
 /** What views of templates need beside the rows. */
 export type ViewContext = {
@@ -21,7 +21,7 @@ export type ViewContext = {
 }
 
 /** A template, for an account that may use it. */
-export function viewTemplate(row: TemplateRow, context: ViewContext): TemplateView {
+export function viewTemplate(row: ViewedTemplate, context: ViewContext): TemplateView {
   const { spec, compiled, official } = row
   return {
     id: row.id,
@@ -66,7 +66,7 @@ function viewHeader(header: TemplateHeader | null, { previewUrl }: ViewContext) 
   }
 }
 
-function viewOtp({ spec: { otp } }: TemplateRow) {
+function viewOtp({ spec: { otp } }: ViewedTemplate) {
   return {
     otpType: otp?.type ?? null,
     addSecurityRecommendation: otp?.addSecurityRecommendation ?? null,
@@ -78,7 +78,7 @@ function viewOtp({ spec: { otp } }: TemplateRow) {
 }
 
 /** Whether a send may give another header file: for official templates with a media header. */
-export function allowsHeaderOverride({ official, spec: { header } }: TemplateRow): boolean {
+export function allowsHeaderOverride({ official, spec: { header } }: ViewedTemplate): boolean {
   return official !== null && header !== null && header.type !== 'text'
 }
 

@@ -2,6 +2,7 @@ import { page } from '../../contract/envelope.ts'
 import { TemplateQuery, TemplateView } from '../../contract/template.ts'
 import { PLATFORM } from '../../core/accounts/platform.ts'
 import type { Templates } from '../../core/templates/templates.ts'
+import { answerInPieces } from '../pieces.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/admin/templates` */
@@ -18,8 +19,8 @@ export const adminTemplatesList = (deps: { templates: Templates }) =>
       response: { 200: page(TemplateView) },
       errors: ['NOT_FOUND'],
     },
-    handler: async request => {
-      const { data, nextCursor = null } = await deps.templates.list(PLATFORM, request.query)
-      return { success: true, data, nextCursor }
+    handler: async (request, reply) => {
+      const { pieces, nextCursor = null } = await deps.templates.list(PLATFORM, request.query)
+      return answerInPieces(reply, pieces, { success: true, nextCursor })
     },
   })

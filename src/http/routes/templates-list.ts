@@ -1,5 +1,6 @@
 import { TemplateList, TemplateQuery } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
+import { answerInPieces } from '../pieces.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/templates`: the templates that the account may use: its own and the platform's. */
@@ -20,5 +21,8 @@ export const templatesList = (deps: { templates: Templates }) =>
       },
       errors: ['NOT_FOUND'],
     },
-    handler: request => deps.templates.list(request.caller.account.id, request.query),
+    handler: async (request, reply) => {
+      const { pieces, ...page } = await deps.templates.list(request.caller.account.id, request.query)
+      return answerInPieces(reply, pieces, page)
+    },
   })

@@ -1,5 +1,6 @@
 import { PlatformTemplateQuery, TemplateList } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
+import { answerInPieces } from '../pieces.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/templates/platform`: the templates of the platform's own official number. */
@@ -15,5 +16,8 @@ export const templatesPlatform = (deps: { templates: Templates }) =>
       response: { 200: TemplateList },
       errors: ['NOT_FOUND'],
     },
-    handler: request => deps.templates.listPlatform(request.caller.account.id, request.query),
+    handler: async (request, reply) => {
+      const { pieces, ...page } = await deps.templates.listPlatform(request.caller.account.id, request.query)
+      return answerInPieces(reply, pieces, page)
+    },
   })
