@@ -15,6 +15,8 @@ export type GuardedSend = {
   phoneType: PhoneType | null
   /** The first channel, where it goes over several. */
   channel: Channel
+  /** Only the sandbox carries it. */
+  simulated: boolean
   /** The IP address of the end user who asked for the code, as the caller gave it. */
   clientIp: string | null
   /** Micros of the account's currency, all channels together. */

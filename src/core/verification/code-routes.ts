@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel, VerificationChannel } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { ChannelOrder } from '../../contract/verification.ts'
 import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
@@ -127,6 +128,7 @@ export function guardedSend(
     country: first.country,
     phoneType: recipient.phoneType,
     channel: first.channel,
+    simulated: [first, ...others].every(({ provider }) => provider === SANDBOX),
     clientIp,
     amount: others.reduce((sum, way) => sum + way.amount, first.amount),
     currency: first.currency,

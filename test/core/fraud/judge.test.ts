@@ -16,6 +16,7 @@ const SEND: GuardedSend = {
   country: 'TM',
   phoneType: 'mobile',
   channel: 'int_sms',
+  simulated: false,
   clientIp: null,
   amount: 50_000,
   currency: 'USD',
@@ -75,4 +76,14 @@ test('with all counting rules off no tally is read, and rules without counts are
   } as FraudRules
   const found = findBreaches(SEND, null, rules, null as never)
   expect(found.map(({ rule }) => rule)).toEqual(['allowedCountries'])
+})
+
+test.each([
+  { phoneType: 'unknown', simulated: false, broken: ['numberType'] },
+  { phoneType: 'unknown', simulated: true, broken: [] },
+  { phoneType: 'premium', simulated: true, broken: ['numberType'] },
+] as const)('an unallocated number is blocked except in the sandbox: $phoneType, $simulated', each => {
+  const { broken, ...sent } = each
+  const found = findBreaches({ ...SEND, ...sent }, null, DEFAULT_RULES, null as never)
+  expect(found.map(({ rule }) => rule)).toEqual(broken)
 })

@@ -54,6 +54,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       country: ask.country,
       phoneType: ask.phoneType,
       channel: 'int_sms',
+      simulated: false,
       clientIp: null,
       amount: 50_000,
       currency: 'USD',

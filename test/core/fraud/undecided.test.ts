@@ -19,6 +19,7 @@ function sendTo(number: number): GuardedSend {
     country: 'TM',
     phoneType: 'mobile',
     channel: 'int_sms',
+    simulated: false,
     clientIp: null,
     amount: 50_000,
     currency: 'USD',

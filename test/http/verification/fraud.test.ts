@@ -266,6 +266,8 @@ describe('other fraud rules', () => {
   test('codes to countries and number types that are not allowed are blocked', async () => {
     await settings({ allowedCountries: { countries: ['US', 'GB'] } })
     expect((await live('+447400123456')).status).toBe(200)
+    // No plan has assigned it; the sandbox, which takes it, pays nobody.
+    expect((await live('+447700900123')).status).toBe(200)
     expectBlocked(await live('+4915112345678'))
     expect((await live('someone@example.com', { channel: 'email_user' })).status).toBe(200)
     await settings({ numberType: { types: ['unallocated', 'fixed'] } })
