@@ -52,9 +52,9 @@ export function createResend(deps: ResendDeps): ResendVerification {
     request: ResendRequest,
   ): Promise<Answer | null> {
     const { caller } = request
-    const nowMs = clock.now()
-    const row = await findVerification(db, caller, which, nowMs)
-    checkResend(row, nowMs)
+    const row = await findVerification(db, caller, which, clock.now())
+    // By the time after the look-up: a concurrent resend may have ended meanwhile, and begun the wait of a minute anew.
+    checkResend(row, clock.now())
 
     const wanted = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)

@@ -3,6 +3,7 @@ import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { codeFor, nextPhone, wrongCode } from '../../support/verification.ts'
 
 /** Two nodes on one database get concurrent requests, each on its own connection. */
@@ -144,6 +145,33 @@ test('of racing resends exactly one is accepted', async () => {
     expect((await post(round, 'verify', { verificationId: id, code })).status).toBe(200)
   }
 })
+
+test('a resend that had to wait for another one is told the wait that is left then', async () => {
+  const to = nextPhone()
+  await start(to)
+  const { waiting } = await database.db.transaction(async tx => {
+    await tx.query({ name: 'hold_verifications', text: 'lock table verifications in access exclusive mode' })
+    const waiting = post(0, 'resend', { to })
+    await lookUntil(countBlocked, blocked => blocked === 1, 10_000)
+    await tx.query({
+      name: 'resend_meanwhile',
+      text: 'update verifications set resend_at = $2 where recipient = $1',
+      values: [to, new Date(Date.now() + 60_000).toISOString()],
+    })
+    return { waiting }
+  })
+  const { body } = await waiting
+  expect(body).toMatchObject({ code: 'RESEND_TOO_SOON', retryAfterSeconds: 60 })
+})
+
+/** Database sessions that wait for a lock. */
+async function countBlocked(): Promise<number> {
+  const { rows } = await database.db.query({
+    name: 'count_blocked',
+    text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows.length
+}
 
 test('a check that races a resend takes effect either before or after it', async () => {
   for (let round = 0; round < 24; round++) {
