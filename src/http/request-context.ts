@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** The part of a logger that http uses; pino has it. */
@@ -28,6 +29,10 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
     setCommonHeaders(request, reply)
     done()
   })
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    if (payload instanceof Readable) payload.once('error', error => logCut(log, error, request))
+    done(null, payload)
+  })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'unmatched' : request.routeOptions.url!
     const durationMs = reply.elapsedTime
@@ -45,6 +50,16 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
     )
     done()
   })
+}
+
+/** The status was sent already: the client only sees that the connection ends too early. */
+function logCut(log: HttpLog, error: unknown, request: FastifyRequest): void {
+  const { message, cause = message } = error as Error
+  const route = request.routeOptions.url
+  log.warn(
+    { requestId: request.id, method: request.method, route, reason: String(cause) },
+    'a response was cut: its rest could not be read',
+  )
 }
 
 /** Sets the headers of every response; also called for responses without hooks. */

@@ -69,6 +69,25 @@ describe('the list of all templates', () => {
     expect(names).not.toContain('oldest')
   })
 
+  test('is cut, and the log says why, when the store fails in the middle', async () => {
+    const { account } = await createOwner(300)
+    const response = await requestList(account)
+    const rename = (from: string, to: string) =>
+      app.db.query({ name: `rename_${from}`, text: `alter table ${from} rename to ${to}` })
+    await rename('templates', 'no_templates')
+    await expect(response.text()).rejects.toThrow('terminated')
+    await rename('no_templates', 'templates')
+    const told = app.log.map(line => JSON.parse(line)).filter(line => line.message.includes('was cut'))
+    expect(told).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        requestId: response.headers.get('x-request-id'),
+        route: '/api/v2/templates',
+        reason: expect.stringContaining('templates'),
+      }),
+    ])
+  })
+
   test('comes in pages of several megabytes where a limit is given', async () => {
     const { account } = await createOwner(25)
     const { call } = createTemplateCalls(app, account)
