@@ -60,7 +60,16 @@ function sweepAbandoned(): void {
     const directory = join(MEMORY, name)
     const { mtimeMs } = statSync(directory, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     // Processes of other containers cannot be checked by pid, so age decides.
-    if (Date.now() - mtimeMs > LONGEST_RUN_MS) rmSync(directory, { recursive: true, force: true })
+    if (Date.now() - mtimeMs > LONGEST_RUN_MS) removeIfPossible(directory)
+  }
+}
+
+/** A container that was left running holds a mount in its directory: that must not stop all later runs. */
+function removeIfPossible(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true })
+  } catch (error) {
+    process.stderr.write(`${directory} of an earlier run cannot be removed: ${error}\n`)
   }
 }
 
