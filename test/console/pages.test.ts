@@ -108,6 +108,26 @@ describe('every page', { timeout: 120_000 }, () => {
   })
 })
 
+describe('a list in a window of medium width', { timeout: 60_000 }, () => {
+  it('leaves out columns that do not fit, and shows them again in a wide one', async () => {
+    const { page, turn } = window
+    const size = page.viewportSize()!
+    const titles = page.locator('#main [role="columnheader"]')
+    for (const path of ['/messages', '/sandbox', '/keys', '/members', '/operator/connections']) {
+      await turn(path)
+      await settle(window)
+      await titles.first().waitFor()
+      const last = titles.nth((await titles.count()) - 1)
+      await page.setViewportSize({ width: 820, height: size.height })
+      await last.waitFor({ state: 'detached' })
+      expect(await hiddenColumns(window), path).toEqual([])
+      expect(await overflowOf(window), path).toBe(0)
+      await page.setViewportSize(size)
+      await last.waitFor({ state: 'attached' })
+    }
+  })
+})
+
 describe('the console in a right-to-left layout', { timeout: 60_000 }, () => {
   it('is mirrored, without horizontal overflow', async () => {
     const mirrored = await server.open()

@@ -1,23 +1,23 @@
 import { Button, Loader, Skeleton } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
+import { useFittingColumns } from './use-fitting-columns.ts'
 import { useRowFocus } from './use-row-focus.ts'
 
 export type Column<R> = {
   title: string
   /** The content makes the title unnecessary, as buttons do: it is only for screen readers. */
   hidesTitle?: boolean
-  /** As in a CSS grid: `120px`, `minmax(160px, 2fr)`. */
+  /** As in a CSS grid, in pixels or with a minimum in pixels: `120px`, `minmax(160px, 2fr)`. */
   width: string
   render: (row: R) => ReactNode
   align?: 'end'
   /** On a phone, wraps instead of being truncated; a row has room for two lines. */
   breaksOnPhone?: boolean
-  /** Omitted on narrow screens. */
+  /** Omitted on a phone, and where the list is too narrow; of several, the last one first. */
   wideOnly?: boolean
 }
 
@@ -26,7 +26,6 @@ const ROW_PX = 44
 const OVERSCAN = 12
 /** Distance from the end at which the next page is loaded. */
 const NEAR_END_ROWS = 60
-const PHONE = '(max-width: 48em)'
 
 /**
  * A list of any length: only visible rows are rendered, and pages are loaded as one scrolls near them. Arrow
@@ -55,8 +54,8 @@ export function DataList<R>({
   height?: string
 }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
   const { rows, droppedRowCount = 0 } = read
+  const shown = useFittingColumns(scroller, columns, !read.isPending && rows.length > 0)
   const rowAt = (index: number): R | undefined => rows[index - droppedRowCount]
   const virtual = useVirtualizer({
     count: droppedRowCount + rows.length,
@@ -92,7 +91,6 @@ export function DataList<R>({
   const isInTabOrder = ({ key, index }: VirtualItem) =>
     isCurrentRendered ? key === current : index === (virtual.range?.startIndex ?? 0)
 
-  const shown = isPhone ? columns.filter(column => column.wideOnly !== true) : columns
   const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
 
   return (

@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<DeliveryView>[] = [
   { title: 'Response', width: 'minmax(120px, 1.4fr)', wideOnly: true, render: answerOf },
   {
     title: 'Attempts',
-    width: '60px',
+    width: '70px',
     align: 'end',
     wideOnly: true,
     render: ({ attempts }) => <span className="ph-num">{attempts}</span>,

@@ -137,7 +137,7 @@ function Content({ template }: { template: TemplateView }) {
 const COLUMNS: readonly Column<TemplateView>[] = [
   {
     title: 'Name',
-    width: 'minmax(130px, 1.4fr)',
+    width: 'minmax(112px, 1.4fr)',
     render: ({ name }) => <NameCell name={name} />,
   },
   { title: 'Kind', width: 'minmax(90px, 1fr)', render: kindName },
