@@ -139,6 +139,19 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(await linksOf(member)).not.toContain('/messages')
   })
 
+  it('without read permission sees new messages in the sandbox inbox, without a rejected request', async () => {
+    const rejected: string[] = []
+    member.page.on('response', response => {
+      if (response.status() >= 400) rejected.push(response.url())
+    })
+    await member.turn('/sandbox')
+    await member.page.getByText('No messages yet').waitFor()
+    const { demoKey: key, call } = server.app
+    await call('/api/v2/messages/send', { method: 'POST', key, body: { to: '+12025550123', text: 'Seen' } })
+    await member.page.getByRole('cell', { name: 'Seen' }).waitFor()
+    expect(rejected).toEqual([])
+  })
+
   it('sees an explanation when an invitation link is invalid or was used', async () => {
     const late = await server.open()
     // While the server does not answer, it is unknown whether the link works.

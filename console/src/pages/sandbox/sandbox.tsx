@@ -15,12 +15,17 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 
+const POLL_EVERY_MS = 3_000
+
 /** The messages in the sandbox, including codes. */
 export default function Sandbox() {
   const [filters, setFilters, clear] = useFilters(['to'])
   const { can } = useSession()
-  const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters })
-  useMessageChanges(filters, { onChanged: inbox.refresh, read: inbox.refresh })
+  // The inbox itself needs no permission, but the stream of changes does.
+  const mayFollow = can('messages:read')
+  const everyMs = mayFollow ? undefined : POLL_EVERY_MS
+  const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters }, { everyMs })
+  useMessageChanges(mayFollow ? filters : null, { onChanged: inbox.refresh, read: inbox.refresh })
   const [open, setOpen] = useState<SandboxMessage | null>(null)
   return (
     <Page
