@@ -39,11 +39,17 @@ export function formatRelative(iso: string, nowMs: number): string {
   return ''
 }
 
-/** The relative time, with the exact time in a tooltip; `exact` shows the time of day instead. */
+/** The time of day; of another day than today, with the date. */
+export function formatClock(iso: string, nowMs: number): string {
+  const date = new Date(iso)
+  return (date.toDateString() === new Date(nowMs).toDateString() ? clock : absolute).format(date)
+}
+
+/** The relative time, with the exact time in a tooltip; `exact` shows the time of day, or date and time, instead. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   // The snapshot is a string, so that only components whose text changes render again.
   const words = useSyncExternalStore(ticker.subscribe, () =>
-    exact ? clock.format(new Date(at)) : formatRelative(at, ticker.now()),
+    (exact ? formatClock : formatRelative)(at, ticker.now()),
   )
   return (
     <Tooltip label={formatTime(at)}>

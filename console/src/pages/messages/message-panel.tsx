@@ -13,7 +13,7 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { humanize, StatusBadge } from '../../parts/status-badge.tsx'
-import { MaybeTime, Time } from '../../parts/time.tsx'
+import { formatTime } from '../../parts/time.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
 import { typeName } from '../../parts/type-name.ts'
 import { useSession } from '../../session/context.tsx'
@@ -98,10 +98,8 @@ function Details({ message }: { message: MessageWithTimeline }) {
             </span>,
           ],
           ['Country', message.country === null ? '–' : countryName(message.country)],
-          ['Created', <Time key="t" at={message.createdAt} />],
-          message.scheduledAt === null
-            ? null
-            : ['Scheduled for', <MaybeTime key="s" at={message.scheduledAt} />],
+          ['Created', formatTime(message.createdAt)],
+          message.scheduledAt === null ? null : ['Scheduled for', formatTime(message.scheduledAt)],
           message.templateId === null
             ? null
             : [
