@@ -1,5 +1,5 @@
 /** The API counts up to this. */
-const MAX_COUNTED = 10_000
+export const MAX_COUNTED = 10_000
 
 export function formatCappedCount(count: number): string {
   return formatCount(count, count >= MAX_COUNTED)

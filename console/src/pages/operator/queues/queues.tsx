@@ -5,7 +5,7 @@ import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Figure } from '../../../parts/figure.tsx'
-import { formatCappedCount } from '../../../parts/format-count.ts'
+import { formatCappedCount, formatCount, MAX_COUNTED } from '../../../parts/format-count.ts'
 import { Card, Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
@@ -13,6 +13,8 @@ import { WideTable } from '../../../parts/wide-table.tsx'
 const POLL_EVERY_MS = 3_000
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
 /** A delay at which people notice that their code is late. */
 const SLOW_MS = 5_000
 const LATE_MS = 60_000
@@ -43,10 +45,12 @@ export default function Queues() {
 function Figures({ queues }: { queues: QueuesView }) {
   const { connections, bulk, deliveries, parkedReceipts } = queues
   const due = connections.reduce((sum, { due }) => sum + due, 0)
+  const isCapped = connections.some(({ due }) => due >= MAX_COUNTED)
   const lagMs = Math.max(0, ...connections.map(each => each.lagMs))
+  const waitingJobs = bulk.queued + bulk.validating
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
-      <Figure label="Messages due" value={due} />
+      <Figure label="Messages due" value={due} format={count => formatCount(count, isCapped)} />
       <Figure label="Longest wait" value={lagMs} format={formatDelay} />
       <Figure
         label="Webhook deliveries"
@@ -55,7 +59,11 @@ function Figures({ queues }: { queues: QueuesView }) {
         note="waiting"
       />
       <Figure label="Bulk jobs running" value={bulk.running} />
-      <Figure label="Bulk jobs waiting" value={bulk.queued + bulk.validating + bulk.paused} />
+      <Figure
+        label="Bulk jobs waiting"
+        value={waitingJobs}
+        note={bulk.paused > 0 ? `${bulk.paused.toLocaleString()} more paused` : undefined}
+      />
       <Figure
         label="Unmatched receipts"
         value={parkedReceipts}
@@ -118,7 +126,9 @@ function toneOf(lagMs: number): 'good' | 'warn' | 'bad' {
 }
 
 function formatDelay(ms: number): string {
+  if (ms === 0) return 'None'
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`
   if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
-  return `${Math.round(ms / MINUTE_MS).toLocaleString()} min`
+  if (ms < 2 * HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`
+  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} days`
 }
