@@ -56,6 +56,7 @@ function isFromProxy(error: unknown): error is PosthornUnreachable {
 const TITLES: Partial<Record<PosthornError['code'], string>> = {
   FORBIDDEN: 'You may not do that',
   NOT_FOUND: 'This does not exist',
+  JOB_NOT_FOUND: 'This does not exist',
   RATE_LIMITED: 'Too many requests',
   INSUFFICIENT_BALANCE: 'The wallet does not cover this',
   INTERNAL_ERROR: 'Something went wrong on the server',

@@ -22,7 +22,7 @@ export function NotFoundPage() {
   return (
     <EmptyNote
       title="Page not found"
-      text="Its address may be mistyped, or it is only for owners or the operator."
+      text="Its address may be mistyped, or you have no permission for it."
       action={
         first && (
           <Button component={Link} href={first.path}>
