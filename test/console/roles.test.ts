@@ -202,6 +202,24 @@ describe('a person who already has a login', { timeout: 60_000 }, () => {
   })
 })
 
+describe('the owner of a suspended account', { timeout: 60_000 }, () => {
+  it('reads that it is suspended, without figures that stay empty', async () => {
+    const { page, go } = owner
+    const { body } = await server.app.admin('GET', '/accounts')
+    const demo = (body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'Demo')!
+    await server.app.admin('PATCH', `/accounts/${demo.id}`, { status: 'suspended' })
+    for (const [path, figure] of [
+      ['/', 'Delivered'],
+      ['/wallet', 'Credited'],
+    ] as const) {
+      await go(path)
+      await page.getByText('This account is suspended.').first().waitFor()
+      expect(await page.locator('#main').getByText(figure, { exact: true }).count(), path).toBe(0)
+    }
+    await server.app.admin('PATCH', `/accounts/${demo.id}`, { status: 'active' })
+  })
+})
+
 /**
  * The pages that an invited member may open: sending and reading, unless the owner sets other permissions.
  */

@@ -45,92 +45,96 @@ export default function Overview() {
       }
     >
       {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
-      <Stack gap="lg">
-        <SandboxWarning />
-        <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
-          <Figure label="Sent" value={total?.sent} />
-          <Figure
-            label="Delivered"
-            value={total?.delivered}
-            note={total && settled > 0 ? `${percent(total.delivered, settled)} so far` : undefined}
-          />
-          <Figure
-            label="Failed"
-            value={total && total.failed + total.undelivered}
-            tone={total && total.failed + total.undelivered > 0 ? 'bad' : undefined}
-            note={<StatusLinks of={['failed', 'undelivered']} period={period.id} />}
-          />
-          <Figure
-            label="Unknown"
-            value={now?.unknown}
-            format={count => formatCount(count, now?.unknownMore)}
-            note="right now"
-            tone={now && now.unknown > 0 ? 'odd' : undefined}
-            {...(can('messages:read') && { href: '/messages?status=unknown' })}
-          />
-          <Figure
-            label="Waiting"
-            value={now?.waiting}
-            format={count => formatCount(count, now?.waitingMore)}
-            note={<StatusLinks of={['scheduled', 'queued', 'sending']} />}
-          />
-          {mode === 'live' ? (
+      {(stats.data || !stats.error) && (
+        <Stack gap="lg">
+          <SandboxWarning />
+          <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+            <Figure label="Sent" value={total?.sent} />
             <Figure
-              label="Cost"
-              value={total?.cost}
-              format={amount => formatSum(amount, currency)}
-              note={wallet.data && `${formatSum(wallet.data.data.balance, currency)} in the wallet`}
+              label="Delivered"
+              value={total?.delivered}
+              note={total && settled > 0 ? `${percent(total.delivered, settled)} so far` : undefined}
             />
-          ) : (
             <Figure
-              label="Wallet"
-              value={wallet.data?.data.balance}
-              format={amount => formatSum(amount, currency)}
-              note="tests are free"
+              label="Failed"
+              value={total && total.failed + total.undelivered}
+              tone={total && total.failed + total.undelivered > 0 ? 'bad' : undefined}
+              note={<StatusLinks of={['failed', 'undelivered']} period={period.id} />}
             />
-          )}
-        </SimpleGrid>
-        <Card title="Messages over time">
-          {stats.data && stats.data.data.rows.length === 0 ? (
-            <EmptyNote
-              title={mode === 'test' ? 'No test messages in this period' : 'Nothing was sent in this period'}
-              text={
-                can('messages:create') && (
-                  <>
-                    <Anchor component={Link} href="/send">
-                      Send one
-                    </Anchor>{' '}
-                    by hand
-                    {can('api_keys:write') && (
-                      <>
-                        , or{' '}
-                        <Anchor component={Link} href="/welcome">
-                          from your own code
-                        </Anchor>
-                      </>
-                    )}
-                    .
-                  </>
-                )
-              }
+            <Figure
+              label="Unknown"
+              value={now?.unknown}
+              format={count => formatCount(count, now?.unknownMore)}
+              note="right now"
+              tone={now && now.unknown > 0 ? 'odd' : undefined}
+              {...(can('messages:read') && { href: '/messages?status=unknown' })}
             />
-          ) : (
-            <Suspense fallback={<Skeleton h={260} />}>
-              {stats.data ? <Charts stats={stats.data.data} /> : <Skeleton h={260} />}
-            </Suspense>
-          )}
-        </Card>
-        <Grid gap="lg">
-          <Grid.Col span={{ base: 12, lg: 7 }}>
-            <Channels span={spanOf(period)} />
-          </Grid.Col>
-          {can('messages:read') && (
-            <Grid.Col span={{ base: 12, lg: 5 }}>
-              <Latest />
+            <Figure
+              label="Waiting"
+              value={now?.waiting}
+              format={count => formatCount(count, now?.waitingMore)}
+              note={<StatusLinks of={['scheduled', 'queued', 'sending']} />}
+            />
+            {mode === 'live' ? (
+              <Figure
+                label="Cost"
+                value={total?.cost}
+                format={amount => formatSum(amount, currency)}
+                note={wallet.data && `${formatSum(wallet.data.data.balance, currency)} in the wallet`}
+              />
+            ) : (
+              <Figure
+                label="Wallet"
+                value={wallet.data?.data.balance}
+                format={amount => formatSum(amount, currency)}
+                note="tests are free"
+              />
+            )}
+          </SimpleGrid>
+          <Card title="Messages over time">
+            {stats.data && stats.data.data.rows.length === 0 ? (
+              <EmptyNote
+                title={
+                  mode === 'test' ? 'No test messages in this period' : 'Nothing was sent in this period'
+                }
+                text={
+                  can('messages:create') && (
+                    <>
+                      <Anchor component={Link} href="/send">
+                        Send one
+                      </Anchor>{' '}
+                      by hand
+                      {can('api_keys:write') && (
+                        <>
+                          , or{' '}
+                          <Anchor component={Link} href="/welcome">
+                            from your own code
+                          </Anchor>
+                        </>
+                      )}
+                      .
+                    </>
+                  )
+                }
+              />
+            ) : (
+              <Suspense fallback={<Skeleton h={260} />}>
+                {stats.data ? <Charts stats={stats.data.data} /> : <Skeleton h={260} />}
+              </Suspense>
+            )}
+          </Card>
+          <Grid gap="lg">
+            <Grid.Col span={{ base: 12, lg: 7 }}>
+              <Channels span={spanOf(period)} />
             </Grid.Col>
-          )}
-        </Grid>
-      </Stack>
+            {can('messages:read') && (
+              <Grid.Col span={{ base: 12, lg: 5 }}>
+                <Latest />
+              </Grid.Col>
+            )}
+          </Grid>
+        </Stack>
+      )}
     </Page>
   )
 }

@@ -49,44 +49,49 @@ export default function Wallet() {
       }
     >
       {wallet.error && <ReadFault error={wallet.error} retry={wallet.refetch} />}
-      <Stack gap="lg">
-        <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
-          <Figure
-            label="Balance"
-            value={data?.balance}
-            format={money}
-            tone={low ? 'bad' : undefined}
-            note={data && noteOfBalance(data.lowBalance, low, money)}
-          />
-          <Figure label="Held" value={data?.held} format={money} note="for messages on their way" />
-          <Figure label="Spent" value={data?.captured} format={money} note="in total" />
-          <Figure label="Credited" value={data?.credited} format={money} note="in total, less debits" />
-        </SimpleGrid>
-        <Card
-          title="Spent per day"
-          aside={
-            <SegmentedControl
-              size="xs"
-              aria-label="Period"
-              value={period.id}
-              onChange={id => setFilters({ period: id === USUAL_PERIOD ? null : id })}
-              data={PERIODS.map(({ id, label }) => ({ value: id, label }))}
+      {(data || !wallet.error) && (
+        <Stack gap="lg">
+          <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
+            <Figure
+              label="Balance"
+              value={data?.balance}
+              format={money}
+              tone={low ? 'bad' : undefined}
+              note={data && noteOfBalance(data.lowBalance, low, money)}
             />
-          }
-        >
-          {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
-          {stats.data && stats.data.data.total.cost === 0 && (
-            <EmptyNote title="Nothing was spent" text="The cost of live messages appears here, day by day." />
-          )}
-          {stats.data && stats.data.data.total.cost !== 0 && (
-            <Suspense fallback={<Skeleton h={220} />}>
-              <SpendChart stats={stats.data.data} />
-            </Suspense>
-          )}
-          {stats.isPending && <Skeleton h={220} />}
-        </Card>
-        <Ledger />
-      </Stack>
+            <Figure label="Held" value={data?.held} format={money} note="for messages on their way" />
+            <Figure label="Spent" value={data?.captured} format={money} note="in total" />
+            <Figure label="Credited" value={data?.credited} format={money} note="in total, less debits" />
+          </SimpleGrid>
+          <Card
+            title="Spent per day"
+            aside={
+              <SegmentedControl
+                size="xs"
+                aria-label="Period"
+                value={period.id}
+                onChange={id => setFilters({ period: id === USUAL_PERIOD ? null : id })}
+                data={PERIODS.map(({ id, label }) => ({ value: id, label }))}
+              />
+            }
+          >
+            {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
+            {stats.data && stats.data.data.total.cost === 0 && (
+              <EmptyNote
+                title="Nothing was spent"
+                text="The cost of live messages appears here, day by day."
+              />
+            )}
+            {stats.data && stats.data.data.total.cost !== 0 && (
+              <Suspense fallback={<Skeleton h={220} />}>
+                <SpendChart stats={stats.data.data} />
+              </Suspense>
+            )}
+            {stats.isPending && <Skeleton h={220} />}
+          </Card>
+          <Ledger />
+        </Stack>
+      )}
       {data && <LowBalance opened={changing} wallet={data} onClose={() => setChanging(false)} />}
     </Page>
   )
