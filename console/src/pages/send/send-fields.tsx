@@ -29,7 +29,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
     <>
       <TextInput
         label="To"
-        placeholder="+12025550123, someone@example.com"
+        placeholder="+12025550123 or someone@example.com"
         autoComplete="off"
         autoFocus
         dir="ltr"

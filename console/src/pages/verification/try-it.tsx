@@ -78,7 +78,7 @@ function StartForm({ onStarted }: { onStarted: (attempt: VerificationAttempt & {
     >
       <TextInput
         label="To"
-        placeholder="+12025550123, someone@example.com"
+        placeholder="+12025550123 or someone@example.com"
         dir="ltr"
         autoComplete="off"
         {...getInputProps('to')}
