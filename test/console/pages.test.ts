@@ -230,6 +230,23 @@ describe('the messages', { timeout: 60_000 }, () => {
     await fresh.context.close()
   })
 
+  it('are requested only once when the API rejects a filter of the URL', async () => {
+    const fresh = await server.open()
+    await fresh.context.addCookies(await window.context.cookies())
+    await fresh.page.clock.install()
+    const asked: string[] = []
+    fresh.page.on('request', request => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith('/api/v2/messages')) asked.push(pathname)
+    })
+    await fresh.go('/messages?channel=pigeon')
+    await fresh.page.getByText('channel: must be one of').waitFor()
+    await fresh.page.clock.runFor(9_000)
+    await fresh.page.evaluate(`fetch('/readyz').then(answer => answer.text())`)
+    expect(asked.toSorted()).toEqual(['/api/v2/messages', '/api/v2/messages/events'])
+    await fresh.context.close()
+  })
+
   it('are filtered by the URL, open in a panel with their timeline, and can be sent again', async () => {
     const { page, go } = window
     await go('/messages?status=failed')

@@ -37,6 +37,11 @@ export function faultOf(error: unknown): Fault {
   }
 }
 
+/** Whether a response with this status says no for good: the same request would get it again. */
+export function isRefusalStatus(status: number): boolean {
+  return status === 400 || status === 403 || status === 404
+}
+
 /** The same for reads, which the page repeats when the server is back. */
 export function readFaultOf(error: unknown): Fault {
   const fault = faultOf(error)

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useApiContext } from './context.tsx'
 import { readEvents, type ServerEvent, type StreamPosition } from './events.ts'
+import { isRefusalStatus } from './fault.ts'
 
 export type LiveState = 'live' | 'polling' | 'off'
 
@@ -11,7 +12,7 @@ export type LiveOptions = {
 }
 
 const POLL_MS = 2_000
-/** After so many streams that failed without an event it polls, and retries a stream only every RETRY_STREAM_MS. */
+/** After so many streams that failed without an event, or one that was refused, it polls, and retries a stream only every RETRY_STREAM_MS. */
 const MAX_FAILURES = 3
 const RETRY_STREAM_MS = 30_000
 /** The server sends a heartbeat every 15 s: a stream that is silent for longer is dead. */
@@ -91,6 +92,7 @@ function createConnection({ path, fetch, handlers, setState }: ConnectionDeps) {
       const headers = new Headers(place.id === '' ? [] : [['Last-Event-ID', place.id]])
       const either = AbortSignal.any([signal, silence.signal])
       const answer = await fetch(new Request(new URL(path, location.origin), { signal: either, headers }))
+      if (isRefusalStatus(answer.status)) failures = MAX_FAILURES
       if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`)
       setState('live')
       for await (const event of readEvents(answer.body, place)) {

@@ -15,6 +15,7 @@ import {
   PosthornError,
 } from '../../../sdk/index.ts'
 import { invalidate, useApiContext } from './context.tsx'
+import { isRefusalStatus } from './fault.ts'
 import {
   droppedRowCount,
   FIRST_PAGE,
@@ -62,14 +63,14 @@ export function useRead<P extends ReadPath>(
     ...(options.keepsPrevious && { placeholderData: keepPreviousData }),
     ...(everyMs !== undefined && {
       refetchInterval: ({ state }) =>
-        !isFound(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
+        isRefusal(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
     }),
   })
 }
 
-/** Whether polling is useful: not after a 404. */
-function isFound(error: unknown): boolean {
-  return !(error instanceof PosthornError && error.status === 404)
+/** Whether the same request would be refused again, so that polling is useless. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof PosthornError && isRefusalStatus(error.status)
 }
 
 /** Paths that return a page and a cursor. */
@@ -108,7 +109,8 @@ export function useReadPages<P extends PagedPath>(
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: ({ state }) => isShort(state.data),
-    refetchInterval: ({ state }) => (isShort(state.data) ? (options.everyMs ?? false) : false),
+    refetchInterval: ({ state }) =>
+      isShort(state.data) && !isRefusal(state.error) ? (options.everyMs ?? false) : false,
   })
   const client = useQueryClient()
   /** Drops all pages but the first, which is then refreshed again. */
@@ -199,24 +201,27 @@ function inputKey(input: unknown): string {
 
 /**
  * Reads again everything up to now. If a read is running, which may have older data, it reads after it and
- * does not cancel it: otherwise there would be no result while changes come faster than responses.
+ * does not cancel it: otherwise there would be no result while changes come faster than responses. It reads
+ * nothing that was refused.
  */
 export function useReadAgain({
   isFetching,
+  error,
   refetch,
 }: {
   isFetching: boolean
+  error: Error | null
   refetch(): unknown
 }): () => void {
   const isRefetchWaiting = useRef(false)
   useEffect(() => {
     if (isFetching || !isRefetchWaiting.current) return
     isRefetchWaiting.current = false
-    refetch()
-  }, [isFetching, refetch])
+    if (!isRefusal(error)) refetch()
+  }, [isFetching, error, refetch])
   return () => {
     if (isFetching) isRefetchWaiting.current = true
-    else refetch()
+    else if (!isRefusal(error)) refetch()
   }
 }
 
