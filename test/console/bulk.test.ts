@@ -64,6 +64,17 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByText('The file cannot be read as an Excel workbook (.xlsx).').waitFor()
   })
 
+  it('warns of a variable in a text that is the same for every row', async () => {
+    const { page, go } = window
+    await go('/bulk/new')
+    await walk.choose('same.csv', 'Phone,Name\n+12025552001,Ann\n')
+    const text = page.getByRole('textbox', { name: 'Text' })
+    await text.fill('Hello {{Name}}, it is time')
+    await page.getByText('{{Name}} is sent as it stands.').waitFor()
+    await text.fill('Hello, it is time')
+    await page.getByText('is sent as it stands').waitFor({ state: 'detached' })
+  })
+
   it('that the server rejects lists the invalid rows and exports them as CSV', async () => {
     const { page, go } = window
     await server.app.call('/api/v2/suppressions', {

@@ -5,7 +5,7 @@ import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import { buttonTarget, type Plan, supportsSender, type Target } from './plan.ts'
+import { buttonTarget, type Plan, placeholderIn, supportsSender, type Target } from './plan.ts'
 
 type Props = { sheet: OpenSheet; plan: Plan; onPlan: (plan: Plan) => void }
 
@@ -179,6 +179,7 @@ function SharedSettings({ plan, onPlan }: Omit<Props, 'sheet'>) {
                 ? 'Used where the column is empty'
                 : 'The same for every row; or choose a column with texts'
             }
+            error={literalWarning(plan.text)}
             autosize
             minRows={3}
             maxRows={12}
@@ -205,6 +206,14 @@ function SharedSettings({ plan, onPlan }: Omit<Props, 'sheet'>) {
         onChange={event => onPlan({ ...plan, addPlus: event.currentTarget.checked })}
       />
     </Stack>
+  )
+}
+
+/** Texts are sent unchanged: what looks like a variable would reach every recipient. */
+function literalWarning(text: string): string | null {
+  const placeholder = placeholderIn(text)
+  return (
+    placeholder && `${placeholder} is sent as it stands. To fill in values of each row, choose a template.`
   )
 }
 

@@ -126,6 +126,11 @@ export function missingIn(plan: Plan): string | null {
   return null
 }
 
+/** What looks like a variable in the text, such as `{{name}}`. */
+export function placeholderIn(text: string): string | null {
+  return /\{\{[^{}]*\}\}/.exec(text)?.[0] ?? null
+}
+
 function columnOf({ columns }: Plan, target: Target): number | null {
   const at = columns.indexOf(target)
   return at < 0 ? null : at
