@@ -56,6 +56,8 @@ describe('API keys', { timeout: 60_000 }, () => {
     const menu = page.getByRole('button', { name: 'Actions for Owner (test)' })
     await menu.focus()
     await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Revoke' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await page.getByRole('menuitem', { name: 'Revoke' }).press('Enter')
     await page.getByRole('dialog', { name: 'Revoke this key?' }).waitFor()
     await page.keyboard.press('Escape')

@@ -62,6 +62,8 @@ describe('every page', { timeout: 120_000 }, () => {
     await page.keyboard.press('Tab')
     expect(await page.locator(':focus').innerText()).toBe('Skip to the content')
     await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Command palette' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await page.getByRole('textbox', { name: 'Search' }).fill('sandb')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')

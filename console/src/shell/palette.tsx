@@ -77,6 +77,7 @@ export function Palette() {
         { group: 'Actions', actions },
       ]}
       shortcut="mod + K"
+      attributes={{ content: { 'aria-label': 'Command palette' } }}
       highlightQuery
       scrollable
       maxHeight={420}

@@ -3,6 +3,7 @@ import {
   createTheme,
   Drawer,
   type MantineColorsTuple,
+  Menu,
   Modal,
   Notification,
   Tooltip,
@@ -106,6 +107,8 @@ export const theme = createTheme({
         },
       }),
     }),
+    // The placeholder is no item, so that screen readers take the menu for a broken one.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({
       styles: { title: { fontWeight: 600, fontSize: '1rem' } },
       defaultProps: {

@@ -145,7 +145,11 @@ function BotMenu({ bot }: { bot: BotView }) {
           <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('token')}>
             Replace the token
           </Menu.Item>
-          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
+          <Menu.Item
+            leftSection={<Trash2 size={15} />}
+            color="var(--ph-bad)"
+            onClick={() => setAsked('delete')}
+          >
             Remove
           </Menu.Item>
         </Menu.Dropdown>

@@ -225,7 +225,7 @@ function KeyMenu({
       <Menu.Item leftSection={<RotateCw size={15} />} onClick={onRotate}>
         Rotate
       </Menu.Item>
-      <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={onRevoke}>
+      <Menu.Item leftSection={<Trash2 size={15} />} color="var(--ph-bad)" onClick={onRevoke}>
         Revoke
       </Menu.Item>
     </ActionMenu>

@@ -17,7 +17,7 @@ export function MemberMenu({
       <Menu.Item leftSection={<UserCog size={15} />} onClick={onChange}>
         Change role and permissions
       </Menu.Item>
-      <Menu.Item leftSection={<UserMinus size={15} />} color="red" onClick={onRemove}>
+      <Menu.Item leftSection={<UserMinus size={15} />} color="var(--ph-bad)" onClick={onRemove}>
         Remove
       </Menu.Item>
     </ActionMenu>

@@ -42,7 +42,7 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
           </Menu.Item>
         )}
         {!isPlatformTemplate && (
-          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked(true)}>
+          <Menu.Item leftSection={<Trash2 size={15} />} color="var(--ph-bad)" onClick={() => setAsked(true)}>
             Delete
           </Menu.Item>
         )}

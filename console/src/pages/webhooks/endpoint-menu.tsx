@@ -46,7 +46,11 @@ export function EndpointMenu({
         >
           {webhook.enabled ? 'Disable' : 'Enable'}
         </Menu.Item>
-        <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
+        <Menu.Item
+          leftSection={<Trash2 size={15} />}
+          color="var(--ph-bad)"
+          onClick={() => setAsked('delete')}
+        >
           Delete
         </Menu.Item>
       </ActionMenu>
