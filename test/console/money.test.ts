@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { amountOf } from '../../console/src/parts/amount.ts'
+import { formatShare } from '../../console/src/parts/format-share.ts'
 
 /** Imported by its URL, since the module with its component is not part of the tests’ program. */
 const MONEY = new URL('../../console/src/parts/money.tsx', import.meta.url).href
@@ -28,4 +29,14 @@ it('money is shown with the digits of its currency, or more if the amount has mo
     '0.5',
   ])
   expect([formatSum(0.0425, 'USD'), formatSum(0, 'EUR')].map(plain)).toEqual(['0.0425', '0.00'])
+})
+
+it('a share is shown as 100 % only if it is all, and as 0 % only if it is nothing', () => {
+  expect([1, 0.9999, 0.123, 0.0001, 0].map(formatShare)).toEqual([
+    '100 %',
+    '99.9 %',
+    '12.3 %',
+    '0.1 %',
+    '0 %',
+  ])
 })

@@ -2,6 +2,7 @@ import { Skeleton, Table, Text } from '@mantine/core'
 import type { Channel, MessageStats, ProviderMessagePolicy } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { formatShare } from '../../parts/format-share.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
@@ -101,5 +102,5 @@ function healthOf(
 
 function share(part: number | undefined, own: Totals | undefined): string {
   const known = own ? own.delivered + own.undelivered + own.failed : 0
-  return part === undefined || known === 0 ? '–' : `${((100 * part) / known).toFixed(1)} %`
+  return part === undefined || known === 0 ? '–' : formatShare(part / known)
 }

@@ -6,6 +6,7 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
 import { formatCount } from '../../parts/format-count.ts'
+import { formatShare } from '../../parts/format-share.ts'
 import { formatSum } from '../../parts/money.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
@@ -53,7 +54,7 @@ export default function Overview() {
             <Figure
               label="Delivered"
               value={total?.delivered}
-              note={total && settled > 0 ? `${percent(total.delivered, settled)} so far` : undefined}
+              note={total && settled > 0 ? `${formatShare(total.delivered / settled)} so far` : undefined}
             />
             <Figure
               label="Failed"
@@ -137,8 +138,4 @@ export default function Overview() {
       )}
     </Page>
   )
-}
-
-function percent(part: number, whole: number): string {
-  return `${((100 * part) / whole).toFixed(part === whole ? 0 : 1)} %`
 }

@@ -1,5 +1,6 @@
 import { Progress, Skeleton, Table, Text } from '@mantine/core'
 import type { StatsRow } from '../../../../sdk/index.ts'
+import { formatShare } from '../../parts/format-share.ts'
 import { formatMoney } from '../../parts/money.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 
@@ -56,11 +57,7 @@ function Conversion({ share, of }: { share: number | null; of: string }) {
   return (
     <span style={{ display: 'grid', gridTemplateColumns: '1fr 50px', alignItems: 'center', gap: 8 }}>
       <Progress value={share * 100} size="sm" color="verdigris.5" aria-label={`Conversion of ${of}`} />
-      <span style={{ textAlign: 'end' }}>{percent(share)}</span>
+      <span style={{ textAlign: 'end' }}>{formatShare(share)}</span>
     </span>
   )
-}
-
-export function percent(share: number): string {
-  return `${(share * 100).toFixed(share === 1 || share === 0 ? 0 : 1)} %`
 }

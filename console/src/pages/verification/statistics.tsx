@@ -8,11 +8,12 @@ import { channelName } from '../../parts/channel-name.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
+import { formatShare } from '../../parts/format-share.ts'
 import { formatSum } from '../../parts/money.tsx'
 import { Card } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
-import { Breakdown, percent } from './breakdown.tsx'
+import { Breakdown } from './breakdown.tsx'
 import { SPANS, spanOf } from './days.ts'
 import { regionName } from './region-name.ts'
 
@@ -90,7 +91,7 @@ function Figures({ sum }: { sum: StatsRow | undefined }) {
       <Figure
         label="Verified"
         value={sum?.verified}
-        note={conversion === null ? undefined : `${percent(conversion)} converted`}
+        note={conversion === null ? undefined : `${formatShare(conversion)} converted`}
       />
       <Figure
         label="Codes sent"
