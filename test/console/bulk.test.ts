@@ -114,6 +114,16 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     expect((await walk.jobs())[0]).toMatchObject({ name: 'long', status: 'cancelled' })
   })
 
+  it('says why it still runs when the outcome of a row is unknown', async () => {
+    const { page } = window
+    await walk.start('silent.csv', 'Phone,Message\n+12025550005,Hello\n+12025552001,Hello\n')
+    await page.getByText('The provider may have accepted them').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByText('Cancelled', { exact: true }).first().waitFor()
+    await page.getByText('The provider may have accepted them').waitFor({ state: 'detached' })
+  })
+
   it('is still followed after a stopping server has ended the event stream', async () => {
     const { page } = window
     const end = { contentType: 'text/event-stream', body: ': still here\n\n' }
