@@ -62,7 +62,7 @@ function Figures({ queues }: { queues: QueuesView }) {
       <Figure
         label="Bulk jobs waiting"
         value={waitingJobs}
-        note={bulk.paused > 0 ? `${bulk.paused.toLocaleString()} more paused` : undefined}
+        note={bulk.paused > 0 ? `${bulk.paused.toLocaleString()} paused` : undefined}
       />
       <Figure
         label="Unmatched receipts"
