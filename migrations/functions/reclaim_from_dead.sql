@@ -31,7 +31,7 @@ begin
      where dead.begun and o.account_id = any (array[dead.account_id]) and o.message_id = dead.message_id
     returning o.account_id, o.message_id
   ), marked as (
-    update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now,
+    update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now, provider_code = null,
            error_detail = 'the process ended while the provider was being asked'
       from lost where m.account_id = any (array[lost.account_id]) and m.id = lost.message_id and m.status = 'sending'
     returning m.account_id, m.id, m.live, m.channel

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import { acceptSends, beginAttempts, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import { readMessage } from '../../../src/core/messages/message-store.ts'
+import { viewWithTimeline } from '../../../src/core/messages/view.ts'
 import { storeAttachment, sweepAttachments } from '../../../src/core/outbox/attachment-store.ts'
 import { registerNode, removeNode } from '../../../src/core/outbox/node-store.ts'
 import { claimLookups, closeUnknown, type Lookup } from '../../../src/core/outbox/reconcile-store.ts'
-import { reclaimFromDead } from '../../../src/core/outbox/store.ts'
+import { claimDue, reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -140,6 +142,34 @@ test('the messages of a dead node are reclaimed page by page', async () => {
     return freed + unknown
   }, 2)
   expect([pages, seen]).toEqual([[2, 2, 1], { freed: 2, unknown: 3 }])
+})
+
+test('an attempt that a dead node left unknown does not show the code of the attempt before it', async () => {
+  const dying = await registerNode(database.db, 'dying', START_MS, false)
+  const message = acceptRow({
+    accountId,
+    id: ids.next('msg'),
+    connectionId: ids.next('cnn'),
+    dueAt: START_MS,
+  })
+  await acceptSends(database.db, dying, START_MS, [message], false)
+  const refused = settleRow(
+    { ...message, eventId: ids.next('evt') },
+    { kind: 'queued', dueAt: START_MS, providerCode: '503', errorDetail: 'later' },
+  )
+  await settleAttempts(database.db, START_MS, [refused], false)
+  await claimDue(database.db, dying, START_MS, [{ connectionId: message.connectionId, limit: 1 }])
+  expect(await beginAttempts(database.db, dying, START_MS, [message], false)).toEqual([2])
+  await removeNode(database.db, dying)
+  await reclaimFromDead(database.db, START_MS, START_MS + DAY_MS, 10)
+
+  const row = await readMessage(database.db, accountId, message.id)
+  const explain = (_provider: string, code: string) => `meaning of ${code}`
+  const attempts = viewWithTimeline(row!, 'USD', explain).timeline.filter(({ event }) => event === 'attempt')
+  expect(attempts).toMatchObject([
+    { attempt: 1, outcome: 'retry', providerCode: '503', explanation: 'meaning of 503' },
+    { attempt: 2, outcome: 'unknown', providerCode: null, explanation: null },
+  ])
 })
 
 test('old parked receipts and orphaned attachments, and no others, are swept page by page', async () => {
