@@ -6,6 +6,7 @@ drop function if exists accept_sends;
 --   'again'         this message was accepted before (a repeated call, p_repeated)
 --   'insufficient'  neither pool nor wallet covers it
 -- Items with a false `p_take` are skipped. `p_bulk_row`: the numbers of their rows, for rows of bulk jobs.
+-- `p_taken_up`: when their batch was taken up, for messages of a repeated batch.
 create function accept_sends(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -14,7 +15,8 @@ create function accept_sends(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_take boolean[] default null, p_bulk_row integer[] default null
+  p_take boolean[] default null, p_bulk_row integer[] default null,
+  p_taken_up timestamptz[] default null
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
 )
@@ -150,8 +152,9 @@ begin
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 
-  insert into outbox (account_id, message_id, connection_id, due_at, owner, begun, secret, bulk_row)
-  select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n], p_bulk_row[n]
+  insert into outbox (account_id, message_id, connection_id, due_at, owner, begun, secret, bulk_row, taken_up_at)
+  select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n], p_bulk_row[n],
+         p_taken_up[n]
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 

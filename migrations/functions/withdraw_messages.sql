@@ -3,11 +3,12 @@ drop function if exists withdraw_messages;
 -- Ends messages that were not submitted, with the status p_end: cancelled by the account, withdrawn
 -- because their accept was reported as failed, failed for lack of a
 -- connection, or expired with their code. p_begun marks messages that were not submitted although their attempt is
--- recorded. With p_unvouched, messages are kept that a later answer has confirmed (vouched). Releases the
--- money. Returns the ended messages.
+-- recorded. With p_unvouched, messages are kept that a later answer has confirmed (vouched), or that another request
+-- has accepted: a repeat of a batch accepts the same ids, with another p_taken_up. Releases the money. Returns the
+-- ended messages.
 create function withdraw_messages(
   p_now timestamptz, p_account uuid[], p_id uuid[], p_begun boolean[],
-  p_end text, p_error_code text, p_error_detail text, p_unvouched boolean default false)
+  p_end text, p_error_code text, p_error_detail text, p_unvouched boolean default false, p_taken_up timestamptz[] default null)
 returns table (account_id uuid, id uuid)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -36,10 +37,10 @@ begin
   end if;
 
   with gone as (
-    delete from outbox o using unnest(p_account, p_id, p_begun) as i (account_id, id, begun), messages m
+    delete from outbox o using unnest(p_account, p_id, p_begun, p_taken_up) as i (account_id, id, begun, taken_up_at), messages m
      where o.account_id = any (array[i.account_id]) and o.message_id = i.id and (i.begun or not o.begun)
        and m.account_id = any (array[i.account_id]) and m.id = i.id
-       and not (p_unvouched and m.vouched is true)
+       and not (p_unvouched and (m.vouched is true or o.taken_up_at is distinct from i.taken_up_at))
        and m.status = any (case when i.begun then '{sending,unknown}'::text[] else '{scheduled,queued}' end)
     returning o.account_id, o.message_id, o.bulk_row
   ), ended as (

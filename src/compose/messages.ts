@@ -188,6 +188,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
   const sendBatch = createSendBatch({
     ...planning,
     ids,
+    accept,
     acceptMessage,
     idempotency,
     batches: createBatches({ db, clock, ids }),

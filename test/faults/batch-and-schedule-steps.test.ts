@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../src/contract/message.ts'
 import type { BatchResult } from '../../src/contract/send.ts'
-import { type AccountId, toUuid } from '../../src/lib/ids.ts'
+import { type AccountId, type MessageId, toUuid } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 import { type Account, admin, createAccount, read, send, sendUntilSent, until } from './support/client.ts'
@@ -154,6 +154,46 @@ describe('a batch', { timeout: 60_000 }, () => {
     expect(second).toMatchObject({ status: 200 })
     const { results } = JSON.parse(second!.text) as BatchResult
     expect(results.map(result => [result.to, result.status])).toEqual(to.map(each => [each, 'scheduled']))
+  })
+})
+
+describe('a batch whose messages were not stored because the database went away', { timeout: 60_000 }, () => {
+  test('stays accepted once a repeat is accepted by the same node', async () => {
+    const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
+    const to = Array.from({ length: 5 }, (_, at) => `+1202555${1300 + at}`)
+    const request = { account, key: 'batch', body: { to, text: `batch ${cases}`, options } }
+    const lost = proxy.loseAt('accept_sends', 'before')
+    const first = send(node.url, request)
+    await lost
+    proxy.set('cut')
+    expect((await first)?.status).toBe(503)
+    proxy.set('open')
+    await database.db.query({
+      name: 'batch_is_old',
+      text: `update idempotency set batch_at = batch_at - interval '11 seconds' where key = 'batch'`,
+    })
+    const second = await until(
+      () => send(node.url, request),
+      answer => answer?.status === 200,
+    )
+    const { results } = JSON.parse(second!.text) as BatchResult
+    // Before a node claims what is due, it withdraws what it could not confirm.
+    const due = { account, key: 'due', body: { to: to[0], text: `hello due ${cases}`, options } }
+    const scheduled = JSON.parse((await send(node.url, due))!.text) as { tracking: { messageId: MessageId } }
+    const { messageId } = scheduled.tracking
+    await database.db.query({
+      name: 'due_alone',
+      text: 'update outbox set due_at = now() where message_id = $1',
+      values: [toUuid(messageId)],
+    })
+    await until(
+      () => read<Message>(node.url, account, `/api/v2/messages/${messageId}`),
+      found => found.status === 'sent',
+    )
+    for (const result of results) {
+      const message = await read<Message>(node.url, account, `/api/v2/messages/${result.messageId}`)
+      expect(message).toMatchObject({ status: 'scheduled', billing: { state: 'held' } })
+    }
   })
 })
 

@@ -38,21 +38,22 @@ export async function claimBatchKey(
   return (await readKey(db, accountId, claim)) ?? claimBatchKey(db, accountId, claim, ids, nowMs)
 }
 
-/** Claims a batch that an earlier request left unfinished; false if another request was faster. */
+/** Claims a batch that an earlier request left unfinished; when, in ms, or null if another request was faster. */
 export async function claimUnfinishedBatch(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
   ids: readonly MessageId[],
   claimedAtMs: number,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<number | null> {
+  const { rows } = await db.query<{ takenUpAt: Date }>({
     name: 'take_up_batch',
     text: `update idempotency set batch = $4, batch_at = ${CLAIM_TIME}
-            where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null`,
+            where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null
+           returning batch_at as "takenUpAt"`,
     values: [toUuid(accountId), claim.operation, claim.key, bareArray(ids.map(toUuid)), toIso(claimedAtMs)],
   })
-  return rowCount === 1
+  return rows[0]?.takenUpAt.getTime() ?? null
 }
 
 /** Stores the answer of a batch under its key, once. */

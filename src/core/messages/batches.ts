@@ -19,6 +19,8 @@ export type UnfinishedBatch = {
   accepted: ReadonlyMap<MessageId, ConfirmedMessage>
   /** The ids in the order of `to`; withdrawn messages have new ones. */
   ids: MessageId[]
+  /** When it was taken up, in ms: distinguishes what is accepted from now on from what earlier requests tried to accept. */
+  takenUpAt: number
 }
 
 /** The idempotency keys of batches: claimed first, answered at the end; a repeat finishes what was left unfinished. */
@@ -44,11 +46,10 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const young = existing.batchAgeMs! < MAX_REQUEST_MS
       if (young && (await someNodeStillRuns(db, claimedAtMs))) return null
       const confirmed = await confirmMessages(db, accountId, existing.batch!)
-      const left: UnfinishedBatch = {
-        accepted: new Map([...confirmed].filter(([, { isWithdrawn }]) => !isWithdrawn)),
-        ids: existing.batch!.map(id => (confirmed.get(id)?.isWithdrawn ? ids.next('msg') : id)),
-      }
-      return (await claimUnfinishedBatch(db, accountId, claim, left.ids, claimedAtMs)) ? left : null
+      const accepted = new Map([...confirmed].filter(([, { isWithdrawn }]) => !isWithdrawn))
+      const left = existing.batch!.map(id => (confirmed.get(id)?.isWithdrawn ? ids.next('msg') : id))
+      const takenUpAt = await claimUnfinishedBatch(db, accountId, claim, left, claimedAtMs)
+      return takenUpAt === null ? null : { accepted, ids: left, takenUpAt }
     },
     finish: (accountId, claim, answer) => finishBatch(db, accountId, claim, answer),
     isSimulated: async (accountId, { batch }) =>

@@ -57,6 +57,8 @@ export type AcceptRow = {
   /** Seals the secret part of an OTP; called only if the row needs it (`secretToStore`). */
   secret: (() => Buffer | null) | null
   answer: 'scheduled' | 'queued' | null
+  /** When its batch was taken up, in ms, if a repeat of the batch's request accepts it; another request may have tried before. */
+  takenUpAt?: number
   /** The bulk job, for a message from a row of one. */
   bulkJobId?: Id<'job'>
 }
@@ -102,7 +104,7 @@ export function placeholders(count: number): string {
 
 /** The number of parameters of `accept_sends`; the other accept functions have these and then their own. */
 export const ACCEPT_PARAMETERS = 32
-const ACCEPT_TEXT = `select * from accept_sends(${placeholders(ACCEPT_PARAMETERS)})`
+const ACCEPT_TEXT = `select * from accept_sends(${placeholders(ACCEPT_PARAMETERS)}, p_taken_up => $${ACCEPT_PARAMETERS + 1})`
 
 /**
  * Accepts a batch; `repeated`: an earlier flush with these ids may have been committed.
@@ -120,9 +122,15 @@ export async function acceptSends(
     name: 'accept_sends',
     text: ACCEPT_TEXT,
     timeoutMs: HOT_TIMEOUT_MS,
-    values: acceptValues(node, nowMs, SEND_OPERATION, rows, repeated),
+    values: [...acceptValues(node, nowMs, SEND_OPERATION, rows, repeated), takenUp(rows)],
   })
   return readVerdicts(rows, exceptions)
+}
+
+/** For the functions of the database; null if no row is of a repeated batch, as nearly always. */
+export function takenUp(rows: readonly AcceptRow[]): string | null {
+  if (!rows.some(row => row.takenUpAt !== undefined)) return null
+  return timeArray(rows.map(row => row.takenUpAt ?? null))
 }
 
 export function acceptValues(

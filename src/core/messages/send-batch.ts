@@ -6,6 +6,7 @@ import { DatabaseUnavailable } from '../../infra/db.ts'
 import { type Ids, type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitByWeight } from '../../lib/split-by-weight.ts'
+import type { Accept } from './accept.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, UnfinishedBatch } from './batches.ts'
@@ -19,10 +20,9 @@ import { refuseOnce } from './refuse.ts'
 import { type ResolveDeps, resolveSend } from './resolve.ts'
 import { readSchedule } from './schedule.ts'
 
-const NONE_ACCEPTED: UnfinishedBatch['accepted'] = new Map()
-
 export type SendBatchDeps = ResolveDeps & {
   ids: Ids
+  accept: Pick<Accept, 'add'>
   acceptMessage: AcceptMessage
   idempotency: Idempotency
   batches: Batches
@@ -41,7 +41,7 @@ export type SendBatchRequest = {
 export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
 
 type Result = BatchResult['results'][number]
-type Item = { to: string; id: MessageId } & (
+type Item = { to: string; id: MessageId; takenUpAt?: number } & (
   | { accepted: null; prepared: Prepared | Problem }
   /** Accepted by an earlier request with this key; reported as it was accepted then. */
   | { accepted: ConfirmedMessage; prepared: null }
@@ -71,7 +71,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
       checkBatch(request, deps.clock.now())
       const ids = request.body.to.map(() => deps.ids.next('msg'))
-      if (!claim) return await run(request, ids, NONE_ACCEPTED)
+      if (!claim) return await run(request, { ids })
       return await runWithKey(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -92,7 +92,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const accountId = request.caller.account.id
     const existing = await batches.claim(accountId, claim, ids)
     if (existing) return replay(request, claim, existing)
-    return finish(request, claim, await run(request, ids, NONE_ACCEPTED))
+    return finish(request, claim, await run(request, { ids }))
   }
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
@@ -100,7 +100,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     if (unfinished && !isExpired(existing, deps.clock.now()) && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
       if (!left) return problemAnswer(idempotency.inProgress(), withPrefix('msg', request.requestId))
-      const answer = await finish(request, claim, await run(request, left.ids, left.accepted))
+      const answer = await finish(request, claim, await run(request, left))
       return { ...answer, replayed: true }
     }
     const answer = await idempotency.replay(request.caller.account, claim, existing)
@@ -116,11 +116,13 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
 
   async function run(
     request: SendBatchRequest,
-    ids: readonly MessageId[],
-    accepted: UnfinishedBatch['accepted'],
+    { ids, accepted, takenUpAt }: Pick<UnfinishedBatch, 'ids'> & Partial<UnfinishedBatch>,
   ): Promise<Answer> {
     const items = await Promise.all(
-      request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.get(ids[at]!))),
+      request.body.to.map(async (to, at): Promise<Item> => {
+        const item = await prepareItem(request, to, ids[at]!, accepted?.get(ids[at]!))
+        return takenUpAt === undefined ? item : { ...item, takenUpAt }
+      }),
     )
     return toAnswer(request, await acceptAll(items), items)
   }
@@ -158,13 +160,19 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     if (item.accepted) return acceptedResult(item, item.accepted.scheduled)
     if (item.prepared instanceof Problem) return failedResult(item, item.prepared)
     try {
-      const verdict = await deps.acceptMessage(item.id, item.prepared, null)
+      const verdict = await acceptPrepared(item, item.prepared)
       if (verdict.kind === 'accepted') return acceptedResult(item, item.prepared.scheduledAt !== null)
       if (verdict.kind === 'insufficient') return failedResult(item, new Problem('INSUFFICIENT_BALANCE'))
       return failedResult(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
     } catch (error) {
       return failedResult(item, problemOf(error, item))
     }
+  }
+
+  /** In a repeated batch marked with the time of the repeat: an earlier request may still withdraw what itself stored under this id. */
+  function acceptPrepared({ id, takenUpAt }: Item, prepared: Prepared) {
+    if (takenUpAt === undefined) return deps.acceptMessage(id, prepared, null)
+    return deps.acceptMessage(id, prepared, null, row => deps.accept.add({ ...row, takenUpAt }))
   }
 
   /** An error of one item is reported for that item only. */

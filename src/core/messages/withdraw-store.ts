@@ -4,7 +4,7 @@ import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid, withPrefix } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
-import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
+import { type AcceptRow, type SettleRow, settleAttempts, takenUp } from './hot-store.ts'
 import { settleNotMade } from './transitions.ts'
 
 /** Cancels a message; false if its attempt has begun, or it has ended. */
@@ -84,7 +84,8 @@ export async function endMessages(
 /**
  * Withdraws messages whose senders got an error: they are not sent, their money is released, and their
  * keys are free again. Returns those that were withdrawn. A message that another node has begun meanwhile
- * is not affected, and one that a repeat got its answer for (confirm-store.ts) stays, and is due.
+ * is not affected, and one that a repeat got its answer for (confirm-store.ts) stays, and is due. Nor is one affected
+ * that a repeat of its batch has accepted under the same id.
  */
 export async function withdrawUnconfirmed(
   db: Database,
@@ -97,7 +98,7 @@ export async function withdrawUnconfirmed(
     const sorted = [...rows].sort(byAccountAndId)
     // In one call, because wallets are locked after all messages.
     const begun = sorted.map(row => row.begun)
-    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, true))
+    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, { takenUp: takenUp(sorted) }))
     await freeKeys(
       tx,
       sorted.filter(row => gone.has(row.id)),
@@ -137,8 +138,12 @@ async function requeueUnmade(db: Db, nowMs: number, rows: readonly AcceptRow[]):
   if (rows.length === 0) return
   const { rows: unmade } = await db.query<{ id: string }>({
     name: 'find_unmade',
-    text: 'select find_unmade as id from find_unmade($1,$2)',
-    values: [bareArray(rows.map(row => toUuid(row.accountId))), bareArray(rows.map(row => toUuid(row.id)))],
+    text: 'select find_unmade as id from find_unmade($1,$2,$3)',
+    values: [
+      bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => toUuid(row.id))),
+      takenUp(rows),
+    ],
   })
   if (unmade.length === 0) return
   const ids = new Set(unmade.map(({ id }) => fromUuid('msg', id)))
@@ -223,13 +228,13 @@ async function withdraw(
   ending: Ending,
   /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
   begun: readonly boolean[] = items.map(() => false),
-  /** Skips messages that a repeat of their request got the answer for. */
-  unconfirmedOnly = false,
+  /** Skips messages that a repeat of their request got the answer for, or accepted itself. */
+  unconfirmed: { takenUp: string | null } | null = null,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
     name: 'withdraw_messages',
-    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8)',
+    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8,$9)',
     values: [
       toIso(nowMs),
       bareArray(items.map(item => toUuid(item.accountId))),
@@ -238,7 +243,8 @@ async function withdraw(
       ending.end,
       ending.errorCode,
       ending.detail,
-      unconfirmedOnly,
+      unconfirmed !== null,
+      unconfirmed?.takenUp ?? null,
     ],
   })
   return rows.map(row => fromUuid('msg', row.id))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccept, SENDS } from '../../../src/core/messages/accept.ts'
-import type { AcceptRow } from '../../../src/core/messages/hot-store.ts'
+import { type AcceptRow, acceptSends } from '../../../src/core/messages/hot-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -255,6 +255,29 @@ describe('when a send stops waiting for the database', () => {
     expect(ended).toEqual(['hanging: DatabaseUnavailable'])
     await clock.advance(1_000)
     expect(ended).toEqual(['hanging: DatabaseUnavailable', 'behind it: DatabaseUnavailable'])
+  })
+
+  test('a message that a repeat of its batch has accepted since is neither withdrawn nor made due again', async () => {
+    const { accept, addAccount, row, clock } = setUp(['hangs'])
+    const account = await addAccount(100)
+    const item = row(account, { claim: null })
+    const refused = expect(accept.add(item)).rejects.toThrow(DatabaseUnavailable)
+    await clock.advance(3_300)
+    await refused
+    await acceptSends(database.db, 2, clock.now(), [{ ...item, takenUpAt: clock.now() }], false)
+    await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toMatchObject({ held: 10, messages: ['sending'], outbox: 1 })
+  })
+
+  test('a message of a repeated batch is withdrawn by the request that stored it', async () => {
+    const { accept, addAccount, row, during, clock } = setUp(
+      Array.from({ length: 100 }, () => 'answer lost' as const),
+    )
+    const account = await addAccount(100)
+    const item = row(account, { claim: null, takenUpAt: clock.now() })
+    await expect(during(accept.add(item))).rejects.toThrow(DatabaseUnavailable)
+    await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toMatchObject({ held: 0, messages: ['cancelled'], outbox: 0 })
   })
 
   test('a message that another node has begun is not withdrawn and keeps its key', async () => {
