@@ -71,10 +71,10 @@ export type App = {
 /** How long a stop waits for an unavailable database, in ms: outcomes that are not stored by then stay unknown. */
 const STOP_PATIENCE_MS = 4_000
 /**
- * How long a stop waits for providers' answers, in ms: the rest of its ten seconds is for storing that there
- * were none.
+ * How long a stop waits for answers of providers and webhook receivers, in ms: the rest of its ten seconds is for storing
+ * that there were none.
  */
-const SUBMIT_PATIENCE_MS = 7_000
+const ANSWER_PATIENCE_MS = 7_000
 
 /** Builds the program and starts it. The database must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -126,7 +126,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     const cancelPatience = clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
-    const cancelGiveUp = clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.abandonSubmits())
+    const cancelGiveUp = clock.after(ANSWER_PATIENCE_MS, () => {
+      rooms.messages.dispatcher.abandonSubmits()
+      rooms.callbacks.callbacks.abandon()
+    })
     endStreams(rooms)
     await server.close()
     await started.finish()

@@ -34,6 +34,8 @@ export type Callbacks = {
   idle(): Promise<void>
   /** Waits a while for deliveries in progress, and releases the rest unchanged. */
   stop(): Promise<void>
+  /** Ends that wait at once, for a stop that has taken its time elsewhere. */
+  abandon(): void
 }
 
 export type PollResult = { claimed: number; more: boolean }
@@ -292,6 +294,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
       stopping.abort()
       await idle()
     },
+    abandon: () => stopping.abort(),
   }
 }
 

@@ -409,6 +409,19 @@ describe('nodes', () => {
     expect(await node.poll()).toEqual({ claimed: 0, more: false })
   })
 
+  test('that stop do not wait for a silent receiver once they are abandoned', async () => {
+    const { id } = await createWebhook()
+    receiver.react('silence')
+    const node = await world.startNode()
+    await createEvent()
+    await node.poll()
+    await receiver.count(1)
+    const stopped = node.stop()
+    node.abandon()
+    await stopped
+    expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 0 }])
+  })
+
   test('keep slots free beside a silent receiver, and limit it to one request after a time-out', async () => {
     const silent = await startReceiver()
     silent.react('silence')
