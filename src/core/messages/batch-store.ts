@@ -12,18 +12,19 @@ import { readKey, type StoredKey } from './idempotency-store.ts'
  */
 const CLAIM_TIME = `date_trunc('milliseconds', clock_timestamp())`
 
-/** Claims a key for a batch before any of its messages is accepted. Null if claimed; else the key that existed already. */
+/** Claims a key for a batch before any of its messages is accepted: when, in ms, or the key that existed already. */
 export async function claimBatchKey(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
   ids: readonly MessageId[],
   nowMs: number,
-): Promise<StoredKey | null> {
-  const { rowCount } = await db.query({
+): Promise<number | StoredKey> {
+  const { rows } = await db.query<{ claimedAt: Date }>({
     name: 'claim_for_batch',
     text: `insert into idempotency (account_id, operation, key, body_hash, created_at, batch, batch_at)
-           values ($1, $2, $3, $4, $5, $6, ${CLAIM_TIME}) on conflict do nothing`,
+           values ($1, $2, $3, $4, $5, $6, ${CLAIM_TIME}) on conflict do nothing
+           returning batch_at as "claimedAt"`,
     values: [
       toUuid(accountId),
       claim.operation,
@@ -33,7 +34,7 @@ export async function claimBatchKey(
       bareArray(ids.map(toUuid)),
     ],
   })
-  if (rowCount === 1) return null
+  if (rows[0]) return rows[0].claimedAt.getTime()
   // It expired after its 24 hours and was deleted meanwhile, so it is free again.
   return (await readKey(db, accountId, claim)) ?? claimBatchKey(db, accountId, claim, ids, nowMs)
 }
@@ -56,19 +57,21 @@ export async function claimUnfinishedBatch(
   return rows[0]?.takenUpAt.getTime() ?? null
 }
 
-/** Stores the answer of a batch under its key, once. */
+/** Stores the answer of a batch under its key, once; false if another request has taken the batch up since `claimedAtMs`. */
 export async function finishBatch(
   db: Db,
   accountId: AccountId,
   claim: KeyClaim,
+  claimedAtMs: number,
   answer: { status: number; body: string },
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'finish_batch',
     text: `update idempotency set status = $4, body = $5
-            where account_id = $1 and operation = $2 and key = $3 and batch is not null and status is null`,
-    values: [toUuid(accountId), claim.operation, claim.key, answer.status, answer.body],
+            where account_id = $1 and operation = $2 and key = $3 and batch_at = $6 and status is null`,
+    values: [toUuid(accountId), claim.operation, claim.key, answer.status, answer.body, toIso(claimedAtMs)],
   })
+  return rowCount === 1
 }
 
 /** Whether any of these messages was routed to this provider. */

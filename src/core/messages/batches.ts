@@ -25,10 +25,17 @@ export type UnfinishedBatch = {
 
 /** The idempotency keys of batches: claimed first, answered at the end; a repeat finishes what was left unfinished. */
 export type Batches = {
-  claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<StoredKey | null>
+  /** Claims a new key: when, in ms, or the key that existed already. */
+  claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<number | StoredKey>
   /** Claims the unfinished batch of a key; null while another request may still work on it. */
   claimUnfinished(accountId: AccountId, claim: KeyClaim, existing: StoredKey): Promise<UnfinishedBatch | null>
-  finish(accountId: AccountId, claim: KeyClaim, answer: { status: number; body: string }): Promise<void>
+  /** Stores the answer of the request that claimed the batch then; false if another one has taken it up since. */
+  finish(
+    accountId: AccountId,
+    claim: KeyClaim,
+    claimedAtMs: number,
+    answer: { status: number; body: string },
+  ): Promise<boolean>
   /** Whether the sandbox took any message of a finished batch. */
   isSimulated(accountId: AccountId, existing: StoredKey): Promise<boolean>
 }
@@ -51,7 +58,7 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const takenUpAt = await claimUnfinishedBatch(db, accountId, claim, left, claimedAtMs)
       return takenUpAt === null ? null : { accepted, ids: left, takenUpAt }
     },
-    finish: (accountId, claim, answer) => finishBatch(db, accountId, claim, answer),
+    finish: (accountId, claim, claimedAtMs, answer) => finishBatch(db, accountId, claim, claimedAtMs, answer),
     isSimulated: async (accountId, { batch }) =>
       batch !== null && (await usesProvider(db, accountId, batch, SANDBOX)),
   }

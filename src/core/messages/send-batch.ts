@@ -90,18 +90,18 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   /** Claims the key with the ids before anything is accepted, so that after a crash a repeat finishes the batch. */
   async function runWithKey(request: SendBatchRequest, claim: KeyClaim, ids: MessageId[]): Promise<Answer> {
     const accountId = request.caller.account.id
-    const existing = await batches.claim(accountId, claim, ids)
-    if (existing) return replay(request, claim, existing)
-    return finish(request, claim, await run(request, { ids }))
+    const claimed = await batches.claim(accountId, claim, ids)
+    if (typeof claimed !== 'number') return replay(request, claim, claimed)
+    return finish(request, claim, claimed, await run(request, { ids }))
   }
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
     const unfinished = existing.batch !== null && existing.status === null
     if (unfinished && !isExpired(existing, deps.clock.now()) && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
-      if (!left) return problemAnswer(idempotency.inProgress(), withPrefix('msg', request.requestId))
-      const answer = await finish(request, claim, await run(request, left))
-      return { ...answer, replayed: true }
+      if (!left) return inProgress(request)
+      const answer = await run(request, left)
+      return finish(request, claim, left.takenUpAt, { ...answer, replayed: true })
     }
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
@@ -109,9 +109,19 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return { ...answer, sandbox: await batches.isSimulated(request.caller.account.id, existing) }
   }
 
-  async function finish(request: SendBatchRequest, claim: KeyClaim, answer: Answer): Promise<Answer> {
-    await batches.finish(request.caller.account.id, claim, answer)
-    return answer
+  /** A request that was so slow that a repeat has taken up its batch leaves the answer to that one. */
+  async function finish(
+    request: SendBatchRequest,
+    claim: KeyClaim,
+    claimedAtMs: number,
+    answer: Answer,
+  ): Promise<Answer> {
+    const isStored = await batches.finish(request.caller.account.id, claim, claimedAtMs, answer)
+    return isStored ? answer : inProgress(request)
+  }
+
+  function inProgress({ requestId }: SendBatchRequest): Answer {
+    return problemAnswer(idempotency.inProgress(), withPrefix('msg', requestId))
   }
 
   async function run(

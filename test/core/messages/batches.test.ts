@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBatches } from '../../../src/core/messages/batches.ts'
+import type { StoredKey } from '../../../src/core/messages/idempotency-store.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -29,11 +30,11 @@ test.each([
   const here = await startNode(hereMs)
   const account = here.ids.next('acc')
   const claim = { operation: 1, key: 'one', bodyHash: Buffer.of(1) }
-  expect(await here.batches.claim(account, claim, [here.ids.next('msg')])).toBeNull()
+  expect(await here.batches.claim(account, claim, [here.ids.next('msg')])).toEqual(expect.any(Number))
 
   const there = await startNode(thereMs)
-  const existing = await there.batches.claim(account, claim, [there.ids.next('msg')])
-  expect(await there.batches.claimUnfinished(account, claim, existing!)).toBeNull()
+  const existing = (await there.batches.claim(account, claim, [there.ids.next('msg')])) as StoredKey
+  expect(await there.batches.claimUnfinished(account, claim, existing)).toBeNull()
 })
 
 test('an abandoned batch is taken over once, by nodes of which one has a clock that is behind', async () => {
@@ -47,9 +48,28 @@ test('an abandoned batch is taken over once, by nodes of which one has a clock t
   })
 
   const there = await startNode(-FIVE_MINUTES_MS)
-  const existing = (await there.batches.claim(account, claim, []))!
+  const existing = (await there.batches.claim(account, claim, [])) as StoredKey
   const takeovers = await Promise.all(
     [here, there].map(({ batches }) => batches.claimUnfinished(account, claim, existing)),
   )
   expect(takeovers.filter(left => left !== null)).toHaveLength(1)
+})
+
+test('a request whose batch was taken up by a repeat does not store its answer', async () => {
+  const { ids, batches } = await startNode(0)
+  const account = ids.next('acc')
+  const claim = { operation: 1, key: 'slow', bodyHash: Buffer.of(1) }
+  await batches.claim(account, claim, [])
+  await database.db.query({
+    name: 'slow_for_long',
+    text: `update idempotency set batch_at = batch_at - interval '11 seconds' where key = 'slow'`,
+  })
+  const existing = (await batches.claim(account, claim, [])) as StoredKey
+  const { takenUpAt } = (await batches.claimUnfinished(account, claim, existing))!
+
+  expect(
+    await batches.finish(account, claim, existing.batchClaimedAt!, { status: 207, body: 'of the first' }),
+  ).toBe(false)
+  expect(await batches.finish(account, claim, takenUpAt, { status: 200, body: 'of the repeat' })).toBe(true)
+  expect(await batches.claim(account, claim, [])).toMatchObject({ status: 200, body: 'of the repeat' })
 })
