@@ -16,7 +16,7 @@ begin
          and m.status in ('sending', 'unknown') and m.attempt = 1 and m.past_attempts is null
          and exists (
            select 1 from outbox o
-            where o.account_id = m.account_id and o.message_id = m.id and o.taken_up_at is not distinct from p_taken_up[n])
+            where o.account_id = p_account[n] and o.message_id = p_id[n] and o.taken_up_at is not distinct from p_taken_up[n])
          for update;
   end loop;
 end $$;
