@@ -62,7 +62,7 @@ export async function storePage(
   return rows[0]!.noted === 1
 }
 
-/** Replaces rows that turned out to contain a code by their sealed form. */
+/** Replaces rows of a page, in their order, that turned out to contain a code by their sealed form. */
 export async function sealRows(
   db: Db,
   { accountId, id }: JobRef,
@@ -70,13 +70,16 @@ export async function sealRows(
 ): Promise<void> {
   await db.query({
     name: 'bulk_seal_rows',
+    // Without the bounds, a plan that was made for a small job would read all rows of a large one for each page.
     text: `update bulk_rows r set body = i.body from unnest($3::integer[], $4::text[]) as i (n, body)
-            where r.account_id = $1 and r.job_id = $2 and r.n = i.n`,
+            where r.account_id = $1 and r.job_id = $2 and r.n = i.n and r.n between $5 and $6`,
     values: [
       toUuid(accountId),
       toUuid(id),
       bareArray(rows.map(row => row.n)),
       textArray(rows.map(row => row.body)),
+      rows[0]?.n,
+      rows.at(-1)?.n,
     ],
   })
 }

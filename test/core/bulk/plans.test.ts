@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepRows } from '../../../src/core/bulk/store.ts'
-import type { Db } from '../../../src/infra/db.ts'
-import { firstUuidAt } from '../../../src/lib/ids.ts'
+import { readPendingRows, readRows } from '../../../src/core/bulk/row-store.ts'
+import { listHalfCancelled, sweepRows } from '../../../src/core/bulk/store.ts'
+import { sealRows } from '../../../src/core/bulk/validate-store.ts'
+import { createDatabase, type Db } from '../../../src/infra/db.ts'
+import { firstUuidAt, fromUuid } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const PAGE = 500
@@ -50,3 +52,63 @@ test('a sweep of a rejected job reads only the rows of that job', async () => {
   await run('analyze bulk_rows')
   expect(await rowsRead()).toBeLessThan(PAGE * 3)
 })
+
+/** The statements that run while a job is validated and sent, for a page of 20 rows from `from` on. */
+async function callStatements(db: Db, job: string, from: number): Promise<Record<string, number>> {
+  const ref = { accountId: fromUuid('acc', account), id: fromUuid('job', job) }
+  const read: Record<string, number> = {}
+  const look = async (name: string, work: (tx: Db) => Promise<unknown>) => {
+    const before = await countRead(db)
+    await work(db)
+    read[name] = (await countRead(db)) - before
+  }
+  await look('a page to validate', tx => readRows(tx, ref, from, 20))
+  await look('a page to send', tx => readPendingRows(tx, [{ ...ref, from, limit: 20 }]))
+  await look('sealing', tx => sealRows(tx, ref, [{ n: from, body: '{}' }]))
+  await look('half cancelled', tx => listHalfCancelled(tx, 50))
+  return read
+}
+
+async function countRead(db: Db): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'count_read',
+    text: `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::integer as n from pg_stat_xact_user_tables
+            where relname ~ '^(bulk_|outbox|messages)'`,
+  })
+  return rows[0]!.n
+}
+
+test('pages of a large job read few rows by plans made for small ones, or for tables that autovacuum found empty', async () => {
+  const fresh = await createTestDatabase()
+  // A single session, which keeps its plans.
+  const db = createDatabase({ connectionString: fresh.url, poolSize: 1, queryTimeoutMs: 60_000 })
+  const large = firstUuidAt(NOW_MS)
+  const insert = (job: string, from: number, to: number) => ({
+    name: `insert_${from}`,
+    text: `insert into bulk_rows (account_id, job_id, n, body)
+      select '${account}', '${job}', n, '{}' from generate_series(${from}, ${to}) n`,
+  })
+  try {
+    await db.query({ name: 'vacuum', text: 'vacuum analyze' })
+    for (const text of [
+      `do $$ declare part regclass; begin
+         for part in select inhrelid::regclass from pg_inherits
+                      where inhparent in ('bulk_rows'::regclass, 'bulk_outcomes'::regclass) loop
+           execute format('alter table %s set (autovacuum_enabled = off)', part);
+         end loop;
+       end $$`,
+    ])
+      await db.query({ name: 'off', text })
+    await db.query(insert(large, 0, 19))
+    // Often enough that the server keeps a plan for all values.
+    for (let time = 0; time < 8; time++) await callStatements(db, large, 0)
+    await db.query(insert(large, 20, ROWS))
+    await db.transaction(async tx => {
+      for (const [name, read] of Object.entries(await callStatements(tx, large, ROWS - 100)))
+        expect(read, name).toBeLessThan(200)
+    })
+  } finally {
+    await db.close()
+    await fresh.drop()
+  }
+}, 60_000)
