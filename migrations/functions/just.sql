@@ -2,7 +2,6 @@ drop function if exists just;
 
 -- An id as an array of one. `m.id = any (just(i.id))` finds the same rows as `m.id = i.id`, but looks in every partition
 -- that the statement opens: a comparison with an array does not choose partitions at run time. See the README.
--- (With a plain `array[i.id]` it would: the planner looks into it. It does not look into `coalesce`.)
 create function just(id uuid) returns uuid[] language sql immutable parallel safe as $$
-  select coalesce(array[id], '{}')
+  select array_append('{}'::uuid[], id)
 $$;
