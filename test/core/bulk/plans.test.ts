@@ -4,6 +4,7 @@ import { listHalfCancelled, sweepRows } from '../../../src/core/bulk/store.ts'
 import { sealRows } from '../../../src/core/bulk/validate-store.ts'
 import { createDatabase, type Db } from '../../../src/infra/db.ts'
 import { firstUuidAt, fromUuid } from '../../../src/lib/ids.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const PAGE = 500
@@ -81,15 +82,7 @@ test('pages of a large job read few rows by plans made for small ones, or for ta
   })
   try {
     await db.query({ name: 'vacuum', text: 'vacuum analyze' })
-    await db.query({
-      name: 'without_autovacuum',
-      text: `do $$ declare part regclass; begin
-         for part in select inhrelid::regclass from pg_inherits
-                      where inhparent in ('bulk_rows'::regclass, 'bulk_outcomes'::regclass) loop
-           execute format('alter table %s set (autovacuum_enabled = off)', part);
-         end loop;
-       end $$`,
-    })
+    await disableAutovacuum(db, ['bulk_rows', 'bulk_outcomes'])
     await db.query(insert(large, 0, 19))
     // Often enough that the server keeps a plan for all values.
     for (let time = 0; time < 8; time++) await callStatements(db, large, 0)

@@ -12,6 +12,7 @@ import {
 } from '../../../src/core/callbacks/store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { type AccountId, type Id, toUuid } from '../../../src/lib/ids.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -38,25 +39,12 @@ beforeAll(async () => {
   const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
   webhookId = id as Id<'whk'>
   targetUuid = toUuid(webhookId)
-  await disableAutovacuum()
+  await disableAutovacuum(db, ['deliveries', 'events'])
 })
 afterAll(async () => {
   await db.close()
   await database.drop()
 })
-
-/** Turns autovacuum off, so that the planner has no statistics, as in a busy first hour. */
-async function disableAutovacuum(): Promise<void> {
-  await db.query({
-    name: 'leave_uncounted',
-    text: `do $$ declare part regclass; begin
-      for part in select inhrelid::regclass from pg_inherits
-                   where inhparent in ('deliveries'::regclass, 'events'::regclass) loop
-        execute format('alter table %s set (autovacuum_enabled = off)', part);
-      end loop;
-    end $$`,
-  })
-}
 
 async function insertDelivered(count = DELIVERED): Promise<void> {
   await db.query({
@@ -186,7 +174,7 @@ test('a filtered page of deliveries reads a bounded number of rows, however rare
 test('cancelling the deliveries of a target reads few pages, however many months there are', async () => {
   const months = `select ensure_month((now() - make_interval(months => n))::date) from generate_series(1, 24) n`
   await db.query({ name: 'make_months', text: months })
-  await disableAutovacuum()
+  await disableAutovacuum(db, ['deliveries', 'events'])
   // An endpoint that does not exist.
   const target = { accountId, uuid: randomUUID() }
   await db.query({

@@ -4,6 +4,7 @@ import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 /** Enough rows that the planner would choose other plans if it had statistics. */
@@ -80,7 +81,7 @@ async function list(last: SuppressionId): Promise<number> {
 test('suppressions are found and listed by an index, in an empty table and a large one without statistics', async () => {
   expect(await ask(1000)).toBe(0)
   expect(await list(ids.next('sup'))).toBe(0)
-  await db.query({ name: 't_off', text: 'alter table suppressions set (autovacuum_enabled = off)' })
+  await disableAutovacuum(db, ['suppressions'])
   await db.query({
     name: 't_fill',
     text: `insert into suppressions (account_id, id, recipient, recipient_key, channel, source)

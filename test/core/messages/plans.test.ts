@@ -37,12 +37,15 @@ import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 /** Enough rows that the planner would choose other plans if it had statistics. */
 const MANY = 200_000
 const DAY_MS = 24 * 3_600_000
+/** The tables that grow with the messages. */
+const GROWING = ['messages', 'idempotency', 'outbox', 'provider_refs', 'parked_receipts', 'message_parts']
 
 let database: TestDatabase
 /** One session, which keeps the plans that it made; with a query timeout that is long enough to fill the tables. */
@@ -57,7 +60,7 @@ async function open(): Promise<void> {
   db = createDatabase({ connectionString: database.url, poolSize: 1, queryTimeoutMs: 120_000 })
   node = await registerNode(db, 'plans', Date.now(), false)
   for (const [at, account] of accounts.entries()) await addAccount(account, at === 1)
-  await forbidStatistics()
+  await disableAutovacuum(db, GROWING)
 }
 
 async function close(): Promise<void> {
@@ -78,22 +81,6 @@ async function addAccount(account: AccountId, pooled: boolean): Promise<void> {
            values ($1, 1, '{local_sms}', 1000, now() + interval '1 month')`,
     values: [toUuid(account)],
   })
-}
-
-/** Turns off autovacuum, so that plans made for empty tables stay in use, as after a restore or in a busy first hour. */
-async function forbidStatistics(): Promise<void> {
-  await inOrder([
-    'alter table idempotency set (autovacuum_enabled = off)',
-    'alter table outbox set (autovacuum_enabled = off)',
-    'alter table provider_refs set (autovacuum_enabled = off)',
-    'alter table parked_receipts set (autovacuum_enabled = off)',
-    'alter table message_parts set (autovacuum_enabled = off)',
-    `do $$ declare part regclass; begin
-       for part in select inhrelid::regclass from pg_inherits where inhparent = 'messages'::regclass loop
-         execute format('alter table %s set (autovacuum_enabled = off)', part);
-       end loop;
-     end $$`,
-  ])
 }
 
 async function fill(rows = MANY): Promise<void> {

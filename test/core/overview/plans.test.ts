@@ -5,6 +5,7 @@ import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 /** The number of waiting messages of the account. */
@@ -22,12 +23,7 @@ let db: Database
 beforeAll(async () => {
   database = await createTestDatabase()
   db = createDatabase({ connectionString: database.url, poolSize: 1, queryTimeoutMs: 60_000 })
-  await run(`do $$ declare part regclass; begin
-    for part in select inhrelid::regclass from pg_inherits where inhparent = 'messages'::regclass loop
-      execute format('alter table %s set (autovacuum_enabled = off)', part);
-    end loop;
-  end $$`)
-  await run('alter table outbox set (autovacuum_enabled = off)')
+  await disableAutovacuum(db, ['messages', 'outbox'])
 })
 afterAll(async () => {
   await db.close()

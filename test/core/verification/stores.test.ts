@@ -20,6 +20,7 @@ import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock, toIso } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid, withPrefix } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
@@ -437,11 +438,7 @@ describe('the statements of verifications', () => {
   }
 
   test('scan no table, neither empty nor with many rows', async () => {
-    // Without autovacuum the plans made for empty tables stay in use.
-    await db.query({
-      name: 'no_statistics',
-      text: 'alter table verifications_other set (autovacuum_enabled = off)',
-    })
+    await disableAutovacuum(db, ['verifications_other'])
     for (const rows of [0, 10_000]) {
       if (rows > 0) {
         await db.query({
