@@ -133,9 +133,11 @@ begin
       end if;
     end loop;
     -- The status is enough: the body of the answer follows from it and the message's id.
+    -- The operation is a column of the batch: by a parameter alone, the plan may search the whole index for it.
     update idempotency k set status = 402
-      from unnest(p_account, p_id, p_key, v_funding) as i (account_id, id, key, funding)
-     where i.funding is null and k.account_id = any (array[i.account_id]) and k.operation = p_operation and k.key = i.key
+      from unnest(p_account, p_id, p_key, v_funding, array_fill(p_operation, array[cardinality(p_id)]))
+           as i (account_id, id, key, funding, operation)
+     where i.funding is null and k.account_id = any (array[i.account_id]) and k.operation = i.operation and k.key = i.key
        and k.message_id = i.id;
   end if;
 

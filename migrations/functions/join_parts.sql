@@ -34,7 +34,7 @@ begin
   for w in
     select distinct i.connection as connection_id, m.whole_id
       from unnest(p_connection, p_part_id) as i (connection, part_id)
-      join message_parts m on m.connection_id = any (array[i.connection]) and m.part_id = i.part_id
+     cross join lateral (select x.whole_id from message_parts x where x.connection_id = i.connection and x.part_id = i.part_id limit 1) m
      order by i.connection, m.whole_id
   loop
     -- `is not distinct from` keeps the plans from looking among all parts of the connection.

@@ -67,7 +67,7 @@ export async function storeReceiptAttempts(db: Db, echoes: readonly ReceiptAttem
     text: `update parked_receipts p set message_id = i.message_id, attempt = i.attempt, of_part = i.of_part
              from unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::boolean[])
                as i (connection_id, provider_id, message_id, attempt, of_part)
-            where p.connection_id = i.connection_id and p.provider_id = i.provider_id`,
+            where p.connection_id = any (array[i.connection_id]) and p.provider_id = i.provider_id`,
     values: [
       bareArray(echoes.map(echo => toUuid(echo.connectionId))),
       textArray(echoes.map(echo => echo.providerId)),
