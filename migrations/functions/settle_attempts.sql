@@ -13,14 +13,15 @@ drop function if exists settle_attempts;
 -- the idempotency key of an answer that must not be replayed (a 5xx); it is deleted.
 -- A repeated call (its answer was lost) has the same p_now: what the first call
 -- settled, and attempts that began since, are left alone.
--- Returns for each applied item the answer to its request.
+-- Returns a row for each item that changed nothing (`applied` is false), and for each whose request has got another
+-- answer than `p_answer`: nearly always none.
 create function settle_attempts(
   p_now timestamptz, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
   p_provider_id text[], p_provider_code text[], p_error_code text[], p_error_detail text[],
   p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_secret bytea[],
   p_forget_operation smallint[], p_forget_key text[], p_event uuid[]
-) returns table (item integer, answer text)
+) returns table (item integer, applied boolean, answer text)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -31,9 +32,10 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- What is still to be done for each item; the applied items, their answers, and those that have events.
+  -- What is still to be done for each item; the applied items, those with another answer, and those that have events.
   v_kind text[] := p_kind;
   v_item integer[];
+  v_other integer[];
   v_answer text[];
   v_heard integer[];
   v_parked bigint[];
@@ -115,13 +117,21 @@ begin
              coalesce(sum(a.amount) filter (where a.funding = 'wallet' and a.status = 'sent'), 0)
         from applied a where a.status <> 'queued' group by a.account_id, a.live, a.channel
   )
-  select array_agg(a.n::integer), array_agg(a.answer),
+  select array_agg(a.n::integer),
+         array_agg(a.n::integer) filter (where a.answer is distinct from p_answer[a.n]),
+         array_agg(a.answer) filter (where a.answer is distinct from p_answer[a.n]),
          -- With `<> '{}'` the look-up uses the small index of accounts that have events (accounts_heard).
          array_agg(a.n::integer) filter (where exists (
            select 1 from accounts c
             where c.id = a.account_id and c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)))
-    into v_item, v_answer, v_heard from applied a;
-  return query select * from unnest(v_item, v_answer);
+    into v_item, v_other, v_answer, v_heard from applied a;
+  if v_other is not null then
+    return query select o.n, true, o.answer from unnest(v_other, v_answer) as o (n, answer);
+  end if;
+  if cardinality(v_item) is distinct from cardinality(p_id) then
+    return query select i.n::integer, false, null::text from unnest(p_id) with ordinality as i (id, n)
+      where v_item is null or i.n <> all (v_item);
+  end if;
 
   -- Nearly always the provider's ids are new: a plain insert is cheaper than `on conflict`. An unknown message has an id
   -- where only some of its parts were taken.

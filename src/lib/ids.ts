@@ -54,7 +54,11 @@ const DIGIT = new Uint8Array(128)
 for (let value = 0; value < ALPHABET.length; value++) DIGIT[ALPHABET.charCodeAt(value)] = value
 const LETTERS = Uint8Array.from(ALPHABET, letter => letter.charCodeAt(0))
 const HEX_LETTERS = Uint8Array.from('0123456789abcdef', letter => letter.charCodeAt(0))
+const HEX_DIGIT = new Uint8Array(128)
+for (let value = 0; value < HEX_LETTERS.length; value++) HEX_DIGIT[HEX_LETTERS[value]!] = value
+const UNDERSCORE = 0x5f
 const BODY_LENGTH = 26
+export const UUID_BYTES = 16
 const RANDOM_BYTES = 8
 /** Ids whose randomness is drawn at once. */
 const DRAWN_AT_ONCE = 64
@@ -63,7 +67,7 @@ const DRAWN_AT_ONCE = 64
 // garbage, and there are some ten ids to a message.
 
 /** The 16 bytes of the id that is being encoded. Shared, since encoding is synchronous. */
-const bytes = Buffer.alloc(16)
+const bytes = Buffer.alloc(UUID_BYTES)
 const idCodes: number[] = Array.from({ length: 4 + BODY_LENGTH }, () => 0)
 const uuidCodes: number[] = Array.from('00000000-0000-0000-0000-000000000000', letter => letter.charCodeAt(0))
 /** The positions of the hexadecimal digits in a uuid. */
@@ -151,6 +155,33 @@ export function toUuid(id: Id): string {
   return String.fromCharCode.apply(null, uuidCodes)
 }
 
+/** Writes the 16 bytes of an id, or of a uuid as text, to a buffer. */
+export function writeUuid(id: Id | string, into: Uint8Array, at: number): void {
+  if (id.charCodeAt(3) !== UNDERSCORE) {
+    writeHex(id, into, at)
+    return
+  }
+  let next = at
+  let held = DIGIT[id.charCodeAt(4)]!
+  let bits = 3
+  for (let letter = 5; letter < 4 + BODY_LENGTH; letter++) {
+    held = (held << 5) | DIGIT[id.charCodeAt(letter)]!
+    bits += 5
+    if (bits < 8) continue
+    bits -= 8
+    into[next++] = held >>> bits
+    held &= (1 << bits) - 1
+  }
+}
+
+function writeHex(uuid: string, into: Uint8Array, at: number): void {
+  const end = at + UUID_BYTES
+  for (let next = at, place = 0; next < end; next++, place += 2) {
+    const upper = HEX_DIGIT[uuid.charCodeAt(UUID_PLACES[place]!)]!
+    into[next] = (upper << 4) | HEX_DIGIT[uuid.charCodeAt(UUID_PLACES[place + 1]!)]!
+  }
+}
+
 /** The id of a uuid from the database. */
 export function fromUuid<P extends Prefix>(prefix: P, uuid: string): Id<P> {
   bytes.write(uuid.replaceAll('-', ''), 'hex')
@@ -171,7 +202,7 @@ export function firstUuidAt(atMs: number): string {
 function encode<P extends Prefix>(prefix: P): Id<P> {
   let at = 0
   for (; at < 3; at++) idCodes[at] = prefix.charCodeAt(at)
-  idCodes[at++] = 0x5f
+  idCodes[at++] = UNDERSCORE
   idCodes[at++] = LETTERS[bytes[0]! >>> 5]!
   let held = bytes[0]! & 0x1f
   let bits = 5

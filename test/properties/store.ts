@@ -1,5 +1,5 @@
 import type { Database } from '../../src/infra/db.ts'
-import { bareArray } from '../../src/infra/pg-array.ts'
+import { uuidArray } from '../../src/infra/pg-array.ts'
 import { toIso } from '../../src/lib/clock.ts'
 import { type AccountId, fromUuid, type Ids, toUuid } from '../../src/lib/ids.ts'
 import { type Account, keyOf, type State } from './model.ts'
@@ -50,7 +50,7 @@ export async function readStore(db: Database, accounts: Iterable<AccountId>) {
   const { rows } = await db.query<{ state: Raw }>({
     name: 'read_store',
     text: READ,
-    values: [bareArray([...accounts].map(toUuid))],
+    values: [uuidArray([...accounts], id => id)],
   })
   return rows[0]!.state
 }

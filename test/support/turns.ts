@@ -1,7 +1,7 @@
 import type { Turn } from '../../src/core/fraud/guard.ts'
 import type { Db } from '../../src/infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../src/infra/pg-array.ts'
-import { type AccountId, firstUuidAt, toUuid } from '../../src/lib/ids.ts'
+import { boolArray, int2Array, textArray, timeArray, uuidArray } from '../../src/infra/pg-array.ts'
+import { type AccountId, firstUuidAt } from '../../src/lib/ids.ts'
 
 const DAY_MS = 86_400_000
 
@@ -20,12 +20,12 @@ export async function findLate(
     name: 'test_find_late',
     text: 'select * from find_late($1,$2,$3,$4,$5,$6,$7,$8)',
     values: [
-      bareArray(turns.map(turn => toUuid(turn.accountId))),
-      timeArray(turns.map(turn => turn.atMs)),
-      textArray(turns.map(turn => turn.person)),
-      bareArray(turns.map(turn => turn.sends)),
-      bareArray(turns.map(turn => turn.windowMinutes)),
-      bareArray(turns.map(turn => turn.strict)),
+      uuidArray(turns, turn => turn.accountId),
+      timeArray(turns, turn => turn.atMs),
+      textArray(turns, turn => turn.person),
+      int2Array(turns, turn => turn.sends),
+      int2Array(turns, turn => turn.windowMinutes),
+      boolArray(turns, turn => turn.strict),
       firstUuidAt(Math.min(...turns.map(turn => turn.atMs)) - 2 * DAY_MS),
       firstUuidAt(Math.max(...turns.map(turn => turn.atMs)) + DAY_MS),
     ],

@@ -5,6 +5,7 @@ import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { type BulkPumpDeps, createBulkPump } from '../../src/workers/bulk-pump.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
+import { sentUuids } from '../support/sent-array.ts'
 
 /** The database is a fake that responds on command, to control what happens between its responses. */
 
@@ -41,11 +42,11 @@ test('a lane that is lost while another one is being released is released afterw
 
   const answers: Answers = {
     claim_bulk_lanes: () => toClaim.splice(0, 1).map(id => ({ account_id: toUuid(id), fence: 1 })),
-    bulk_list_sending: ([accounts]) => jobs.filter(job => String(accounts).includes(job.account_id)),
+    bulk_list_sending: ([accounts]) => jobs.filter(job => sentUuids(accounts).includes(job.account_id)),
     bulk_read_waiting: () => [{ ask: 1, n: 0, body: '{}' }],
     fail_bulk_rows: () => notOurs[fails++]!.promise,
     release_bulk_lanes([, accounts]) {
-      released.push(accounts)
+      released.push(sentUuids(accounts))
       return left.promise
     },
   }
@@ -60,13 +61,13 @@ test('a lane that is lost while another one is being released is released afterw
   await settled()
   const giving = pump.round()
   await settled()
-  expect(released).toEqual([`{${toUuid(one)}}`])
+  expect(released).toEqual([[toUuid(one)]])
   notOurs[1]!.resolve([{ item: 1 }])
   await settled()
   left.resolve([])
   await giving
   await pump.round()
-  expect(released).toEqual([`{${toUuid(one)}}`, `{${toUuid(other)}}`])
+  expect(released).toEqual([[toUuid(one)], [toUuid(other)]])
 })
 
 test('lanes are looked for again in the next round if a job is announced while they are being looked for', async () => {

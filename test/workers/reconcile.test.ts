@@ -6,6 +6,7 @@ import { fromUuid } from '../../src/lib/ids.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { createReconciler } from '../../src/workers/reconcile.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { sentInt4s } from '../support/sent-array.ts'
 
 const UUID = '00000000-0000-7000-8000-000000000001'
 const connectionId = fromUuid('cnn', UUID)
@@ -19,8 +20,8 @@ function start(find: Link['find'], rows: number) {
   const limits: number[] = []
   let left = rows
   const db = {
-    async query({ values }: { values: string[] }) {
-      const limit = Number(/\d+/.exec(values[2]!)![0])
+    async query({ values }: { values: unknown[] }) {
+      const limit = sentInt4s(values[2])[0]!
       limits.push(limit)
       const count = Math.min(limit, left)
       left -= count

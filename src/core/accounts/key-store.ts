@@ -1,7 +1,7 @@
 import type { Actor } from '../../contract/actor.ts'
 import type { KeyMode, KeyRole, Permission } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, timeArray } from '../../infra/pg-array.ts'
+import { timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
 export type KeyId = Id<'key'>
@@ -205,9 +205,9 @@ export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<v
       update api_keys k set last_used_at = used.at from used
        where k.account_id = used.account_id and k.id = used.id`,
     values: [
-      bareArray(uses.map(use => toUuid(use.accountId))),
-      bareArray(uses.map(use => toUuid(use.id))),
-      timeArray(uses.map(use => use.atMs)),
+      uuidArray(uses, use => use.accountId),
+      uuidArray(uses, use => use.id),
+      timeArray(uses, use => use.atMs),
     ],
   })
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, timeArray } from '../../infra/pg-array.ts'
-import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { int4Array, int8Array, timeArray, uuidArray } from '../../infra/pg-array.ts'
+import { type AccountId, type BotId, type ConnectionId, fromUuid } from '../../lib/ids.ts'
 
 /** The right to poll a bot's updates, until another node claims it. */
 export type FeedLease = {
@@ -67,9 +67,9 @@ export async function releaseFeeds(db: Db, leases: readonly FeedLease[]): Promis
              from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as i (account_id, bot_id, fence)
             where f.account_id = i.account_id and f.bot_id = i.bot_id and f.fence = i.fence`,
     values: [
-      bareArray(leases.map(lease => toUuid(lease.accountId))),
-      bareArray(leases.map(lease => toUuid(lease.botId))),
-      bareArray(leases.map(lease => lease.fence)),
+      uuidArray(leases, lease => lease.accountId),
+      uuidArray(leases, lease => lease.botId),
+      int8Array(leases, lease => lease.fence),
     ],
   })
 }
@@ -95,9 +95,9 @@ export async function lockFeeds(db: Db, refs: readonly FeedRef[]): Promise<Set<s
             where i.fence is null or f.fence = i.fence
             order by f.account_id, f.bot_id for no key update of f`,
     values: [
-      bareArray(refs.map(ref => toUuid(ref.accountId))),
-      bareArray(refs.map(ref => toUuid(ref.botId))),
-      bareArray(refs.map(ref => ref.fence)),
+      uuidArray(refs, ref => ref.accountId),
+      uuidArray(refs, ref => ref.botId),
+      int8Array(refs, ref => ref.fence),
     ],
   })
   return new Set(rows.map(row => keyOfFeed({ botId: fromUuid('bot', row.bot_id), fence: row.fence })))
@@ -120,10 +120,10 @@ export async function updateFeeds(db: Db, changes: readonly FeedChange[]): Promi
              from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[]) as i (account_id, bot_id, n, at)
             where f.account_id = i.account_id and f.bot_id = i.bot_id`,
     values: [
-      bareArray(changes.map(change => toUuid(change.accountId))),
-      bareArray(changes.map(change => toUuid(change.botId))),
-      bareArray(changes.map(change => change.subscriberDelta)),
-      timeArray(changes.map(change => change.lastUpdateAtMs)),
+      uuidArray(changes, change => change.accountId),
+      uuidArray(changes, change => change.botId),
+      int4Array(changes, change => change.subscriberDelta),
+      timeArray(changes, change => change.lastUpdateAtMs),
     ],
   })
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { int8Array, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -65,16 +65,16 @@ export async function upsertChats(db: Db, rows: readonly SubscriberRow[]): Promi
              set ${UPDATED_FIELDS.map(field => `${field} = excluded.${field}`).join(', ')}`,
     values: [
       ...refArrays(rows),
-      textArray(rows.map(row => row.userId)),
-      textArray(rows.map(row => row.username)),
-      textArray(rows.map(row => row.firstName)),
-      textArray(rows.map(row => row.lastName)),
-      textArray(rows.map(row => row.startPayload)),
-      timeArray(rows.map(row => row.startedAtMs)),
-      timeArray(rows.map(row => row.lastSeenAtMs)),
-      bareArray(rows.map(row => row.lastUpdateId)),
-      timeArray(rows.map(row => row.blockedAtMs)),
-      textArray(rows.map(row => row.movedTo)),
+      textArray(rows, row => row.userId),
+      textArray(rows, row => row.username),
+      textArray(rows, row => row.firstName),
+      textArray(rows, row => row.lastName),
+      textArray(rows, row => row.startPayload),
+      timeArray(rows, row => row.startedAtMs),
+      timeArray(rows, row => row.lastSeenAtMs),
+      int8Array(rows, row => row.lastUpdateId),
+      timeArray(rows, row => row.blockedAtMs),
+      textArray(rows, row => row.movedTo),
     ],
   })
 }
@@ -188,11 +188,11 @@ export async function sweepSubscribers(db: Db, limit: number): Promise<boolean> 
   return rows[0]!.bots > 0
 }
 
-function refArrays(refs: readonly ChatRef[]): string[] {
+function refArrays(refs: readonly ChatRef[]): Buffer[] {
   return [
-    bareArray(refs.map(ref => toUuid(ref.accountId))),
-    bareArray(refs.map(ref => toUuid(ref.botId))),
-    textArray(refs.map(ref => ref.chatId)),
+    uuidArray(refs, ref => ref.accountId),
+    uuidArray(refs, ref => ref.botId),
+    textArray(refs, ref => ref.chatId),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { bareArray } from '../../infra/pg-array.ts'
+import { int4Array, int8Array } from '../../infra/pg-array.ts'
 import type { AcceptStore } from '../messages/accept.ts'
 import {
   ACCEPT_PARAMETERS,
@@ -49,8 +49,8 @@ export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
       timeoutMs: HOT_TIMEOUT_MS,
       values: [
         ...acceptValues(node, nowMs, SEND_OPERATION, rows, repeated || rows.some(row => row.retried)),
-        bareArray(rows.map(row => row.n)),
-        bareArray(rows.map(row => row.fence)),
+        int4Array(rows, row => row.n),
+        int8Array(rows, row => row.fence),
       ],
     })
     if (isRefused(exceptions[0])) return exceptions.map(({ verdict }) => ({ kind: verdict as Refused }))

@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { int4Array, int8Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobRef, type RawJob, toJob } from './job.ts'
@@ -16,7 +16,7 @@ export async function claimLanes(
   const { rows } = await db.query<{ account_id: string; fence: number }>({
     name: 'claim_bulk_lanes',
     text: 'select * from claim_bulk_lanes($1, $2, $3)',
-    values: [node, limit, bareArray(held.map(toUuid))],
+    values: [node, limit, uuidArray(held, id => id)],
   })
   return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), fence: row.fence }))
 }
@@ -28,7 +28,7 @@ export async function releaseLanes(db: Db, node: number, accountIds: readonly Ac
     name: 'release_bulk_lanes',
     text: `update bulk_lanes set node = null where node = $1 and account_id in (
              select account_id from bulk_lanes where account_id = any ($2::uuid[]) order by account_id for update)`,
-    values: [node, bareArray(accountIds.map(toUuid))],
+    values: [node, uuidArray(accountIds, id => id)],
   })
 }
 
@@ -42,7 +42,7 @@ export async function listSending(db: Db, accountIds: readonly AccountId[]): Pro
     text: `select ${JOB_COLUMNS}, handed_below from bulk_jobs
             where account_id = any ($1::uuid[]) and ended_at is null and status in ('queued', 'running')
             order by account_id, id`,
-    values: [bareArray(accountIds.map(toUuid))],
+    values: [uuidArray(accountIds, id => id)],
   })
   return rows.map(row => ({ ...toJob(row), handedBelow: row.handed_below }))
 }
@@ -66,10 +66,10 @@ export async function storeTurns(
                   started_at = case when t.status = 'running' then coalesce(j.started_at, $5) else j.started_at end
              from turns t where j.account_id = t.account_id and j.id = t.id`,
     values: [
-      bareArray(turns.map(turn => toUuid(turn.accountId))),
-      bareArray(turns.map(turn => toUuid(turn.id))),
-      bareArray(turns.map(turn => turn.status)),
-      bareArray(turns.map(turn => turn.handedBelow)),
+      uuidArray(turns, turn => turn.accountId),
+      uuidArray(turns, turn => turn.id),
+      textArray(turns, turn => turn.status),
+      int4Array(turns, turn => turn.handedBelow),
       toIso(nowMs),
     ],
   })
@@ -113,12 +113,12 @@ export async function failRows(
     values: [
       node,
       toIso(nowMs),
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => toUuid(row.id))),
-      bareArray(rows.map(row => row.n)),
-      bareArray(rows.map(row => row.fence)),
-      textArray(rows.map(row => row.code)),
-      textArray(rows.map(row => row.message)),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.id),
+      int4Array(rows, row => row.n),
+      int8Array(rows, row => row.fence),
+      textArray(rows, row => row.code),
+      textArray(rows, row => row.message),
     ],
   })
   const items = new Set(stale.map(row => row.item))

@@ -1,6 +1,6 @@
 import type { RowStatus } from '../../contract/bulk.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { int4Array, uuidArray } from '../../infra/pg-array.ts'
 import { fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { JobRef } from './job.ts'
 
@@ -55,10 +55,10 @@ export async function readPendingRows(db: Db, requests: readonly RowRequest[]): 
                        order by r.n limit i.most) p) s
             where s.before < $5 order by i.ask, s.n`,
     values: [
-      bareArray(requests.map(ask => toUuid(ask.accountId))),
-      bareArray(requests.map(ask => toUuid(ask.id))),
-      bareArray(requests.map(ask => ask.from)),
-      bareArray(requests.map(ask => ask.limit)),
+      uuidArray(requests, ask => ask.accountId),
+      uuidArray(requests, ask => ask.id),
+      int4Array(requests, ask => ask.from),
+      int4Array(requests, ask => ask.limit),
       PAGE_CHARACTERS,
     ],
   })

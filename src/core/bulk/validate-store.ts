@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { int4Array, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobRef, type RawJob, toJob } from './job.ts'
@@ -53,9 +53,9 @@ export async function storePage(
       node,
       page.from,
       page.to,
-      bareArray(page.invalid.map(row => row.n)),
-      textArray(page.invalid.map(row => row.code)),
-      textArray(page.invalid.map(row => row.message)),
+      int4Array(page.invalid, row => row.n),
+      textArray(page.invalid, row => row.code),
+      textArray(page.invalid, row => row.message),
       JSON.stringify(page.cheapest),
     ],
   })
@@ -76,8 +76,8 @@ export async function sealRows(
     values: [
       toUuid(accountId),
       toUuid(id),
-      bareArray(rows.map(row => row.n)),
-      textArray(rows.map(row => row.body)),
+      int4Array(rows, row => row.n),
+      textArray(rows, row => row.body),
       rows[0]?.n,
       rows.at(-1)?.n,
     ],

@@ -79,7 +79,7 @@ export async function insertWebhook(
       toUuid(row.id),
       row.url,
       row.description,
-      textArray(row.eventTypes),
+      textArray(row.eventTypes, type => type),
       row.enabled,
       secret,
       isoOrNull(row.disabledAt),
@@ -109,7 +109,7 @@ export async function updateWebhook(
       toUuid(row.id),
       row.url,
       row.description,
-      textArray(row.eventTypes),
+      textArray(row.eventTypes, type => type),
       row.enabled,
       clearFailing,
       isoOrNull(row.disabledAt),
@@ -161,7 +161,7 @@ export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<v
   await db.query({
     name: 'webhook_refresh_types',
     text: `update accounts a set event_types = ${LISTENED_TYPES} where a.id = $2 and a.event_types <> ${LISTENED_TYPES}`,
-    values: [textArray(EVENT_TYPES), toUuid(accountId)],
+    values: [textArray(EVENT_TYPES, type => type), toUuid(accountId)],
   })
 }
 
@@ -172,7 +172,7 @@ export async function refreshAnyEvent(db: Db): Promise<number> {
     text: `update accounts a set event_types = ${LISTENED_TYPES}
       where a.id in (select account_id from webhook_endpoints where enabled and array_to_string(event_types, ' ') like '%*%')
         and not a.event_types @> ${LISTENED_TYPES}`,
-    values: [textArray(EVENT_TYPES)],
+    values: [textArray(EVENT_TYPES, type => type)],
   })
   return rowCount ?? 0
 }

@@ -1,6 +1,6 @@
 import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { DeliveryId, EventId, TargetKind } from './store.ts'
@@ -33,11 +33,11 @@ export async function insertSubscribedEvents(db: Db, events: readonly NewEvent[]
              join accounts c on c.id = i.account_id
             where i.type = any (c.event_types)`,
     values: [
-      bareArray(events.map(event => toUuid(event.accountId))),
-      bareArray(events.map(event => toUuid(event.id))),
-      textArray(events.map(event => event.type)),
-      timeArray(events.map(event => event.atMs)),
-      textArray(events.map(event => JSON.stringify(event.data))),
+      uuidArray(events, event => event.accountId),
+      uuidArray(events, event => event.id),
+      textArray(events, event => event.type),
+      timeArray(events, event => event.atMs),
+      textArray(events, event => JSON.stringify(event.data)),
     ],
   })
   return rowCount ?? 0

@@ -2,7 +2,7 @@ import type { ConversationView } from '../../contract/conversation.ts'
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { int2Array, int4Array, int8Array, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID as NIL } from '../accounts/platform.ts'
@@ -152,9 +152,9 @@ export async function claimDeliveries(
     values: [
       claim.node,
       toIso(claim.atMs),
-      bareArray(room.map(each => toUuid(each.accountId))),
-      bareArray(room.map(each => each.targetUuid)),
-      bareArray(room.map(each => each.limit)),
+      uuidArray(room, each => each.accountId),
+      uuidArray(room, each => each.targetUuid),
+      int4Array(room, each => each.limit),
     ],
   })
   return rows.map(row => toClaimed(row, claim))
@@ -255,16 +255,16 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
     text: 'select * from finish_deliveries($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)',
     values: [
       toIso(nowMs),
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => row.targetUuid)),
-      bareArray(rows.map(row => row.seq)),
-      bareArray(rows.map(row => toUuid(row.id))),
-      bareArray(rows.map(row => row.claim.node)),
-      timeArray(rows.map(row => row.claim.atMs)),
-      bareArray(rows.map(row => row.status)),
-      timeArray(rows.map(row => row.dueAtMs)),
-      bareArray(rows.map(row => row.httpStatus)),
-      textArray(rows.map(row => row.error)),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.targetUuid),
+      int8Array(rows, row => row.seq),
+      uuidArray(rows, row => row.id),
+      int8Array(rows, row => row.claim.node),
+      timeArray(rows, row => row.claim.atMs),
+      textArray(rows, row => row.status),
+      timeArray(rows, row => row.dueAtMs),
+      int2Array(rows, row => row.httpStatus),
+      textArray(rows, row => row.error),
     ],
   })
   return health.map(row => ({
@@ -287,12 +287,12 @@ export async function releaseDeliveries(
             where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
               and d.owner is not distinct from i.node and d.claimed_at = i.claimed`,
     values: [
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => row.targetUuid)),
-      bareArray(rows.map(row => row.seq)),
-      bareArray(rows.map(row => toUuid(row.id))),
-      bareArray(rows.map(row => row.claim.node)),
-      timeArray(rows.map(row => row.claim.atMs)),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.targetUuid),
+      int8Array(rows, row => row.seq),
+      uuidArray(rows, row => row.id),
+      int8Array(rows, row => row.claim.node),
+      timeArray(rows, row => row.claim.atMs),
     ],
   })
 }

@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { SuppressionSource } from '../../contract/suppression.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, LAST_UUID, toUuid } from '../../lib/ids.ts'
 import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
@@ -49,14 +49,14 @@ export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]
             order by account_id, recipient_key, channel
            on conflict do nothing returning ${COLUMNS}`,
     values: [
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => toUuid(row.id))),
-      textArray(rows.map(row => row.recipient)),
-      textArray(rows.map(row => row.key)),
-      textArray(rows.map(row => row.channel ?? EVERY_CHANNEL)),
-      bareArray(rows.map(row => row.connectionId && toUuid(row.connectionId))),
-      bareArray(rows.map(row => row.source)),
-      textArray(rows.map(row => row.reason)),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.id),
+      textArray(rows, row => row.recipient),
+      textArray(rows, row => row.key),
+      textArray(rows, row => row.channel ?? EVERY_CHANNEL),
+      uuidArray(rows, row => row.connectionId),
+      textArray(rows, row => row.source),
+      textArray(rows, row => row.reason),
     ],
   })
   return made.map(toRow)
@@ -124,10 +124,10 @@ export async function deleteByRecipient(
               and s.connection_id is not distinct from i.connection_id and s.source <> 'api'
            returning ${COLUMNS}`,
     values: [
-      bareArray(items.map(item => toUuid(item.accountId))),
-      textArray(items.map(item => item.key)),
-      textArray(items.map(item => item.channel ?? EVERY_CHANNEL)),
-      bareArray(items.map(item => item.connectionId && toUuid(item.connectionId))),
+      uuidArray(items, item => item.accountId),
+      textArray(items, item => item.key),
+      textArray(items, item => item.channel ?? EVERY_CHANNEL),
+      uuidArray(items, item => item.connectionId),
     ],
   })
   return rows.map(toRow)
@@ -155,10 +155,10 @@ export async function findSuppressed(
     name: 'find_suppressed',
     text: 'select * from find_suppressed($1,$2,$3,$4)',
     values: [
-      bareArray(asked.map(each => toUuid(each.accountId))),
-      textArray(asked.map(each => each.key)),
-      bareArray(asked.map(each => toUuid(each.connectionId))),
-      textArray(asked.map(each => each.sender)),
+      uuidArray(asked, each => each.accountId),
+      textArray(asked, each => each.key),
+      uuidArray(asked, each => each.connectionId),
+      textArray(asked, each => each.sender),
     ],
   })
   const found: (Channel | null)[][] = asked.map(() => [])
@@ -191,9 +191,9 @@ export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOu
               order by connection_id, provider_id
            on conflict do nothing`,
     values: [
-      bareArray(reports.map(report => toUuid(report.connectionId))),
-      textArray(reports.map(report => report.providerId)),
-      textArray(reports.map(report => report.providerCode)),
+      uuidArray(reports, report => report.connectionId),
+      textArray(reports, report => report.providerId),
+      textArray(reports, report => report.providerCode),
       toIso(nowMs),
     ],
   })
@@ -264,8 +264,8 @@ export async function findOwners(
                 where s.name = i.number and s.status = 'approved' having count(*) = 1) o on true
              join accounts a on a.id = case when c.account_id <> '${PLATFORM_UUID}' then c.account_id else o.account_id end`,
     values: [
-      bareArray(numbers.map(each => toUuid(each.connectionId))),
-      textArray(numbers.map(each => each.number?.replace(/^\+/, '') ?? null)),
+      uuidArray(numbers, each => each.connectionId),
+      textArray(numbers, each => each.number?.replace(/^\+/, '') ?? null),
     ],
   })
   const owners = new Map(

@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
@@ -48,16 +48,16 @@ export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<v
            select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
              $8::text[], $9::text[], $10::timestamptz[])`,
     values: [
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => toUuid(row.id))),
-      textArray(rows.map(row => row.action)),
-      textArray(rows.map(row => row.rule)),
-      textArray(rows.map(row => row.reason)),
-      textArray(rows.map(row => row.recipient)),
-      textArray(rows.map(row => row.country)),
-      textArray(rows.map(row => row.channel)),
-      textArray(rows.map(row => row.clientIp)),
-      timeArray(rows.map(row => row.retryAtMs)),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.id),
+      textArray(rows, row => row.action),
+      textArray(rows, row => row.rule),
+      textArray(rows, row => row.reason),
+      textArray(rows, row => row.recipient),
+      textArray(rows, row => row.country),
+      textArray(rows, row => row.channel),
+      textArray(rows, row => row.clientIp),
+      timeArray(rows, row => row.retryAtMs),
     ],
   })
 }

@@ -1,6 +1,6 @@
 import type { FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { float8Array, int2Array, int8Array, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { TallyRow, TallyStore } from './tallies.ts'
@@ -31,7 +31,7 @@ const READ_IDS_KEPT_MS = 60_000
 /** `node`: this node's number, to leave out its own changes. */
 export function createTallyStore({ db, node }: { db: Db; node: () => number }): TallyStore {
   /** Change records that were read before, with their times: look-ups overlap. */
-  const readIds = new Map<string, number>()
+  const readIds = new Map<number, number>()
 
   return {
     async fold(changes, nowMs) {
@@ -42,16 +42,16 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
           node(),
           toIso(nowMs),
           HALF_LIFE_HOURS,
-          bareArray(changes.map(each => toUuid(each.accountId))),
-          textArray(changes.map(each => each.key)),
-          bareArray(changes.map(each => each.delta.fresh)),
-          bareArray(changes.map(each => each.delta.settled)),
-          bareArray(changes.map(each => each.delta.sends)),
-          bareArray(changes.map(each => each.delta.verified)),
-          bareArray(changes.map(each => each.leak)),
-          timeArray(changes.map(each => each.delta.heldUntilMs || null)),
-          textArray(changes.map(each => each.delta.heldBy)),
-          bareArray(changes.map(each => each.delta.holds)),
+          uuidArray(changes, each => each.accountId),
+          textArray(changes, each => each.key),
+          float8Array(changes, each => each.delta.fresh),
+          float8Array(changes, each => each.delta.settled),
+          float8Array(changes, each => each.delta.sends),
+          float8Array(changes, each => each.delta.verified),
+          float8Array(changes, each => each.leak),
+          timeArray(changes, each => each.delta.heldUntilMs || null),
+          textArray(changes, each => each.delta.heldBy),
+          int2Array(changes, each => each.delta.holds),
         ],
       })
       return rows.map(toRow)
@@ -59,12 +59,12 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
 
     async changes(accounts, sinceMs) {
       for (const [id, atMs] of readIds) if (atMs < (sinceMs ?? atMs) - READ_IDS_KEPT_MS) readIds.delete(id)
-      const { rows: records } = await db.query<{ id: string; at: Date }>({
+      const { rows: records } = await db.query<{ id: number; at: Date }>({
         name: 'fraud_words_since',
-        text: `select id::text, at from fraud_words
+        text: `select id, at from fraud_words
                 where at >= coalesce($1, now() - interval '10 s') and node <> $2 and id <> all ($3)
                 order by at limit ${MAX_CHANGE_RECORDS}`,
-        values: [isoOrNull(sinceMs), node(), bareArray([...readIds.keys()])],
+        values: [isoOrNull(sinceMs), node(), int8Array([...readIds.keys()], id => id)],
       })
       if (records.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
       const { rows } = await db.query<Raw>({
@@ -73,7 +73,7 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
                  select distinct i.account_id, i.key from fraud_words w cross join unnest(w.accounts, w.keys) as i (account_id, key)
                   where w.id = any ($1::bigint[]) and i.account_id = any ($2::uuid[])) i
                  join fraud_tallies t on t.account_id = i.account_id and t.key = i.key`,
-        values: [bareArray(records.map(({ id }) => id)), bareArray(accounts.map(toUuid))],
+        values: [int8Array(records, ({ id }) => id), uuidArray(accounts, id => id)],
       })
       for (const { id, at } of records) readIds.set(id, at.getTime())
       return {

@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { boolArray, int8Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
@@ -35,9 +35,9 @@ export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<
     name: 'verification_totals_add',
     text: `insert into verification_totals as t
              (account_id, live, day, channel, country, started, sent, delivered, verified, cost, blocked)
-           select account_id, live, day, channel, country, sum(started), sum(sent), sum(delivered), sum(verified),
+           select account_id, live, day::date, channel, country, sum(started), sum(sent), sum(delivered), sum(verified),
                   sum(cost), sum(blocked)
-             from unnest($1::uuid[], $2::boolean[], $3::date[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+             from unnest($1::uuid[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
                     $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
                as i (account_id, live, day, channel, country, started, sent, delivered, verified, cost, blocked)
             group by account_id, live, day, channel, country
@@ -47,13 +47,13 @@ export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<
              delivered = t.delivered + excluded.delivered, verified = t.verified + excluded.verified,
              cost = t.cost + excluded.cost, blocked = t.blocked + excluded.blocked`,
     values: [
-      bareArray(shares.map(share => toUuid(share.accountId))),
-      bareArray(shares.map(share => share.live)),
-      textArray(shares.map(share => toIso(share.atMs).slice(0, 10))),
-      textArray(shares.map(share => share.channel)),
-      textArray(shares.map(share => share.country ?? '')),
+      uuidArray(shares, share => share.accountId),
+      boolArray(shares, share => share.live),
+      textArray(shares, share => toIso(share.atMs).slice(0, 10)),
+      textArray(shares, share => share.channel),
+      textArray(shares, share => share.country ?? ''),
       ...(['started', 'sent', 'delivered', 'verified', 'cost', 'blocked'] as const).map(name =>
-        bareArray(shares.map(share => share[name])),
+        int8Array(shares, share => share[name]),
       ),
     ],
   })

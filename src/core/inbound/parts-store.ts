@@ -1,8 +1,8 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
+import { byteaArray, int2Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { type ConnectionId, fromUuid } from '../../lib/ids.ts'
 
 /** A part of a long message that waits for the others. */
 export type PartRow = {
@@ -47,10 +47,10 @@ const COLUMNS =
  */
 export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<PartRow[]> {
   const keys = [
-    bareArray(parts.map(part => toUuid(part.connectionId))),
-    textArray(parts.map(part => part.from)),
-    textArray(parts.map(part => part.to)),
-    textArray(parts.map(part => part.reference)),
+    uuidArray(parts, part => part.connectionId),
+    textArray(parts, part => part.from),
+    textArray(parts, part => part.to),
+    textArray(parts, part => part.reference),
   ]
   // The last two parts may arrive at two nodes at once: the lock makes one of them see both.
   await db.query({
@@ -72,12 +72,12 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
              set provider_id = excluded.provider_id, body = excluded.body, received_at = excluded.received_at`,
     values: [
       ...keys,
-      bareArray(parts.map(part => part.number)),
-      bareArray(parts.map(part => part.total)),
-      textArray(parts.map(part => part.provider)),
-      textArray(parts.map(part => part.providerId)),
-      bareArray(parts.map(part => part.channel)),
-      bytesArray(parts.map(part => part.body)),
+      int2Array(parts, part => part.number),
+      int2Array(parts, part => part.total),
+      textArray(parts, part => part.provider),
+      textArray(parts, part => part.providerId),
+      textArray(parts, part => part.channel),
+      byteaArray(parts, part => part.body),
       toIso(Math.max(...parts.map(part => part.receivedAtMs))),
     ],
   })

@@ -2,7 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { InboundContact, InboundMedia } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
@@ -88,11 +88,7 @@ export async function claimRefs(
              from unnest($1::uuid[], $2::text[]) as i (connection_id, provider_id)
             order by i.connection_id, i.provider_id
            on conflict do nothing returning connection_id, provider_id`,
-    values: [
-      bareArray(refs.map(ref => toUuid(ref.connectionId))),
-      textArray(refs.map(ref => ref.providerId)),
-      toIso(nowMs),
-    ],
+    values: [uuidArray(refs, ref => ref.connectionId), textArray(refs, ref => ref.providerId), toIso(nowMs)],
   })
   const fresh = new Set(rows.map(row => `${fromUuid('cnn', row.connection_id)} ${row.provider_id}`))
   // If an id occurs twice in the call, its first occurrence is the new one.
@@ -113,28 +109,28 @@ export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promis
                          $21::text[], $22::text[])
                as x (a, i, c, p, pi, ch, f, t, b, bu, bt, m, r, ci, cn, ca, chat, ck, k, s, l, co)`,
     values: [
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => toUuid(row.id))),
-      bareArray(rows.map(row => toUuid(row.connectionId))),
-      textArray(rows.map(row => row.provider)),
-      textArray(rows.map(row => row.providerId)),
-      bareArray(rows.map(row => row.channel)),
-      textArray(rows.map(row => row.from)),
-      textArray(rows.map(row => row.to)),
-      textArray(rows.map(row => row.text)),
-      textArray(rows.map(row => row.button)),
-      textArray(rows.map(row => row.buttonTitle)),
-      textArray(rows.map(row => (row.media.length === 0 ? null : JSON.stringify(row.media)))),
-      textArray(rows.map(row => row.replyTo)),
-      textArray(rows.map(row => row.contact?.id ?? null)),
-      textArray(rows.map(row => row.contact?.name ?? null)),
-      textArray(rows.map(row => row.conversation?.accountId ?? null)),
-      textArray(rows.map(row => row.conversation?.chatId ?? null)),
-      textArray(rows.map(row => row.conversation?.key ?? null)),
-      bareArray(rows.map(row => row.keyword)),
-      timeArray(rows.map(row => row.sentAtMs)),
-      textArray(rows.map(row => row.location && JSON.stringify(row.location))),
-      textArray(rows.map(row => (row.contacts.length === 0 ? null : JSON.stringify(row.contacts)))),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.id),
+      uuidArray(rows, row => row.connectionId),
+      textArray(rows, row => row.provider),
+      textArray(rows, row => row.providerId),
+      textArray(rows, row => row.channel),
+      textArray(rows, row => row.from),
+      textArray(rows, row => row.to),
+      textArray(rows, row => row.text),
+      textArray(rows, row => row.button),
+      textArray(rows, row => row.buttonTitle),
+      textArray(rows, row => (row.media.length === 0 ? null : JSON.stringify(row.media))),
+      textArray(rows, row => row.replyTo),
+      textArray(rows, row => row.contact?.id ?? null),
+      textArray(rows, row => row.contact?.name ?? null),
+      textArray(rows, row => row.conversation?.accountId ?? null),
+      textArray(rows, row => row.conversation?.chatId ?? null),
+      textArray(rows, row => row.conversation?.key ?? null),
+      textArray(rows, row => row.keyword),
+      timeArray(rows, row => row.sentAtMs),
+      textArray(rows, row => row.location && JSON.stringify(row.location)),
+      textArray(rows, row => (row.contacts.length === 0 ? null : JSON.stringify(row.contacts))),
     ],
   })
 }
@@ -263,8 +259,8 @@ export async function selectInboundSince(
                                       where account_id = a.account_id and id >= a.since order by id desc limit $3) as ids
              from unnest($1::uuid[], $2::uuid[]) as a (account_id, since)`,
     values: [
-      bareArray(accounts.map(({ accountId }) => toUuid(accountId))),
-      bareArray(accounts.map(({ sinceMs }) => firstUuidAt(sinceMs))),
+      uuidArray(accounts, ({ accountId }) => accountId),
+      uuidArray(accounts, ({ sinceMs }) => firstUuidAt(sinceMs)),
       limit,
     ],
   })
@@ -282,7 +278,7 @@ export async function selectInboundOf(
   const { rows } = await db.query<Raw>({
     name: 'inbound_some',
     text: `select ${COLUMNS} from inbound_messages where account_id = $1 and id = any ($2::uuid[]) order by id`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+    values: [toUuid(accountId), uuidArray(ids, id => id)],
   })
   return rows.map(toRow)
 }

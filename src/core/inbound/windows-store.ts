@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
 
 export type WindowEnd = WindowKey & { untilMs: number }
 
@@ -17,9 +17,9 @@ export async function openWindows(db: Db, ends: readonly WindowEnd[]): Promise<v
       on conflict (connection_id, recipient) do update set open_until = excluded.open_until
        where w.open_until < excluded.open_until`,
     values: [
-      bareArray(ends.map(({ connectionId }) => toUuid(connectionId))),
-      textArray(ends.map(({ recipient }) => recipient)),
-      timeArray(ends.map(({ untilMs }) => untilMs)),
+      uuidArray(ends, ({ connectionId }) => connectionId),
+      textArray(ends, ({ recipient }) => recipient),
+      timeArray(ends, ({ untilMs }) => untilMs),
     ],
   })
 }
@@ -37,8 +37,8 @@ export async function findWindows(db: Db, keys: readonly WindowKey[]): Promise<(
          where c.connection_id = i.connection_id and c.recipient = i.recipient limit 1
       ) w`,
     values: [
-      bareArray(keys.map(({ connectionId }) => toUuid(connectionId))),
-      textArray(keys.map(({ recipient }) => recipient)),
+      uuidArray(keys, ({ connectionId }) => connectionId),
+      textArray(keys, ({ recipient }) => recipient),
     ],
   })
   const ends: (number | null)[] = keys.map(() => null)

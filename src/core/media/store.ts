@@ -1,6 +1,6 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
@@ -80,7 +80,7 @@ export async function selectAssets(
     name: 'media_select',
     text: `select ${COLUMNS} from media
             where account_id in ($1, $2) and id = any ($3::uuid[]) and state = 'stored'`,
-    values: [toUuid(accountId), PLATFORM_UUID, bareArray(ids.map(toUuid))],
+    values: [toUuid(accountId), PLATFORM_UUID, uuidArray(ids, id => id)],
   })
   return new Map(rows.map(toAsset).map(asset => [asset.id, asset]))
 }

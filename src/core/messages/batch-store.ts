@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
 import { someNodeRunsSince } from '../outbox/node-store.ts'
@@ -31,7 +31,7 @@ export async function claimBatchKey(
       claim.key,
       claim.bodyHash,
       toIso(nowMs),
-      bareArray(ids.map(toUuid)),
+      uuidArray(ids, id => id),
     ],
   })
   if (rows[0]) return rows[0].claimedAt.getTime()
@@ -52,7 +52,7 @@ export async function claimUnfinishedBatch(
     text: `update idempotency set batch = $4, batch_at = ${CLAIM_TIME}
             where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null
            returning batch_at as "takenUpAt"`,
-    values: [toUuid(accountId), claim.operation, claim.key, bareArray(ids.map(toUuid)), toIso(claimedAtMs)],
+    values: [toUuid(accountId), claim.operation, claim.key, uuidArray(ids, id => id), toIso(claimedAtMs)],
   })
   return rows[0]?.takenUpAt.getTime() ?? null
 }
@@ -85,7 +85,7 @@ export async function usesProvider(
     name: 'any_of_batch_with',
     text: `select exists (select 1 from messages
                            where account_id = $1 and id = any ($2::uuid[]) and provider = $3) as found`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid)), provider],
+    values: [toUuid(accountId), uuidArray(ids, id => id), provider],
   })
   return rows[0]!.found
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { WITHDRAWN_DETAIL } from './withdraw-store.ts'
 
@@ -21,7 +21,7 @@ export async function confirmMessages(
     text: `update messages set vouched = true where account_id = $1 and id = any ($2::uuid[])
            returning id, status = 'cancelled' and error_detail is not distinct from $3 as "isWithdrawn",
                      scheduled_at is not null as scheduled, provider`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid)), WITHDRAWN_DETAIL],
+    values: [toUuid(accountId), uuidArray(ids, id => id), WITHDRAWN_DETAIL],
   })
   return new Map(rows.map(({ id, ...message }) => [fromUuid('msg', id), message]))
 }

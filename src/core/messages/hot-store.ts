@@ -1,6 +1,15 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import {
+  boolArray,
+  byteaArray,
+  int2Array,
+  int8Array,
+  jsonArray,
+  textArray,
+  timeArray,
+  uuidArray,
+} from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -128,9 +137,9 @@ export async function acceptSends(
 }
 
 /** For the functions of the database; null if no row is of a repeated batch, as nearly always. */
-export function takenUp(rows: readonly AcceptRow[]): string | null {
+export function takenUp(rows: readonly AcceptRow[]): Buffer | null {
   if (!rows.some(row => row.takenUpAt !== undefined)) return null
-  return timeArray(rows.map(row => row.takenUpAt ?? null))
+  return timeArray(rows, row => row.takenUpAt ?? null)
 }
 
 export function acceptValues(
@@ -145,34 +154,34 @@ export function acceptValues(
     toIso(nowMs),
     operation,
     repeated,
-    uuids(rows, row => row.accountId),
-    uuids(rows, row => row.id),
-    textArray(rows.map(row => row.claim?.key ?? null)),
-    bytesArray(rows.map(row => row.claim?.bodyHash ?? null)),
-    bareArray(rows.map(row => row.live)),
-    bareArray(rows.map(row => row.status)),
-    bareArray(rows.map(row => row.channel)),
-    bareArray(rows.map(row => row.messageType)),
-    textArray(rows.map(row => row.recipient)),
-    bareArray(rows.map(row => row.country)),
-    textArray(rows.map(row => row.provider)),
-    uuids(rows, row => row.connectionId),
-    textArray(rows.map(row => row.sender)),
-    bareArray(rows.map(row => row.senderSource)),
-    textArray(rows.map(row => row.candidates)),
-    textArray(rows.map(row => row.content)),
-    textArray(rows.map(row => row.metadata)),
-    bareArray(rows.map(row => row.templateId && toUuid(row.templateId))),
-    bareArray(rows.map(row => (row.bulkJobId ? toUuid(row.bulkJobId) : null))),
-    bareArray(rows.map(row => row.amount)),
-    bareArray(rows.map(row => row.parts)),
-    bareArray(rows.map(row => row.pooled)),
-    timeArray(rows.map(row => row.dueAt)),
-    timeArray(rows.map(row => row.scheduledAt)),
-    bareArray(rows.map(row => row.owned)),
-    bareArray(rows.map(row => row.begun)),
-    bytesArray(rows.map(secretToStore)),
-    bareArray(rows.map(row => row.answer)),
+    uuidArray(rows, row => row.accountId),
+    uuidArray(rows, row => row.id),
+    textArray(rows, row => row.claim?.key ?? null),
+    byteaArray(rows, row => row.claim?.bodyHash ?? null),
+    boolArray(rows, row => row.live),
+    textArray(rows, row => row.status),
+    textArray(rows, row => row.channel),
+    textArray(rows, row => row.messageType),
+    textArray(rows, row => row.recipient),
+    textArray(rows, row => row.country),
+    textArray(rows, row => row.provider),
+    uuidArray(rows, row => row.connectionId),
+    textArray(rows, row => row.sender),
+    textArray(rows, row => row.senderSource),
+    textArray(rows, row => row.candidates),
+    jsonArray(rows, row => row.content),
+    jsonArray(rows, row => row.metadata),
+    uuidArray(rows, row => row.templateId),
+    uuidArray(rows, row => row.bulkJobId ?? null),
+    int8Array(rows, row => row.amount),
+    int2Array(rows, row => row.parts),
+    boolArray(rows, row => row.pooled),
+    timeArray(rows, row => row.dueAt),
+    timeArray(rows, row => row.scheduledAt),
+    boolArray(rows, row => row.owned),
+    boolArray(rows, row => row.begun),
+    byteaArray(rows, secretToStore),
+    textArray(rows, row => row.answer),
   ]
 }
 
@@ -231,8 +240,8 @@ export async function beginAttempts(
       node,
       toIso(nowMs),
       repeated,
-      uuids(items, item => item.accountId),
-      uuids(items, item => item.id),
+      uuidArray(items, item => item.accountId),
+      uuidArray(items, item => item.id),
       toUuid(inOrder[0]!),
       toUuid(inOrder.at(-1)!),
     ],
@@ -265,33 +274,33 @@ export async function settleAttempts(
   rows: readonly SettleRow[],
   repeated: boolean,
 ): Promise<({ answer: string | null } | null)[]> {
-  const { rows: applied } = await db.query<{ item: number; answer: string | null }>({
+  const { rows: exceptions } = await db.query<{ item: number; applied: boolean; answer: string | null }>({
     name: 'settle_attempts',
     text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)',
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       toIso(nowMs),
       repeated,
-      uuids(rows, row => row.accountId),
-      uuids(rows, row => row.id),
-      bareArray(rows.map(row => row.attempt)),
-      bareArray(rows.map(row => row.kind)),
-      uuids(rows, row => row.connectionId),
-      textArray(rows.map(row => row.providerId)),
-      textArray(rows.map(row => row.providerCode)),
-      bareArray(rows.map(row => row.errorCode)),
-      textArray(rows.map(row => row.errorDetail)),
-      timeArray(rows.map(row => row.dueAt)),
-      bareArray(rows.map(row => row.uncounted)),
-      bareArray(rows.map(row => row.answer)),
-      bytesArray(rows.map(row => row.secret)),
-      bareArray(rows.map(row => row.keyToFree?.operation ?? null)),
-      textArray(rows.map(row => row.keyToFree?.key ?? null)),
-      uuids(rows, row => row.eventId),
+      uuidArray(rows, row => row.accountId),
+      uuidArray(rows, row => row.id),
+      int2Array(rows, row => row.attempt),
+      textArray(rows, row => row.kind),
+      uuidArray(rows, row => row.connectionId),
+      textArray(rows, row => row.providerId),
+      textArray(rows, row => row.providerCode),
+      textArray(rows, row => row.errorCode),
+      textArray(rows, row => row.errorDetail),
+      timeArray(rows, row => row.dueAt),
+      boolArray(rows, row => row.uncounted),
+      textArray(rows, row => row.answer),
+      byteaArray(rows, row => row.secret),
+      int2Array(rows, row => row.keyToFree?.operation ?? null),
+      textArray(rows, row => row.keyToFree?.key ?? null),
+      uuidArray(rows, row => row.eventId),
     ],
   })
-  const results: ({ answer: string | null } | null)[] = rows.map(() => null)
-  for (const row of applied) results[row.item - 1] = { answer: row.answer }
+  const results: ({ answer: string | null } | null)[] = rows.map(({ answer }) => ({ answer }))
+  for (const { item, applied, answer } of exceptions) results[item - 1] = applied ? { answer } : null
   return results
 }
 
@@ -315,33 +324,17 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       toIso(nowMs),
-      uuids(rows, row => row.connectionId),
-      textArray(rows.map(row => row.providerId)),
-      bareArray(rows.map(row => row.status)),
-      timeArray(rows.map(row => row.atMs)),
-      textArray(rows.map(row => row.providerCode)),
-      textArray(rows.map(row => row.errorCode)),
-      textArray(rows.map(row => row.detail)),
-      uuids(rows, row => row.eventId),
+      uuidArray(rows, row => row.connectionId),
+      textArray(rows, row => row.providerId),
+      textArray(rows, row => row.status),
+      timeArray(rows, row => row.atMs),
+      textArray(rows, row => row.providerCode),
+      textArray(rows, row => row.errorCode),
+      textArray(rows, row => row.detail),
+      uuidArray(rows, row => row.eventId),
     ],
   })
   const moved = rows.map(() => false)
   for (const row of applied) moved[row.item - 1] = true
   return moved
-}
-
-/** Ids as an array of uuids; consecutive equal ids are converted once, since batches mostly share account and connection. */
-export function uuids<T>(rows: readonly T[], idOf: (row: T) => Id): string {
-  let last: Id | null = null
-  let uuid = ''
-  return bareArray(
-    rows.map(row => {
-      const id = idOf(row)
-      if (id !== last) {
-        last = id
-        uuid = toUuid(id)
-      }
-      return uuid
-    }),
-  )
 }

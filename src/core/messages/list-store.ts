@@ -1,7 +1,7 @@
 import type { Channel, MessageStatus, MessageType } from '../../contract/enums.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
@@ -129,11 +129,7 @@ export async function selectMessages(
                  from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
                  join messages m on m.account_id = i.account_id and m.id = i.id) p
            ) s where before < $3 order by id`,
-    values: [
-      bareArray(wanted.map(({ accountId }) => toUuid(accountId))),
-      bareArray(wanted.map(({ id }) => toUuid(id))),
-      PAGE_BYTES,
-    ],
+    values: [uuidArray(wanted, ({ accountId }) => accountId), uuidArray(wanted, ({ id }) => id), PAGE_BYTES],
   })
   return (rows[0]?.found ?? 0) > rows.length ? null : rows.map(toRow)
 }

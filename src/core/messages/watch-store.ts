@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { int8Array, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 
@@ -21,7 +21,7 @@ export async function watchAccounts(
              on conflict (account_id) do update set until = greatest(w.until, excluded.until)
            )
            select account_id from watched_accounts where account_id = any ($1) and until > $2`,
-    values: [bareArray(accountIds.map(toUuid)), toIso(nowMs), toIso(untilMs)],
+    values: [uuidArray(accountIds, id => id), toIso(nowMs), toIso(untilMs)],
   })
   return new Set(rows.map(row => fromUuid('acc', row.account_id)))
 }
@@ -49,11 +49,7 @@ export async function selectMoves(
              from unnest($1::uuid[], $2::bigint[]) as a (account_id, behind),
                   lateral (select id, messages from message_moves
                             where account_id = a.account_id and id > a.behind order by id limit $3) m`,
-    values: [
-      bareArray(tails.map(tail => toUuid(tail.accountId))),
-      bareArray(tails.map(tail => tail.afterId)),
-      limit,
-    ],
+    values: [uuidArray(tails, tail => tail.accountId), int8Array(tails, tail => tail.afterId), limit],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),

@@ -1,8 +1,8 @@
 import type { MessageError } from '../../contract/message.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { boolArray, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid, withPrefix } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, type MessageId, withPrefix } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type SettleRow, settleAttempts, takenUp } from './hot-store.ts'
 import { settleNotMade } from './transitions.ts'
@@ -139,11 +139,7 @@ async function requeueUnmade(db: Db, nowMs: number, rows: readonly AcceptRow[]):
   const { rows: unmade } = await db.query<{ id: string }>({
     name: 'find_unmade',
     text: 'select find_unmade as id from find_unmade($1,$2,$3)',
-    values: [
-      bareArray(rows.map(row => toUuid(row.accountId))),
-      bareArray(rows.map(row => toUuid(row.id))),
-      takenUp(rows),
-    ],
+    values: [uuidArray(rows, row => row.accountId), uuidArray(rows, row => row.id), takenUp(rows)],
   })
   if (unmade.length === 0) return
   const ids = new Set(unmade.map(({ id }) => fromUuid('msg', id)))
@@ -178,9 +174,9 @@ async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
     text: `delete from idempotency k using unnest($1::uuid[], $2::uuid[], $3::text[]) as i (account_id, id, key)
             where k.account_id = i.account_id and k.operation = $4 and k.key = i.key and k.message_id = i.id`,
     values: [
-      bareArray(claimed.map(row => toUuid(row.accountId))),
-      bareArray(claimed.map(row => toUuid(row.id))),
-      textArray(claimed.map(row => row.claim!.key)),
+      uuidArray(claimed, row => row.accountId),
+      uuidArray(claimed, row => row.id),
+      textArray(claimed, row => row.claim!.key),
       // All rows of one accept have the same operation.
       claimed[0]!.claim!.operation,
     ],
@@ -229,7 +225,7 @@ async function withdraw(
   /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
   begun: readonly boolean[] = items.map(() => false),
   /** Skips messages that a repeat of their request got the answer for, or accepted itself. */
-  unconfirmed: { takenUp: string | null } | null = null,
+  unconfirmed: { takenUp: Buffer | null } | null = null,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
@@ -237,9 +233,9 @@ async function withdraw(
     text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8,$9)',
     values: [
       toIso(nowMs),
-      bareArray(items.map(item => toUuid(item.accountId))),
-      bareArray(items.map(item => toUuid(item.id))),
-      bareArray(begun),
+      uuidArray(items, item => item.accountId),
+      uuidArray(items, item => item.id),
+      boolArray(begun, is => is),
       ending.end,
       ending.errorCode,
       ending.detail,

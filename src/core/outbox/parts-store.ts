@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { int2Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** A message to whose parts the provider gave ids of their own. */
@@ -36,10 +36,10 @@ export async function storeParts(db: Db, nowMs: number, wholes: readonly SplitMe
                select f.ctid from provider_refs f where f.connection_id = n.connection_id and f.provider_id = n.part_id
                 limit 1 for update skip locked) r))`,
     values: [
-      bareArray(parts.map(part => toUuid(part.connectionId))),
-      textArray(parts.map(part => part.partId)),
-      textArray(parts.map(part => part.wholeId)),
-      bareArray(parts.map(part => part.total)),
+      uuidArray(parts, part => part.connectionId),
+      textArray(parts, part => part.partId),
+      textArray(parts, part => part.wholeId),
+      int2Array(parts, part => part.total),
       toIso(nowMs),
     ],
   })
@@ -52,8 +52,8 @@ export async function joinParts(db: Db, nowMs: number, parts: readonly PartRef[]
     text: 'select item from join_parts($1,$2,$3) as item',
     values: [
       toIso(nowMs),
-      bareArray(parts.map(part => toUuid(part.connectionId))),
-      textArray(parts.map(part => part.partId)),
+      uuidArray(parts, part => part.connectionId),
+      textArray(parts, part => part.partId),
     ],
   })
   return new Set(rows.map(({ item }) => item - 1))

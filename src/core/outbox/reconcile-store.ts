@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { boolArray, int2Array, int4Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, fromUuid, type MessageId } from '../../lib/ids.ts'
 import { joinParkedParts } from './parts-store.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
@@ -37,9 +37,9 @@ export async function claimLookups(
     text: 'select * from claim_lookups($1,$2,$3,$4)',
     values: [
       toIso(nowMs),
-      bareArray(capacity.map(each => toUuid(each.connectionId))),
-      bareArray(capacity.map(each => each.limit)),
-      bareArray(waitsMs),
+      uuidArray(capacity, each => each.connectionId),
+      int4Array(capacity, each => each.limit),
+      int4Array(waitsMs, ms => ms),
     ],
   })
   return rows.map(row => ({
@@ -69,11 +69,11 @@ export async function storeReceiptAttempts(db: Db, echoes: readonly ReceiptAttem
                as i (connection_id, provider_id, message_id, attempt, of_part)
             where p.connection_id = any (array[i.connection_id]) and p.provider_id = i.provider_id`,
     values: [
-      bareArray(echoes.map(echo => toUuid(echo.connectionId))),
-      textArray(echoes.map(echo => echo.providerId)),
-      bareArray(echoes.map(echo => toUuid(echo.id))),
-      bareArray(echoes.map(echo => echo.attempt)),
-      bareArray(echoes.map(echo => echo.ofPart)),
+      uuidArray(echoes, echo => echo.connectionId),
+      textArray(echoes, echo => echo.providerId),
+      uuidArray(echoes, echo => echo.id),
+      int2Array(echoes, echo => echo.attempt),
+      boolArray(echoes, echo => echo.ofPart),
     ],
   })
 }

@@ -1,15 +1,8 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { int4Array, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import {
-  type AccountId,
-  type ConnectionId,
-  fromUuid,
-  type Id,
-  type MessageId,
-  toUuid,
-} from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId } from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
 /** Frees messages that dead nodes held, at most `limit`; begun attempts become unknown, with this deadline. */
@@ -68,9 +61,12 @@ export async function claimDue(
     values: [
       node,
       toIso(nowMs),
-      bareArray(capacity.map(each => toUuid(each.connectionId))),
-      bareArray(capacity.map(each => each.limit)),
-      bareArray(capacity.filter(each => each.testsOnly).map(each => toUuid(each.connectionId))),
+      uuidArray(capacity, each => each.connectionId),
+      int4Array(capacity, each => each.limit),
+      uuidArray(
+        capacity.filter(each => each.testsOnly),
+        each => each.connectionId,
+      ),
     ],
   })
   return rows.map(row => ({
@@ -99,9 +95,9 @@ export async function releaseRows(
     text: 'select give_back($1,$2,$3,$4)',
     values: [
       node,
-      bareArray(items.map(item => toUuid(item.accountId))),
-      bareArray(items.map(item => toUuid(item.id))),
-      bareArray(items.map(item => (item.dueAtMs === undefined ? null : toIso(item.dueAtMs)))),
+      uuidArray(items, item => item.accountId),
+      uuidArray(items, item => item.id),
+      timeArray(items, item => item.dueAtMs ?? null),
     ],
   })
 }
@@ -128,7 +124,7 @@ export async function listOwned(db: Db, node: number, inMemory: readonly Message
     text: `select o.account_id, o.message_id, o.connection_id, o.begun, m.attempt
              from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
             where o.owner = $1 and o.message_id <> all ($2::uuid[])`,
-    values: [node, bareArray(inMemory.map(toUuid))],
+    values: [node, uuidArray(inMemory, id => id)],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),

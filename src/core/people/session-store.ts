@@ -1,6 +1,6 @@
 import type { KeyRole, Permission } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, timeArray } from '../../infra/pg-array.ts'
+import { timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 import type { UserId, UserRow } from './user-store.ts'
@@ -139,7 +139,7 @@ export async function updateLastSeen(
          where s.last_seen_at < i.at order by s.id for no key update of s
       )
       update console_sessions s set last_seen_at = seen.at from seen where s.id = seen.id`,
-    values: [bareArray(seen.map(({ id }) => toUuid(id))), timeArray(seen.map(({ atMs }) => atMs))],
+    values: [uuidArray(seen, ({ id }) => id), timeArray(seen, ({ atMs }) => atMs)],
   })
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '../../contract/sandbox-inbox.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { int2Array, int8Array, jsonArray, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 import { createTemplateStore } from './templates-store.ts'
@@ -54,17 +54,17 @@ async function insertMessages(db: Db, messages: readonly ReceivedMessage[]): Pro
       insert into sandbox_receipts (connection_id, provider_id, status, due_at)
       select * from unnest($8::uuid[], $9::text[], $10::text[], $11::timestamptz[])`,
     values: [
-      bareArray(messages.map(message => toUuid(message.accountId))),
-      bareArray(messages.map(message => toUuid(message.messageId))),
-      bareArray(messages.map(message => message.content.channel)),
-      textArray(messages.map(message => message.content.to)),
-      bareArray(messages.map(message => message.content.attempts)),
-      timeArray(messages.map(message => message.receivedAtMs)),
-      textArray(messages.map(contentOf)),
-      bareArray(receipts.map(receipt => toUuid(receipt.connectionId))),
-      textArray(receipts.map(receipt => receipt.providerId)),
-      bareArray(receipts.map(receipt => receipt.status)),
-      timeArray(receipts.map(receipt => receipt.dueAtMs)),
+      uuidArray(messages, message => message.accountId),
+      uuidArray(messages, message => message.messageId),
+      textArray(messages, message => message.content.channel),
+      textArray(messages, message => message.content.to),
+      int2Array(messages, message => message.content.attempts),
+      timeArray(messages, message => message.receivedAtMs),
+      jsonArray(messages, contentOf),
+      uuidArray(receipts, receipt => receipt.connectionId),
+      textArray(receipts, receipt => receipt.providerId),
+      textArray(receipts, receipt => receipt.status),
+      timeArray(receipts, receipt => receipt.dueAtMs),
     ],
   })
   return messages.map(() => undefined)
@@ -151,8 +151,8 @@ async function finishReceipts(db: Db, reported: readonly ClaimedReceipt[]): Prom
       using unnest($1::bigint[], $2::timestamptz[]) as told (id, claimed_until)
       where receipt.id = told.id and receipt.claimed_until = told.claimed_until`,
     values: [
-      bareArray(reported.map(({ id }) => id)),
-      timeArray(reported.map(({ claimedUntilMs }) => claimedUntilMs)),
+      int8Array(reported, ({ id }) => id),
+      timeArray(reported, ({ claimedUntilMs }) => claimedUntilMs),
     ],
   })
 }

@@ -5,7 +5,7 @@ import type {
   TemplateKey,
 } from '../../contract/sandbox-inbox.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { int8Array } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
@@ -92,6 +92,6 @@ async function finishVerdicts(db: Db, ids: readonly number[]): Promise<void> {
   await db.query({
     name: 'sandbox_finish_verdicts',
     text: 'update sandbox_templates set told = true where id = any ($1::bigint[])',
-    values: [bareArray(ids)],
+    values: [int8Array(ids, id => id)],
   })
 }

@@ -1,6 +1,6 @@
 import type { OfficialIdentity } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
@@ -57,8 +57,8 @@ export async function claimIdentityChecks(
     values: [
       toIso(nowMs),
       toIso(nextAtMs),
-      bareArray(senders.map(({ accountId }) => toUuid(accountId))),
-      bareArray(senders.map(({ connectionId }) => toUuid(connectionId))),
+      uuidArray(senders, ({ accountId }) => accountId),
+      uuidArray(senders, ({ connectionId }) => connectionId),
     ],
   })
   return rows.map(({ uuid }) => fromUuid('cnn', uuid))

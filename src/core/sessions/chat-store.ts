@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { textArray, timeArray } from '../../infra/pg-array.ts'
 import { type AccountId, type ConnectionId, toUuid } from '../../lib/ids.ts'
 
 type Owner = { accountId: AccountId; id: ConnectionId }
@@ -34,10 +34,10 @@ export async function upsertChats(
     values: [
       toUuid(accountId),
       toUuid(id),
-      textArray(chats.map(chat => chat.chatId)),
-      bareArray(chats.map(chat => chat.kind)),
-      textArray(chats.map(chat => chat.name)),
-      timeArray(chats.map(chat => chat.lastMessageAtMs)),
+      textArray(chats, chat => chat.chatId),
+      textArray(chats, chat => chat.kind),
+      textArray(chats, chat => chat.name),
+      timeArray(chats, chat => chat.lastMessageAtMs),
     ],
   })
   return rows[0]!.grown

@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { byteaArray, textArray } from '../../infra/pg-array.ts'
 import { type AccountId, type ConnectionId, toUuid } from '../../lib/ids.ts'
 
 type Owner = { accountId: AccountId; id: ConnectionId }
@@ -15,7 +15,7 @@ export async function selectKeys(
     name: 'web_session_keys_read',
     text: `select kind, key_id as "keyId", value from web_session_keys
             where account_id = $1 and session_id = $2 and kind = $3 and key_id = any ($4::text[])`,
-    values: [toUuid(accountId), toUuid(id), kind, textArray([...keyIds])],
+    values: [toUuid(accountId), toUuid(id), kind, textArray([...keyIds], id => id)],
   })
   return rows
 }
@@ -29,15 +29,15 @@ export async function upsertKeys(
   await db.query({
     name: 'web_session_keys_write',
     text: `insert into web_session_keys (account_id, session_id, kind, key_id, value)
-           select $1, $2, i.kind, i.key_id, decode(i.value, 'hex')
-             from unnest($3::text[], $4::text[], $5::text[]) as i (kind, key_id, value)
+           select $1, $2, i.kind, i.key_id, i.value
+             from unnest($3::text[], $4::text[], $5::bytea[]) as i (kind, key_id, value)
            on conflict (account_id, session_id, kind, key_id) do update set value = excluded.value`,
     values: [
       toUuid(accountId),
       toUuid(id),
-      textArray(keys.map(key => key.kind)),
-      textArray(keys.map(key => key.keyId)),
-      bareArray(keys.map(key => key.value.toString('hex'))),
+      textArray(keys, key => key.kind),
+      textArray(keys, key => key.keyId),
+      byteaArray(keys, key => key.value),
     ],
   })
 }
@@ -55,8 +55,8 @@ export async function deleteKeys(
     values: [
       toUuid(accountId),
       toUuid(id),
-      textArray(keys.map(key => key.kind)),
-      textArray(keys.map(key => key.keyId)),
+      textArray(keys, key => key.kind),
+      textArray(keys, key => key.keyId),
     ],
   })
 }

@@ -1,5 +1,13 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import {
+  boolArray,
+  byteaArray,
+  int2Array,
+  jsonArray,
+  textArray,
+  timeArray,
+  uuidArray,
+} from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, firstUuidAt, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Turn } from '../fraud/guard.ts'
@@ -81,14 +89,14 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
       timeoutMs: HOT_TIMEOUT_MS,
       values: [
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
-        textArray(starts.map(start => start.recipientKey)),
-        bytesArray(starts.map(start => start.codeDigest())),
-        bareArray(starts.map(start => start.validityMinutes)),
-        timeArray(starts.map(start => start.startedAt)),
+        textArray(starts, start => start.recipientKey),
+        byteaArray(starts, start => start.codeDigest()),
+        int2Array(starts, start => start.validityMinutes),
+        timeArray(starts, start => start.startedAt),
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
-        textArray(starts.map(start => start.request)),
+        jsonArray(starts, start => start.request),
         furtherMessages(starts),
-        textArray(starts.map(start => mailboxOf(start.recipientKey))),
+        textArray(starts, start => mailboxOf(start.recipientKey)),
         ...turnValues(starts.map(start => start.turn)),
         ...idRangeOf(starts),
       ],
@@ -124,7 +132,7 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
         resend.codeDigest(),
         toIso(resend.expiresAt),
         toIso(resend.resendAt),
-        bareArray(resend.messages.map(toUuid)),
+        uuidArray(resend.messages, id => id),
         toIso(resend.sentAt),
         resend.turn?.person ?? null,
         resend.turn?.sends ?? null,
@@ -167,10 +175,10 @@ function isPlain(row: GuardedRow): row is VerdictRow {
 function turnValues(turns: readonly (Turn | null)[]): unknown[] {
   if (turns.every(turn => turn === null)) return [null, null, null, null]
   return [
-    textArray(turns.map(turn => turn?.person ?? null)),
-    bareArray(turns.map(turn => turn?.sends ?? null)),
-    bareArray(turns.map(turn => turn?.windowMinutes ?? null)),
-    bareArray(turns.map(turn => turn?.strict ?? null)),
+    textArray(turns, turn => turn?.person ?? null),
+    int2Array(turns, turn => turn?.sends ?? null),
+    int2Array(turns, turn => turn?.windowMinutes ?? null),
+    boolArray(turns, turn => turn?.strict ?? null),
   ]
 }
 
@@ -195,11 +203,9 @@ function mailboxOf(recipientKey: string): string | null {
 }
 
 /** All messages of each that has more than one; null where none has. */
-function furtherMessages(starts: readonly Start[]): string | null {
+function furtherMessages(starts: readonly Start[]): Buffer | null {
   if (starts.every(({ messages }) => messages.length === 1)) return null
-  return textArray(
-    starts.map(({ messages }) => (messages.length === 1 ? null : messages.map(toUuid).join(','))),
-  )
+  return textArray(starts, ({ messages }) => (messages.length === 1 ? null : messages.map(toUuid).join(',')))
 }
 
 /** Ends verifications of which nothing was sent; those that they superseded are valid again. */
@@ -211,11 +217,7 @@ export async function endVerifications(
   await db.query({
     name: 'end_verifications',
     text: 'select end_verifications($1,$2,$3)',
-    values: [
-      toIso(nowMs),
-      bareArray(items.map(item => toUuid(item.accountId))),
-      bareArray(items.map(item => toUuid(item.id))),
-    ],
+    values: [toIso(nowMs), uuidArray(items, item => item.accountId), uuidArray(items, item => item.id)],
   })
 }
 

@@ -1,8 +1,8 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray } from '../../infra/pg-array.ts'
+import { uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid } from '../../lib/ids.ts'
 import type { ChannelStat } from './channel-order.ts'
 
 export type LearnedRow = ChannelStat & {
@@ -29,7 +29,7 @@ export async function selectLearned(db: Db, accounts: readonly AccountId[]): Pro
   const { rows } = await db.query<Raw>({
     name: 'channel_learning_of',
     text: `select l.* from unnest($1::uuid[]) as i (account_id) join channel_learning l on l.account_id = i.account_id`,
-    values: [bareArray(accounts.map(toUuid))],
+    values: [uuidArray(accounts, id => id)],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),

@@ -1,6 +1,6 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
+import { boolArray, byteaArray, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -11,7 +11,7 @@ import {
   timeOf,
   toUuid,
 } from '../../lib/ids.ts'
-import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
+import { HOT_TIMEOUT_MS } from '../messages/hot-store.ts'
 import { someNodeRunsSince } from '../outbox/node-store.ts'
 import type { VerificationId } from './codes.ts'
 import type { StoredRequest } from './request.ts'
@@ -163,7 +163,7 @@ export async function selectAccepted(
     name: 'verification_accepted_messages',
     text: `select k.id from unnest($2::uuid[]) with ordinality as k (id, n)
             where exists (select 1 from messages m where m.account_id = $1 and m.id = k.id) order by k.n`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+    values: [toUuid(accountId), uuidArray(ids, id => id)],
   })
   return rows.map(({ id }) => fromUuid('msg', id))
 }
@@ -208,12 +208,12 @@ export async function checkCodes(db: Db, nowMs: number, rows: readonly CheckRow[
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       toIso(nowMs),
-      uuids(rows, row => row.accountId),
-      bareArray(rows.map(row => row.live)),
-      bareArray(rows.map(row => row.id && toUuid(row.id))),
-      textArray(rows.map(row => row.recipientKey)),
-      bytesArray(rows.map(row => row.codeDigest)),
-      uuids(rows, row => row.checkId),
+      uuidArray(rows, row => row.accountId),
+      boolArray(rows, row => row.live),
+      uuidArray(rows, row => row.id),
+      textArray(rows, row => row.recipientKey),
+      byteaArray(rows, row => row.codeDigest),
+      uuidArray(rows, row => row.checkId),
     ],
   })
   const verdicts: CheckVerdict[] = []

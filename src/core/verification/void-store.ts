@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { addressKeyOf } from '../consent/address.ts'
 import { SUPERSEDING } from './store.ts'
 
@@ -30,9 +30,9 @@ export async function findVoidCodes<Message extends WaitingCode>(
                or array_position(v.messages, i.id) < array_position(v.messages, v.message_id)`,
     values: [
       toIso(nowMs),
-      bareArray(messages.map(message => toUuid(message.accountId))),
-      bareArray(messages.map(message => toUuid(message.id))),
-      textArray(messages.map(message => addressKeyOf(message.recipient))),
+      uuidArray(messages, message => message.accountId),
+      uuidArray(messages, message => message.id),
+      textArray(messages, message => addressKeyOf(message.recipient)),
     ],
   })
   return new Map(rows.map(({ item, expired }) => [messages[item - 1]!, expired ? 'expired' : 'superseded']))

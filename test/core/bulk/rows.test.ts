@@ -110,6 +110,23 @@ function rowsIn(plan: Plan): number {
   )
 }
 
+/** The value as `execute` takes it: arrays are passed in their binary format, which the database turns into a literal. */
+async function literalOf(value: unknown, db: Db): Promise<string> {
+  if (!Buffer.isBuffer(value)) return String(value)
+  const elementType = value.readUInt32BE(8)
+  const { rows: types } = await db.query<{ name: string }>({
+    name: 't_array_type',
+    text: 'select typarray::regtype::text as name from pg_type where oid = $1',
+    values: [elementType],
+  })
+  const { rows } = await db.query<{ literal: string }>({
+    name: `t_literal_${elementType}`,
+    text: `select $1::${types[0]!.name}::text as literal`,
+    values: [value],
+  })
+  return rows[0]!.literal
+}
+
 let asked = 0
 
 /** Rows that a query processes with its generic plan, which PostgreSQL may use from the sixth execution on. */
@@ -121,10 +138,11 @@ async function passedBy(ask: (db: Db) => Promise<unknown>): Promise<number> {
       async query({ text, values = [] }) {
         const nth = ++asked
         await tx.query({ name: `t_prepare_${nth}`, text: `prepare asked as ${text}` })
-        const given = values.map(value => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
+        const given: string[] = []
+        for (const value of values) given.push(value === null ? 'null' : `'${await literalOf(value, tx)}'`)
         const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
           name: `t_explain_${nth}`,
-          text: `explain (analyze, format json) execute asked (${given})`,
+          text: `explain (analyze, format json) execute asked (${given.join(', ')})`,
         })
         await tx.query({ name: 't_deallocate', text: 'deallocate asked' })
         passed += rowsIn(rows[0]!['QUERY PLAN'][0].Plan)
