@@ -7,7 +7,8 @@ drop function if exists check_codes;
 --   'used', 'expired', 'exhausted'
 --   'missing'    unknown, of the other key mode, superseded, or never sent
 --   'disagrees'  the verification has another recipient than the given one
---   'later'      another item of this call is about the same verification: check it again
+--   'later'      another item of this call is about the same verification, or the one that counted for
+--                the recipient has just ended unsent: check it again
 -- Compares hashes of keyed marks of codes, so that the time of a comparison reveals
 -- nothing about the digits: an attacker cannot know the hash of a guess.
 create function check_codes(
@@ -79,9 +80,11 @@ begin
      where v.account_id = any (array[a.account_id]) and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
-       and not exists (select 1 from verifications x
-                        where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                          and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, v_since, v_until))
+       -- By recipient it counted when it was looked up: the check comes before a start that was accepted since.
+       and (p_id[a.n] is null or not exists (
+             select 1 from verifications x
+              where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, v_since, v_until)))
     returning v.account_id, v.id, v.status
   )
   select count(*), array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
@@ -113,7 +116,7 @@ begin
              when p_recipient_key[i.n] is not null and v.recipient_key <> p_recipient_key[i.n] then 'disagrees'
              when v.checked_by = p_check[i.n] then case when v.status = 'verified' then 'right' else 'wrong' end
              when v.status = 'verified' then 'used'
-             when v.status = 'failed' or v.id = any (v_superseded) then 'missing'
+             when p_id[i.n] is not null and (v.status = 'failed' or v.id = any (v_superseded)) then 'missing'
              when v.expires_at <= p_now then 'expired'
              when v.status = 'exhausted' then 'exhausted'
              else 'later'

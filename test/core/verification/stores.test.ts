@@ -22,6 +22,7 @@ import { type AccountId, createIds, toUuid, withPrefix } from '../../../src/lib/
 import { createRandom } from '../../../src/lib/random.ts'
 import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
 const NOW = Date.now()
@@ -130,6 +131,15 @@ function byNumber(to: string, code: string): CheckRow {
 
 async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> {
   return (await checkCodes(db, nowMs, rows)).map(({ kind }) => kind)
+}
+
+/** Database sessions that wait for a lock. */
+async function countBlocked(): Promise<number> {
+  const { rows } = await db.query({
+    name: 'count_blocked',
+    text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows.length
 }
 
 describe('a start', () => {
@@ -267,6 +277,38 @@ describe('a check', () => {
       'later',
       'later',
     ])
+  })
+
+  describe('that names the recipient', () => {
+    /** Checks a code; `change` is made between the look-up of the verification and the count. */
+    async function checkDuring(change: (tx: Db) => Promise<unknown>, row: CheckRow) {
+      const { check } = await database.db.transaction(async tx => {
+        // Lets the check look up, and not count.
+        await tx.query({ name: 'hold_verifications', text: 'lock table verifications in share mode' })
+        const check = checkCodes(db, NOW, [row])
+        await lookUntil(countBlocked, blocked => blocked === 1, 10_000)
+        await change(tx)
+        return { check }
+      })
+      return check
+    }
+
+    test('comes before a start that is accepted meanwhile', async () => {
+      const { id, to } = await started()
+      const accept = (tx: Db) => STARTS.accept(tx, NODE, NOW, [startRow(to)], false)
+      expect(await checkDuring(accept, byNumber(to, CODE))).toMatchObject([{ kind: 'right', id }])
+      expect(await kinds([byNumber(to, WRONG)])).toEqual(['wrong'])
+    })
+
+    test('is postponed if the verification ends unsent meanwhile', async () => {
+      const { id, to } = await started()
+      const later = startRow(to)
+      await accept([later])
+      const end = (tx: Db) =>
+        endVerifications(tx, NOW, [{ accountId: account, id: later.start.verificationId }])
+      expect(await checkDuring(end, byNumber(to, CODE))).toMatchObject([{ kind: 'later' }])
+      expect(await checkCodes(db, NOW, [byNumber(to, CODE)])).toMatchObject([{ kind: 'right', id }])
+    })
   })
 
   test('succeeds until the millisecond at which the code expires, and only once', async () => {
