@@ -2347,6 +2347,9 @@ export interface GetVerificationBlocksQuery {
   action?: BlockAction
   rule?: FraudRule
   to?: string
+  /**
+   * ISO 3166-1 alpha-2
+   */
   country?: string
   /**
    * ISO 8601

@@ -1,5 +1,5 @@
 import { isSupportedCountry } from 'libphonenumber-js/max'
-import type { Faults } from './faults.ts'
+import { createFaults, type Faults } from './faults.ts'
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
@@ -7,6 +7,14 @@ export function checkCountry(country: string, path: string, faults: Faults): voi
   if (!isSupportedCountry(country)) {
     faults.add(path, 'must be an ISO 3166-1 alpha-2 country code, such as US')
   }
+}
+
+/** Checks a country of a query. Throws a VALIDATION_ERROR that names `path`. */
+export function readCountry(country: string, path: string): string {
+  const faults = createFaults()
+  checkCountry(country, path, faults)
+  faults.check()
+  return country
 }
 
 export function checkCurrency(currency: string, path: string, faults: Faults): void {

@@ -177,7 +177,7 @@ export const BlockQuery = pageQuery({
   action: Type.Optional(oneOf(BLOCK_ACTIONS)),
   rule: Type.Optional(oneOf(FRAUD_RULES)),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
-  country: Type.Optional(Type.String({ minLength: 2, maxLength: 2 })),
+  country: Type.Optional(Type.String({ minLength: 2, maxLength: 2, description: 'ISO 3166-1 alpha-2' })),
   createdAfter: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
   createdBefore: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
 })

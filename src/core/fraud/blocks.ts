@@ -1,4 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
+import { readCountry } from '../../contract/country-currency.ts'
 import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { readTime, toStoredAddress } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
@@ -29,7 +30,7 @@ export type Blocks = {
   record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void>
   /**
    * The newest first. A page may have few rows or none although more follow, since one request looks at a bounded number
-   * of rows. VALIDATION_ERROR for an invalid time or cursor.
+   * of rows. VALIDATION_ERROR for an invalid country, time or cursor.
    */
   list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>>
 }
@@ -98,7 +99,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
       ...(query.action && { action: query.action }),
       ...(query.rule && { rule: query.rule }),
       ...(query.to !== undefined && { recipient: toStoredAddress(query.to, phones) }),
-      ...(query.country !== undefined && { country: query.country }),
+      ...(query.country !== undefined && { country: readCountry(query.country, 'country') }),
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }

@@ -393,6 +393,8 @@ describe('GET /api/v2/verification/blocks', () => {
     ['cursor=none', 'cursor'],
     ['createdAfter=yesterday', 'createdAfter'],
     ['country=Germany', 'country'],
+    ['country=de', 'country'],
+    ['country=ZZ', 'country'],
   ])('rejects ?%s', async (query, path) => {
     const answer = await app.call(`/api/v2/verification/blocks?${query}`, { key: account.liveKey })
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
