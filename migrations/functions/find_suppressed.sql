@@ -3,7 +3,8 @@ drop function if exists find_suppressed;
 -- The channels ('*' for all) on which these recipients are suppressed, for
 -- messages over p_connection from p_sender. Opt-outs sent to a number that
 -- accounts share (stored for the platform) apply unless the sender is the account's own and
--- approved.
+-- approved. A bot's group that has moved has two ids (negative numbers): a suppression of one
+-- applies to both.
 create function find_suppressed(p_account uuid[], p_key text[], p_connection uuid[], p_sender text[])
 returns table (item integer, channel text)
 language sql stable
@@ -16,9 +17,20 @@ as $$
   with asked as materialized (
     select * from unnest(p_account, p_key, p_connection, p_sender) with ordinality
       as i (account_id, key, connection_id, sender, n)
+  ),
+  keys as materialized (
+    select a.n, a.account_id, a.key from asked a
+    union all
+    select a.n, a.account_id, m.moved_to from asked a
+      join bot_subscribers m on m.account_id = any (array[a.account_id]) and m.chat_id = a.key
+     where left(a.key, 1) = '-' and m.moved_to is not null
+    union all
+    select a.n, a.account_id, m.chat_id from asked a
+      join bot_subscribers m on m.account_id = any (array[a.account_id]) and m.moved_to = a.key
+     where left(a.key, 1) = '-'
   )
-  select a.n::integer, s.channel from asked a
-    join suppressions s on s.account_id = any (array[a.account_id]) and s.recipient_key = a.key
+  select k.n::integer, s.channel from keys k
+    join suppressions s on s.account_id = any (array[k.account_id]) and s.recipient_key = k.key
    where s.connection_id is null
   union all
   select a.n::integer, s.channel from asked a

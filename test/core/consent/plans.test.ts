@@ -25,12 +25,12 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** How often the session has scanned suppressions or SMS senders. */
+/** How often the session has scanned suppressions, SMS senders or the chats of bots. */
 async function scans(tx: Db): Promise<number> {
   const { rows } = await tx.query<{ n: number }>({
     name: 't_scans',
     text: `select coalesce(sum(seq_scan), 0)::integer as n from pg_stat_xact_user_tables
-            where relname in ('suppressions', 'sms_senders')`,
+            where relname in ('suppressions', 'sms_senders', 'bot_subscribers')`,
   })
   return rows[0]!.n
 }
@@ -38,7 +38,7 @@ async function scans(tx: Db): Promise<number> {
 const asked = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => ({
     accountId,
-    key: `+1202555${from + at}`,
+    key: at % 10 === 9 ? `-${from + at}` : `+1202555${from + at}`,
     connectionId,
     sender: at % 2 ? 'Acme' : null,
   }))
@@ -81,11 +81,18 @@ async function list(last: SuppressionId): Promise<number> {
 test('suppressions are found and listed by an index, in an empty table and a large one without statistics', async () => {
   expect(await ask(1000)).toBe(0)
   expect(await list(ids.next('sup'))).toBe(0)
-  await disableAutovacuum(db, ['suppressions'])
+  await disableAutovacuum(db, ['suppressions', 'bot_subscribers'])
   await db.query({
     name: 't_fill',
     text: `insert into suppressions (account_id, id, recipient, recipient_key, channel, source)
            select $1, uuid_at(now()), '+1202555' || n, '+1202555' || n, case when n % 2 = 0 then '*' else 'int_sms' end, 'api'
+             from generate_series(1000, 1000 + ${MANY}) n`,
+    values: [toUuid(accountId)],
+  })
+  await db.query({
+    name: 't_chats',
+    text: `insert into bot_subscribers (account_id, bot_id, chat_id, started_at, last_seen_at, seen_update, moved_to)
+           select $1, uuid_at(now()), '-' || n, now(), now(), 1, case when n % 2 = 0 then '-100' || n end
              from generate_series(1000, 1000 + ${MANY}) n`,
     values: [toUuid(accountId)],
   })

@@ -567,6 +567,39 @@ describe('a group', () => {
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-1009302')).toEqual([])
   })
 
+  test.each([
+    ['old', -9_305, -1_009_305, -9_305],
+    ['new', -9_306, -1_009_306, -1_009_306],
+  ])('that has moved stays suppressed if its %s id is on the list', async (_, from, to, listed) => {
+    const bot = await register()
+    await deliver(bot, group(from, '/start'))
+    await deliver(bot, group(from, '', { text: undefined, migrate_to_chat_id: to }))
+    const made = await app.call('/api/v2/suppressions', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { to: String(listed), channel: 'botapp_bot' },
+    })
+    expect(made.status, made.text).toBe(201)
+    for (const chatId of [from, to]) {
+      const sent = await app.during(send(bot, chatId, { messageType: 'marketing' }))
+      expect([sent.status, sent.body['code']], sent.text).toEqual([400, 'RECIPIENT_SUPPRESSED'])
+    }
+    expect((await app.during(send(bot, to))).body['status']).toBe('sent')
+    expect(telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === String(to))).toHaveLength(
+      1,
+    )
+  })
+
+  test('that has moved is not suppressed for the list of another account', async () => {
+    const bot = await register()
+    await deliver(bot, group(-9_307, '/start'))
+    await deliver(bot, group(-9_307, '', { text: undefined, migrate_to_chat_id: -1_009_307 }))
+    const other = await app.createAccount()
+    await app.call('/api/v2/suppressions', { method: 'POST', key: other.liveKey, body: { to: '-9307' } })
+    const sent = await app.during(send(bot, -1_009_307, { messageType: 'marketing' }))
+    expect(sent.body['status'], sent.text).toBe('sent')
+  })
+
   test('that removes the bot is marked as blocked, and the service message is not stored', async () => {
     const bot = await register()
     await deliver(bot, group(-9_303, '/start'))
