@@ -253,7 +253,19 @@ export type SenderUpdate = {
     | { kind: 'unauthorized' }
 }
 
-export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate
+/** A person's decision on marketing that they made in the provider's app, and not by a message. */
+export type MarketingPreference = {
+  kind: 'preference'
+  /** The same each time that the provider reports it: repeats are recognised by it. */
+  eventId: string
+  channel: Channel
+  /** The person and our number, in E.164 with plus. */
+  from: string
+  to: string
+  decision: 'stop' | 'start'
+}
+
+export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate | MarketingPreference
 
 /** The result of reading a webhook call. Only for `taken` it is proved that the call comes from the provider. */
 export type InboundResult =

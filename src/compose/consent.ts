@@ -3,6 +3,7 @@ import { createOptOuts } from '../core/consent/opt-outs.ts'
 import { createQuietHours } from '../core/consent/quiet-hours.ts'
 import { createSuppressions } from '../core/consent/suppressions.ts'
 import { createInbox, MAX_INCOMPLETE } from '../core/inbound/inbox.ts'
+import { createTakePreferences } from '../core/inbound/preferences.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
 import { createStoreInbound } from '../core/inbound/store-inbound.ts'
 import { createInboundWatch } from '../core/inbound/watch.ts'
@@ -27,6 +28,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
     keepInbound,
     wake,
     takeInbound: inbox.receive,
+    takePreferences: createTakePreferences({ db, clock, phones, optOuts, wake }),
     windows: createConversationWindows({ db }),
     giveUpParts: inbox.storeIncomplete,
   }

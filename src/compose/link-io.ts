@@ -46,13 +46,14 @@ export type Inbox = {
 
 export function createInbox(
   receipts: Receipts,
-  { takeInbound, optOuts }: ConsentRooms,
+  { takeInbound, takePreferences, optOuts }: ConsentRooms,
   { templateStates }: TemplateRooms,
   { applyBotUpdate }: BotRooms,
 ): Inbox {
   return {
     async take(connection, inbound) {
       const messages = inbound.filter(each => each.kind === 'message')
+      const preferences = inbound.filter(each => each.kind === 'preference')
       const states = inbound.filter(each => each.kind === 'template')
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
@@ -62,6 +63,7 @@ export function createInbox(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
         takeInbound(connection, messages),
+        takePreferences(connection.id, preferences),
         templateStates.applyReports(
           connection.id,
           states.map(({ state }) => state),

@@ -33,7 +33,8 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   }
 }
 
-const PHONE = /^\d{5,20}$/
+/** WhatsApp's id of a person whose number is known: the digits of the number. */
+export const PHONE = /^\d{5,20}$/
 
 /** Users who show a username instead of their number have an id that is valid for this business only. */
 function senderOf({ from, from_user_id: userId }: Fields): string | null {

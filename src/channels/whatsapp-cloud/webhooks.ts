@@ -2,11 +2,18 @@ import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import { malformed, parseJsonObject, UNAUTHORIZED } from '../http/inbound.ts'
-import type { Inbound, InboundResult, Receipt, RejectCode, TemplateChange } from '../provider.ts'
+import type {
+  Inbound,
+  InboundResult,
+  MarketingPreference,
+  Receipt,
+  RejectCode,
+  TemplateChange,
+} from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf, withPlus } from './fields.ts'
-import { readMessage } from './inbound.ts'
+import { PHONE, readMessage } from './inbound.ts'
 import { reasonOf, statusOf, subTypeOf } from './templates.ts'
 
 export type WebhookConfig = {
@@ -57,6 +64,8 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
   switch (change['field']) {
     case 'messages':
       return isOurs(value, config) ? readMessages(value) : []
+    case 'user_preferences':
+      return isOurs(value, config) ? readPreferences(value, entry) : []
     case 'message_template_status_update':
       return stringOf(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
     case 'template_category_update':
@@ -134,6 +143,25 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
     default:
       return null
   }
+}
+
+const DECISIONS: Readonly<Record<string, MarketingPreference['decision']>> = { stop: 'stop', resume: 'start' }
+
+/**
+ * People stop and resume a business's marketing in WhatsApp's own settings.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/user_preferences.
+ */
+function readPreferences(value: Fields, entry: Fields): MarketingPreference[] {
+  const to = withPlus(asFields(value['metadata'])['display_phone_number'])
+  return objectsIn(value['user_preferences']).flatMap(each => {
+    const person = stringOf(each['wa_id'])
+    const said = stringOf(each['value'])
+    const decision = entryOf(DECISIONS, said)
+    if (each['category'] !== 'marketing_messages' || !decision || !PHONE.test(person)) return []
+    const at = stringOf(each['timestamp']) || stringOf(entry['time'])
+    const eventId = `preference:${person}:${said}:${at.slice(0, 20)}`
+    return [{ kind: 'preference', eventId, channel: 'official_chatapp', from: `+${person}`, to, decision }]
+  })
 }
 
 function readTemplate(value: Fields, entry: Fields): Inbound[] {

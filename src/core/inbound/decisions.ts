@@ -22,7 +22,13 @@ export function decisionsOf(rows: readonly InboundRow[], phones: Phones): Decisi
   return { stop: by('stop'), start: by('start') }
 }
 
-function placeOf({ accountId, connectionId, channel, from }: InboundRow): string {
+/** Equal for decisions of which only the last one counts. */
+export function placeOf({
+  accountId,
+  connectionId,
+  channel,
+  from,
+}: Pick<InboundRow, 'accountId' | 'connectionId' | 'channel' | 'from'>): string {
   const shared = accountId === PLATFORM ? connectionId : ''
   return `${accountId} ${shared} ${isSms(channel) ? 'sms' : channel} ${addressKeyOf(from)}`
 }

@@ -79,6 +79,25 @@ export const wrote = (content: object) => ({
 
 export const contacts = [{ profile: { name: 'Sheena Nelson' }, wa_id: '16505551234' }]
 
+export const preferenceChange = (more: object = {}) => ({
+  field: 'user_preferences',
+  value: {
+    messaging_product: 'whatsapp',
+    metadata: METADATA,
+    contacts,
+    user_preferences: [
+      {
+        wa_id: '16505551234',
+        detail: 'User requested to stop marketing messages',
+        category: 'marketing_messages',
+        value: 'stop',
+        timestamp: 1_731_705_721,
+        ...more,
+      },
+    ],
+  },
+})
+
 export const templateChange = (value: object) => ({
   field: 'message_template_status_update',
   value: {

@@ -12,6 +12,7 @@ import {
   METADATA,
   messagesChange,
   posted,
+  preferenceChange,
   signatureOf,
   signed,
   status,
@@ -521,5 +522,41 @@ describe('a webhook call', () => {
       { entry: [{ changes: [{ field: 'messages' }] }] },
     ])
       expect(inboundOf(payload)).toEqual([])
+  })
+})
+
+describe('a preference on marketing', () => {
+  const STOP = {
+    kind: 'preference',
+    eventId: 'preference:16505551234:stop:1731705721',
+    channel: 'official_chatapp',
+    from: '+16505551234',
+    to: '+15550783881',
+    decision: 'stop',
+  }
+
+  test.each([
+    ['stop', {}, STOP],
+    [
+      'resume',
+      { value: 'resume' },
+      { ...STOP, eventId: 'preference:16505551234:resume:1731705721', decision: 'start' },
+    ],
+  ])('is read: %s', (_, said, preference) => {
+    expect(inboundOf(event(preferenceChange(said)))).toEqual([preference])
+  })
+
+  test.each([
+    ['of another category', { category: 'utility_messages' }],
+    ['of an unknown value', { value: 'pause' }],
+    ['of a person without a number', { wa_id: 'US.13491208655302741918' }],
+  ])('%s is ignored', (_, said) => {
+    expect(inboundOf(event(preferenceChange(said)))).toEqual([])
+  })
+
+  test('for another number is ignored', () => {
+    const { field, value } = preferenceChange()
+    const metadata = { ...METADATA, phone_number_id: '1' }
+    expect(inboundOf(event({ field, value: { ...value, metadata } }))).toEqual([])
   })
 })

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
-import { contacts, event, failed, METADATA, signatureOf, wrote } from '../../channels/whatsapp-cloud/calls.ts'
+import {
+  contacts,
+  event,
+  failed,
+  METADATA,
+  preferenceChange,
+  signatureOf,
+  wrote,
+} from '../../channels/whatsapp-cloud/calls.ts'
 import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
 import {
   type Answer,
@@ -70,7 +78,11 @@ async function connect(name: string, owner: TestAccount | null = account): Promi
 function write(content: object, more: object = {}, connectionId = own): Promise<Answer> {
   const message = { ...wrote(content), id: `wamid.${++nth}`, timestamp: seconds(), ...more }
   const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
-  const body = JSON.stringify(event({ field: 'messages', value }))
+  return callWebhook({ field: 'messages', value }, connectionId)
+}
+
+function callWebhook(change: object, connectionId = own): Promise<Answer> {
+  const body = JSON.stringify(event(change))
   return app.during(
     app.call(`/webhooks/whatsapp-cloud/${connectionId}`, {
       method: 'POST',
@@ -91,15 +103,40 @@ describe('a webhook call of WhatsApp', () => {
   test('that reports an opt-out under an id with a NUL character returns 200', async () => {
     const statuses = [failed(131050, { id: 'wamid.\0' })]
     const value = { messaging_product: 'whatsapp', metadata: METADATA, statuses }
-    const body = JSON.stringify(event({ field: 'messages', value }))
-    const answer = await app.during(
-      app.call(`/webhooks/whatsapp-cloud/${own}`, {
-        method: 'POST',
-        headers: { 'x-hub-signature-256': signatureOf(body) },
-        body,
-      }),
-    )
+    const answer = await callWebhook({ field: 'messages', value })
     expect(answer.status, answer.text).toBe(200)
+  })
+
+  test('that a person stopped marketing in the app suppresses them until they resume it, and a repeat changes nothing', async () => {
+    const suppressions = () => account.read<object[]>('/api/v2/suppressions')
+    const stop = preferenceChange()
+    expect((await callWebhook(stop)).status).toBe(200)
+    expect(await suppressions()).toMatchObject([
+      { to: PERSON, channel: 'official_chatapp', source: 'provider' },
+    ])
+    await write(text('Hello'))
+    const refused = await send({
+      to: PERSON,
+      channel: 'official_chatapp',
+      messageType: 'marketing',
+      text: 'Sale!',
+    })
+    expect([refused.status, refused.body['code']], refused.text).toEqual([400, 'RECIPIENT_SUPPRESSED'])
+    await callWebhook(preferenceChange({ value: 'resume', timestamp: 1_731_705_800 }))
+    expect(await suppressions()).toEqual([])
+    await callWebhook(stop)
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('that a person resumed marketing leaves the suppressions that the account made', async () => {
+    const made = await app.call('/api/v2/suppressions', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { to: PERSON, channel: 'official_chatapp' },
+    })
+    expect(made.status, made.text).toBe(201)
+    await callWebhook(preferenceChange({ value: 'resume' }))
+    expect(await account.read<object[]>('/api/v2/suppressions')).toMatchObject([{ source: 'api' }])
   })
 })
 

@@ -1,0 +1,52 @@
+import type { MarketingPreference } from '../../channels/provider.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { OptOuts } from '../consent/opt-outs.ts'
+import { findOwners } from '../consent/store.ts'
+import { placeOf } from './decisions.ts'
+import { mayBeAnswered } from './keyword.ts'
+import { claimRefs } from './store.ts'
+
+/** Applies decisions on marketing that people made in a provider's app; resolves once stored, and repeats change nothing. */
+export type TakePreferences = (
+  connectionId: ConnectionId,
+  preferences: readonly MarketingPreference[],
+) => Promise<void>
+
+export function createTakePreferences(deps: {
+  db: Database
+  clock: Clock
+  phones: Phones
+  optOuts: OptOuts
+  /** Called when events for webhooks may have been stored. */
+  wake(): void
+}): TakePreferences {
+  const { db, clock, phones, optOuts, wake } = deps
+
+  return async (connectionId, preferences) => {
+    if (preferences.length === 0) return
+    await db.transaction(async tx => {
+      const refs = preferences.map(({ eventId }) => ({ connectionId, providerId: eventId }))
+      const fresh = await claimRefs(tx, clock.now(), refs)
+      const taken = preferences.filter((_, at) => fresh.has(at))
+      const owners = await findOwners(
+        tx,
+        taken.map(({ to }) => ({ connectionId, number: to })),
+      )
+      const decisions = taken.map(({ channel, from: written, decision }, at) => {
+        const from = phones.parse(written)?.e164 ?? written
+        return { accountId: owners[at]!.accountId, connectionId, channel, from, recipient: from, decision }
+      })
+      const last = new Map(
+        decisions.filter(each => mayBeAnswered(each, phones)).map(each => [placeOf(each), each]),
+      )
+      const by = (decision: MarketingPreference['decision']) =>
+        [...last.values()].filter(each => each.decision === decision)
+      await optOuts.stop(tx, by('stop'), 'provider', "The recipient stopped marketing in the provider's app.")
+      await optOuts.start(tx, by('start'))
+    })
+    wake()
+  }
+}
