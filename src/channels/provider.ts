@@ -236,7 +236,12 @@ export type LateOutcome = {
 }
 
 /** A change of a template that the provider reports by itself. */
-export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateChange }
+export type TemplateUpdate = {
+  kind: 'template'
+  /** The same each time that the provider reports it: repeats are recognised by it. Null where nothing tells repeats apart. */
+  eventId: string | null
+  state: TemplateChange
+}
 
 /** `status` is null where something else changed, and the status did not. */
 export type TemplateChange = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }

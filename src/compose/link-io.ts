@@ -64,10 +64,7 @@ export function createInbox(
         ),
         takeInbound(connection, messages),
         takePreferences(connection.id, preferences),
-        templateStates.applyReports(
-          connection.id,
-          states.map(({ state }) => state),
-        ),
+        templateStates.applyReports(connection.id, states),
         ...inbound.filter(each => each.kind === 'sender').map(applyBotUpdate),
       ])
     },

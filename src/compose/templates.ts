@@ -1,3 +1,5 @@
+import { toEventRef } from '../core/inbound/received.ts'
+import { claimRefs } from '../core/inbound/store.ts'
 import type { Media } from '../core/media/media.ts'
 import { createTemplateStates } from '../core/templates/apply-state.ts'
 import { createCreateTemplate, NAME_CLAIM_MS } from '../core/templates/create.ts'
@@ -34,7 +36,15 @@ export function createTemplateRooms(
   const applied = (id: AccountId) => changes.publish('templates', id)
   const tell = createTemplateEventPublisher({ clock, ids })
   const approvers = createProviderTemplates({ clock, linkOf: id => linkRoom().links.get(id)?.link })
-  const states = createTemplateStates({ db, publishEvent: tell, applied })
+  const states = createTemplateStates({
+    db,
+    async claimEvent(tx, connectionId, eventId) {
+      const ref = { connectionId, providerId: toEventRef(eventId) }
+      return (await claimRefs(tx, clock.now(), [ref])).size > 0
+    },
+    publishEvent: tell,
+    applied,
+  })
   const create = createCreateTemplate({
     db,
     clock,

@@ -159,7 +159,7 @@ function readPreferences(value: Fields, entry: Fields): MarketingPreference[] {
     const decision = entryOf(DECISIONS, said)
     if (each['category'] !== 'marketing_messages' || !decision || !PHONE.test(person)) return []
     const at = stringOf(each['timestamp']) || stringOf(entry['time'])
-    const eventId = `preference:${person}:${said}:${at.slice(0, 20)}`
+    const eventId = `preference:${person}:${said}:${at}`
     return [{ kind: 'preference', eventId, channel: 'official_chatapp', from: `+${person}`, to, decision }]
   })
 }
@@ -201,5 +201,6 @@ function templateUpdate(
     language: language.replaceAll('-', '_'),
     ...word,
   }
-  return [{ kind: 'template', eventId: `${id}:${said}:${stringOf(entry['time'])}`, state }]
+  const at = stringOf(entry['time'])
+  return [{ kind: 'template', eventId: at === '' ? null : `${id}:${said}:${at}:${language}:${name}`, state }]
 }

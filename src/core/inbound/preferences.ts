@@ -7,6 +7,7 @@ import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners } from '../consent/store.ts'
 import { placeOf } from './decisions.ts'
 import { mayBeAnswered } from './keyword.ts'
+import { toEventRef } from './received.ts'
 import { claimRefs } from './store.ts'
 
 /** Applies decisions on marketing that people made in a provider's app; resolves once stored, and repeats change nothing. */
@@ -28,7 +29,7 @@ export function createTakePreferences(deps: {
   return async (connectionId, preferences) => {
     if (preferences.length === 0) return
     await db.transaction(async tx => {
-      const refs = preferences.map(({ eventId }) => ({ connectionId, providerId: eventId }))
+      const refs = preferences.map(({ eventId }) => ({ connectionId, providerId: toEventRef(eventId) }))
       const fresh = await claimRefs(tx, clock.now(), refs)
       const taken = preferences.filter((_, at) => fresh.has(at))
       const owners = await findOwners(

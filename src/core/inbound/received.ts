@@ -42,7 +42,7 @@ export function toReceived(
     accountId: (message.accountId as AccountId | undefined) ?? null,
     connectionId: connection.id,
     provider: connection.provider,
-    providerId: idOf(message.eventId),
+    providerId: toEventRef(message.eventId),
     channel: message.channel,
     from: toStorableText(message.from, LONGEST_ADDRESS),
     to: toStorableText(message.to, LONGEST_ADDRESS),
@@ -54,13 +54,13 @@ export function toReceived(
     media: (message.media ?? []).slice(0, MOST_MEDIA).map(mediaOf),
     location: message.location ? locationOf(message.location) : null,
     contacts: (message.contacts ?? []).slice(0, MOST_CARDS).flatMap(card => cardOf(card) ?? []),
-    replyTo: message.replyTo == null ? null : idOf(message.replyTo) || null,
+    replyTo: message.replyTo == null ? null : toEventRef(message.replyTo) || null,
     sentAtMs: toStorableTime(message.atMs),
   }
 }
 
-/** A long id is cut and ends in its hash, so that ids with the same beginning stay different. */
-function idOf(id: string): string {
+/** A provider's id as it is stored. A long id is cut and ends in its hash, so that ids with the same beginning stay different. */
+export function toEventRef(id: string): string {
   const whole = toStorableText(id)
   if (whole.length <= LONGEST_ID) return whole
   const hash = createHash('sha256').update(whole).digest('hex')

@@ -1,5 +1,5 @@
-import type { TemplateChange, TemplateState } from '../../channels/provider.ts'
-import type { Database } from '../../infra/db.ts'
+import type { TemplateChange, TemplateState, TemplateUpdate } from '../../channels/provider.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { PublishTemplateEvent } from './events.ts'
 import { type OfficialRow, selectOfficial, updateOfficial } from './official-store.ts'
@@ -9,14 +9,19 @@ import { statusAfter, subTypeAfter } from './transitions.ts'
 
 /** Applies the states that providers report to our templates. */
 export type TemplateStates = {
-  /** Applies reports from webhooks, in their order; those of unknown templates are ignored. Resolves once stored. */
-  applyReports(connectionId: ConnectionId, states: readonly TemplateChange[]): Promise<void>
+  /**
+   * Applies reports from webhooks, in their order; those of unknown templates are ignored, and so are repeats: an old
+   * report would undo what came after it. Resolves once stored.
+   */
+  applyReports(connectionId: ConnectionId, updates: readonly TemplateUpdate[]): Promise<void>
   /** Applies a state that was polled: a change found in this way counts as drift. True if there was one. */
   applyPolled(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
 
 export type TemplateStatesDeps = {
   db: Database
+  /** Claims an event of the provider; false where it was claimed before. */
+  claimEvent(tx: Db, connectionId: ConnectionId, eventId: string): Promise<boolean>
   publishEvent: PublishTemplateEvent
   /** Called after the commit, so that this node uses the change. */
   applied(accountId: AccountId): void
@@ -24,31 +29,49 @@ export type TemplateStatesDeps = {
 
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   /** Applies the moves of transitions.ts. Locks the row, so that of concurrent reports the second sees the first. */
-  async function apply(row: OfficialRow, report: TemplateChange, drift: boolean): Promise<boolean> {
+  async function apply(tx: Db, row: OfficialRow, report: TemplateChange, drift: boolean): Promise<boolean> {
     if (!isChange(row, report)) return false
-    const moved = await deps.db.transaction(async tx => {
-      const from = await lockTemplate(tx, row)
-      // A polled state may be older than a report that came meanwhile.
-      if (!from || (drift && (from.status !== row.status || from.subType !== row.subType))) return false
-      if (!isChange(from, report)) return false
-      const next = stateAfter(from, report)
-      await updateOfficial(tx, row, next, report.providerTemplateId)
-      if (next.subType !== from.subType) await moveDefaults(tx, row, next.subType)
-      await deps.publishEvent(tx, row, next, { from, drift })
-      return true
-    })
-    if (moved) deps.applied(row.accountId)
+    const from = await lockTemplate(tx, row)
+    // A polled state may be older than a report that came meanwhile.
+    if (!from || (drift && (from.status !== row.status || from.subType !== row.subType))) return false
+    if (!isChange(from, report)) return false
+    const next = stateAfter(from, report)
+    await updateOfficial(tx, row, next, report.providerTemplateId)
+    if (next.subType !== from.subType) await moveDefaults(tx, row, next.subType)
+    await deps.publishEvent(tx, row, next, { from, drift })
+    return true
+  }
+
+  /** The templates that the report changes; none where it is a repeat. */
+  async function applyReport(
+    tx: Db,
+    connectionId: ConnectionId,
+    eventId: string | null,
+    report: TemplateChange,
+  ): Promise<OfficialRow[]> {
+    const rows = await selectOfficial(tx, connectionId, report.name, report.language)
+    const concerned = rows.filter(each => concerns(each, report))
+    if (concerned.length === 0) return []
+    if (eventId !== null && !(await deps.claimEvent(tx, connectionId, eventId))) return []
+    const moved: OfficialRow[] = []
+    for (const row of concerned) if (await apply(tx, row, report, false)) moved.push(row)
     return moved
   }
 
   return {
-    async applyReports(connectionId, states) {
-      for (const state of states.map(storableReport)) {
-        const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
-        for (const row of rows.filter(each => concerns(each, state))) await apply(row, state, false)
+    async applyReports(connectionId, updates) {
+      for (const { eventId, state } of updates) {
+        const report = storableReport(state)
+        const moved = await deps.db.transaction(tx => applyReport(tx, connectionId, eventId, report))
+        for (const { accountId } of moved) deps.applied(accountId)
       }
     },
-    applyPolled: (row, state) => apply(row, state, true),
+    async applyPolled(row, state) {
+      if (!isChange(row, state)) return false
+      const moved = await deps.db.transaction(tx => apply(tx, row, state, true))
+      if (moved) deps.applied(row.accountId)
+      return moved
+    },
   }
 }
 

@@ -426,10 +426,16 @@ describe('templates', () => {
     expect(inboundOf(event(templateChange({ event: reported, ...more })))).toEqual([
       {
         kind: 'template',
-        eventId: `1689556908129832:${reported}:1739321024`,
+        eventId: `1689556908129832:${reported}:1739321024:en_US:order_confirmation`,
         state: { ...STATE, status, reason, subType: 'utility' },
       },
     ])
+  })
+
+  test('have no event id without a time, by which repeats would be recognised', () => {
+    const payload = event(templateChange({}))
+    const { time: _, ...entry } = payload.entry[0]!
+    expect(inboundOf({ ...payload, entry: [entry] })).toMatchObject([{ kind: 'template', eventId: null }])
   })
 
   test('have no id when it exceeds the precision of a JSON number', () => {
@@ -454,7 +460,7 @@ describe('templates', () => {
     expect(inboundOf(event(categoryChange({ previous_category: 'UTILITY' })))).toEqual([
       {
         kind: 'template',
-        eventId: '1689556908129832:MARKETING:1739321024',
+        eventId: '1689556908129832:MARKETING:1739321024:en-US:order_confirmation',
         state: { ...STATE, status: null, reason: null, subType: 'marketing' },
       },
     ])

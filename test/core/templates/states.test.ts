@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TemplateState } from '../../../src/channels/provider.ts'
+import type { TemplateChange, TemplateState } from '../../../src/channels/provider.ts'
 import { TEMPLATE_STATUSES, type TemplateStatus } from '../../../src/contract/template.ts'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
+import { claimRefs } from '../../../src/core/inbound/store.ts'
 import { createTemplateStates } from '../../../src/core/templates/apply-state.ts'
 import { createCreateTemplate } from '../../../src/core/templates/create.ts'
 import { createTemplateEventPublisher } from '../../../src/core/templates/events.ts'
@@ -70,7 +71,16 @@ function setUp(onPlatformNumber = false) {
   }
   const tell = createTemplateEventPublisher({ clock, ids })
   const approvers = createProviderTemplates({ clock, linkOf: id => (id === connectionId ? link : undefined) })
-  const states = createTemplateStates({ db, publishEvent: tell, applied: id => void applied.push(id) })
+  const states = createTemplateStates({
+    db,
+    claimEvent: async (tx, connectionId, providerId) =>
+      (await claimRefs(tx, clock.now(), [{ connectionId, providerId }])).size > 0,
+    publishEvent: tell,
+    applied: id => void applied.push(id),
+  })
+  let events = 0
+  const report = (states: readonly TemplateChange[]) =>
+    states.map(state => ({ kind: 'template' as const, eventId: `event ${++events}`, state }))
   const create = createCreateTemplate({
     db,
     clock,
@@ -97,19 +107,25 @@ function setUp(onPlatformNumber = false) {
       byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
     another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
+      states.applyReports(
+        connectionId,
+        report([stateOf('parcel', { status, ...(reason !== undefined && { reason }) })]),
+      ),
+    /** A report with the provider's id of it; null where it has none. */
+    tellEvent: (eventId: string | null, status: TemplateState['status']) =>
       states.applyReports(connectionId, [
-        stateOf('parcel', { status, ...(reason !== undefined && { reason }) }),
+        { kind: 'template', eventId, state: stateOf('parcel', { status }) },
       ]),
     /** Several states in one call of the provider. */
     tellTogether: (...told: TemplateState['status'][]) =>
+      states.applyReports(connectionId, report(told.map(status => stateOf('parcel', { status })))),
+    tellSubType: (subType: 'utility' | 'marketing') =>
       states.applyReports(
         connectionId,
-        told.map(status => stateOf('parcel', { status })),
+        report([
+          { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
+        ]),
       ),
-    tellSubType: (subType: 'utility' | 'marketing') =>
-      states.applyReports(connectionId, [
-        { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
-      ]),
     poll,
     /** Polls until no check is due. */
     async pollAll() {
@@ -174,6 +190,35 @@ describe('a state that the provider reports', () => {
     await create()
     await Promise.all([1, 2, 3, 4].map(() => tell('approved')))
     expect(await events()).toEqual(['template.pending', 'template.approved'])
+  })
+
+  test('does not undo a later one if it arrives again', async () => {
+    const { create, tellEvent, read, events } = setUp()
+    const { id } = await create()
+    await tellEvent('e1', 'approved')
+    await tellEvent('e2', 'disabled')
+    await tellEvent('e1', 'approved')
+    expect((await read(id)).status).toBe('disabled')
+    expect(await events()).toEqual(['template.pending', 'template.approved', 'template.disabled'])
+    await tellEvent('e3', 'approved')
+    expect((await read(id)).status).toBe('approved')
+  })
+
+  test('does not undo a later one if it changed nothing the first time', async () => {
+    const { setResponse, create, tellEvent, read } = setUp()
+    setResponse({ status: 'approved' })
+    const { id } = await create()
+    await tellEvent('e1', 'approved')
+    await tellEvent('e2', 'disabled')
+    await tellEvent('e1', 'approved')
+    expect((await read(id)).status).toBe('disabled')
+  })
+
+  test('is applied each time if nothing tells repeats apart', async () => {
+    const { create, tellEvent, read } = setUp()
+    const { id } = await create()
+    for (const status of ['approved', 'disabled', 'approved'] as const) await tellEvent(null, status)
+    expect((await read(id)).status).toBe('approved')
   })
 
   test('is not lost if another one arrives concurrently', async () => {
