@@ -1,6 +1,7 @@
 import { isSms } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { toStorableText } from '../../lib/storable.ts'
@@ -10,6 +11,7 @@ import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
 import { conversationOf } from './conversation.ts'
+import { selectOutdated } from './decision-store.ts'
 import { decisionsOf } from './decisions.ts'
 import { keywordOf } from './keyword.ts'
 import type { ReceivedMessage } from './received.ts'
@@ -21,6 +23,9 @@ import { openWindowsOf } from './windows.ts'
 export type StoreInbound = (tx: Db, messages: readonly ReceivedMessage[]) => Promise<number>
 
 export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
+
+/** Providers repeat a message that we could not store for up to a week: older times count as wrong. */
+const RELIABLE_MS = 8 * DAY_MS
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
   function toRow(
@@ -66,13 +71,26 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
     return insertSubscribedEvents(tx, events)
   }
 
+  /** Without keywords that arrive after one that the author sent later. */
+  async function withoutOutdated(tx: Db, rows: readonly InboundRow[]): Promise<readonly InboundRow[]> {
+    const nowMs = clock.now()
+    const dated = rows.flatMap(row =>
+      row.keyword !== null && row.sentAtMs !== null && row.sentAtMs > nowMs - RELIABLE_MS
+        ? [{ ...row, sentAtMs: row.sentAtMs }]
+        : [],
+    )
+    if (dated.length === 0) return rows
+    const outdated = await selectOutdated(tx, nowMs, dated)
+    return rows.filter(({ id }) => !outdated.has(id))
+  }
+
   return async (tx, messages) => {
     if (messages.length === 0) return 0
     const owners = await ownersOf(tx, messages)
     const rows = messages.map((told, at) => toRow(told, owners[at]!))
     await insertInbound(tx, rows)
     await openWindowsOf(tx, clock.now(), rows)
-    const { stop, start } = decisionsOf(rows, phones)
+    const { stop, start } = decisionsOf(await withoutOutdated(tx, rows), phones)
     await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it in a message.')
     await optOuts.start(tx, start)
     return publishEvents(tx, rows)

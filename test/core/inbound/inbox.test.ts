@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ConsentRooms, createIncompletePartsChore } from '../../../src/compose/consent.ts'
 import type { InboundMessage } from '../../../src/contract/reported-message.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
+import { findSuppressed } from '../../../src/core/consent/store.ts'
 import { createInbox, MAX_INCOMPLETE } from '../../../src/core/inbound/inbox.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
 import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
@@ -214,5 +215,104 @@ describe('an unavailable database', () => {
     while (tries < 2) await clock.advance(200)
     await taken
     expect(await kept()).toEqual(['once'])
+  })
+})
+
+describe('keywords that arrive in another order than they were sent', () => {
+  const FROM = '+447700900199'
+  /** Whether the author is suppressed after these keywords, in the order of their arrival, with the seconds at which they were sent. */
+  async function isSuppressed(...said: [text: string, sentS: number | null][]): Promise<boolean> {
+    const node = openNode()
+    for (const [text, sentS] of said)
+      await node.receive(connection, [
+        word(text, sentS === null ? null : clock.now() + (sentS - 1_000) * 1_000),
+      ])
+    const found = await findSuppressed(database.db, [
+      { accountId: ids.next('acc'), key: FROM, connectionId: connection.id, sender: null },
+    ])
+    return found[0]!.length > 0
+  }
+  const word = (text: string, atMs: number | null, more: Partial<InboundMessage> = {}) =>
+    message({ text, from: FROM, atMs, ...more })
+
+  test.each([
+    [
+      'a START that is late',
+      [
+        ['STOP', 200],
+        ['START', 100],
+      ],
+      true,
+    ],
+    [
+      'a STOP that is late',
+      [
+        ['STOP', 100],
+        ['START', 300],
+        ['STOP', 200],
+      ],
+      false,
+    ],
+    [
+      'both in order',
+      [
+        ['STOP', 100],
+        ['START', 200],
+      ],
+      false,
+    ],
+    [
+      'of the same second',
+      [
+        ['STOP', 100],
+        ['START', 100],
+      ],
+      false,
+    ],
+    [
+      'without times',
+      [
+        ['STOP', null],
+        ['START', null],
+      ],
+      false,
+    ],
+    [
+      'after a time in the future',
+      [
+        ['STOP', 90_000],
+        ['START', 900],
+      ],
+      false,
+    ],
+    [
+      'with a time that is too old to be right',
+      [
+        ['STOP', 200],
+        ['START', -1_000_000_000],
+      ],
+      false,
+    ],
+  ] as [string, [string, number | null][], boolean][])('%s', async (_, said, suppressed) => {
+    expect(await isSuppressed(...said)).toBe(suppressed)
+  })
+
+  test('count by the time also if they come in one call', async () => {
+    const nowMs = clock.now()
+    await openNode().receive(connection, [word('STOP', nowMs - 1_000), word('START', nowMs - 2_000)])
+    expect(await isSuppressed()).toBe(true)
+  })
+
+  test('do not concern another channel or another shared number', async () => {
+    const nowMs = clock.now()
+    const other = { id: ids.next('cnn'), provider: 'smpp' }
+    await openNode().receive(connection, [word('STOP', nowMs - 9_000)])
+    await openNode().receive(other, [word('STOP', nowMs - 1_000)])
+    await openNode().receive(connection, [word('STOP', nowMs - 1_000, { channel: 'official_chatapp' })])
+    await openNode().receive(connection, [word('START', nowMs - 5_000)])
+    const found = await findSuppressed(database.db, [
+      { accountId: ids.next('acc'), key: FROM, connectionId: connection.id, sender: null },
+    ])
+    expect(found).toEqual([['official_chatapp']])
   })
 })
