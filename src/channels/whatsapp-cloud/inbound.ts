@@ -16,13 +16,15 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   const kind = stringOf(type)
   const part = asFields(message[kind])
   const media = mediaOf(kind, part)
+  const group = textOf(message['group_id'])
   const replyTo = textOf(asFields(message['context'])['id']) ?? textOf(part['message_id'])
   return {
     kind: 'message',
     eventId: id,
     channel: 'official_chatapp',
-    from: PHONE.test(from) ? `+${from}` : from,
+    from: phoneDigitsOf(from) === null ? from : `+${from}`,
     to,
+    ...(group !== null && { chatId: group }),
     contact: contactOf(from, contacts),
     ...textAndButton(kind, part),
     ...(media && { media: [media] }),
@@ -33,12 +35,17 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   }
 }
 
-/** WhatsApp's id of a person whose number is known: the digits of the number. */
-export const PHONE = /^\d{5,20}$/
+const PHONE = /^\+?(\d{5,20})$/
+
+/** The digits of a person's number, which WhatsApp writes without a plus, or, in some of its examples, with one; else null. */
+export function phoneDigitsOf(value: unknown): string | null {
+  return PHONE.exec(stringOf(value))?.[1] ?? null
+}
 
 /** Users who show a username instead of their number have an id that is valid for this business only. */
 function senderOf({ from, from_user_id: userId }: Fields): string | null {
-  if (typeof from === 'string' && PHONE.test(from)) return from
+  const phone = phoneDigitsOf(from)
+  if (phone !== null) return phone
   return typeof userId === 'string' && /^[A-Z]{2}\.\w{1,90}$/.test(userId) ? userId : null
 }
 

@@ -13,7 +13,7 @@ import type {
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf, withPlus } from './fields.ts'
-import { PHONE, readMessage } from './inbound.ts'
+import { phoneDigitsOf, readMessage } from './inbound.ts'
 import { reasonOf, statusOf, subTypeOf } from './templates.ts'
 
 export type WebhookConfig = {
@@ -154,10 +154,10 @@ const DECISIONS: Readonly<Record<string, MarketingPreference['decision']>> = { s
 function readPreferences(value: Fields, entry: Fields): MarketingPreference[] {
   const to = withPlus(asFields(value['metadata'])['display_phone_number'])
   return objectsIn(value['user_preferences']).flatMap(each => {
-    const person = stringOf(each['wa_id'])
+    const person = phoneDigitsOf(each['wa_id'])
     const said = stringOf(each['value'])
     const decision = entryOf(DECISIONS, said)
-    if (each['category'] !== 'marketing_messages' || !decision || !PHONE.test(person)) return []
+    if (each['category'] !== 'marketing_messages' || !decision || person === null) return []
     const at = stringOf(each['timestamp']) || stringOf(entry['time'])
     const eventId = `preference:${person}:${said}:${at}`
     return [{ kind: 'preference', eventId, channel: 'official_chatapp', from: `+${person}`, to, decision }]

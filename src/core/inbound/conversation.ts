@@ -17,8 +17,8 @@ export function conversationOf(
 ): Conversation | null {
   const moduleType = moduleOf(channel)
   if (moduleType === null) return null
-  // An author who shows only an id, not a number, cannot be answered.
-  if (moduleType === 'chatapp_official' && !from.startsWith('+')) return null
+  // An author who shows only an id, not a number, cannot be answered, and neither can a group.
+  if (moduleType === 'chatapp_official' && (chatId !== null || !from.startsWith('+'))) return null
   const official = ownsConnection ? connectionId : PLATFORM_SENDER
   const place = {
     moduleType,

@@ -89,7 +89,9 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
     const owners = await ownersOf(tx, messages)
     const rows = messages.map((told, at) => toRow(told, owners[at]!))
     await insertInbound(tx, rows)
-    await openWindowsOf(tx, clock.now(), rows)
+    // What a person writes in a group does not let us write to that person.
+    const direct = rows.filter((_, at) => messages[at]!.chatId === null)
+    await openWindowsOf(tx, clock.now(), direct)
     const { stop, start } = decisionsOf(await withoutOutdated(tx, rows), phones)
     await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it in a message.')
     await optOuts.start(tx, start)

@@ -187,6 +187,16 @@ describe('messages', () => {
       { text: 'Does it come in another color?', button: null },
     ],
     [
+      'a text in a group',
+      { type: 'text', text: { body: 'Hi all' }, group_id: 'Y2FwaV9ncm91cDox' },
+      { text: 'Hi all', button: null, chatId: 'Y2FwaV9ncm91cDox' },
+    ],
+    [
+      'a text from a number with a plus, as in some examples',
+      { type: 'text', text: { body: 'Hi' }, from: '+16505551234' },
+      { text: 'Hi', button: null },
+    ],
+    [
       'a text that replies to another message',
       { type: 'text', text: { body: 'Yes' }, context: { from: '15550783881', id: 'wamid.A' } },
       { text: 'Yes', button: null, replyTo: 'wamid.A' },

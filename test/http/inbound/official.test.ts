@@ -140,6 +140,23 @@ describe('a webhook call of WhatsApp', () => {
   })
 })
 
+describe('a message in a group of an official sender', () => {
+  test('neither opens the window of its author, nor suppresses them, nor can be answered', async () => {
+    const group = { group_id: 'Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD' }
+    expect((await write(text('STOP'), group)).status).toBe(200)
+    expect(await first()).toMatchObject({
+      from: PERSON,
+      text: 'STOP',
+      keyword: null,
+      conversationContext: null,
+    })
+    expect(await account.read<object[]>('/api/v2/suppressions')).toEqual([])
+    const answer = await send({ to: PERSON, channel: 'official_chatapp', text: 'Hi' })
+    expect(answer.status, answer.text).toBe(400)
+    expect(faultPaths(answer)).toEqual(['template'])
+  })
+})
+
 describe('a message to an official sender', () => {
   test('has a conversationContext, and a reply with it goes over the same connection', async () => {
     expect((await write(text('Hello'))).status).toBe(200)
