@@ -9,6 +9,8 @@ export type Keyword = 'stop' | 'start'
 const STOP_WORDS: readonly string[] = [
   // English
   ...['stop', 'stopall', 'stop all', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout', 'opt out'],
+  // The label that WhatsApp gives to the opt-out button of a marketing template.
+  'stop promotions',
   // German, Dutch
   ...['stopp', 'abmelden', 'abbestellen', 'afmelden', 'uitschrijven'],
   // French
