@@ -2732,6 +2732,10 @@ export interface GetAdminAccountsQuery {
    * The `nextCursor` of the previous page; opaque.
    */
   cursor?: string
+  /**
+   * Part of a name, or the id of an account
+   */
+  q?: string
 }
 export interface PostAdminAccounts201 {
   success: true

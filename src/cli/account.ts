@@ -3,7 +3,7 @@ import { misuse } from '../lib/refusal.ts'
 import type { Body } from './client.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
 import { idempotencyHeaders } from './idempotency.ts'
-import { PAGE_OPTIONS, pageQuery } from './query.ts'
+import { PAGE_OPTIONS, queryOf } from './query.ts'
 import { card, table } from './show.ts'
 
 export const create = clientCommand({
@@ -68,10 +68,13 @@ function readPool(text: string): { channels: string[]; limit: number } {
 }
 
 export const list = clientCommand({
-  usage: 'account list [--limit 50] [--cursor CURSOR]',
+  usage: 'account list [--find TEXT] [--limit 50] [--cursor CURSOR]',
   argCount: 0,
-  options: PAGE_OPTIONS,
-  call: given => given.client.admin('GET', `/accounts${pageQuery(given)}`),
+  options: { find: { type: 'string' }, ...PAGE_OPTIONS },
+  call(given) {
+    const asked = { limit: 'limit', cursor: 'cursor', q: 'find' }
+    return given.client.admin('GET', `/accounts${queryOf(given, asked)}`)
+  },
   show: answer =>
     table(
       ['id', 'name', 'status', 'country', 'plan', 'balance', 'held', 'currency'],

@@ -195,6 +195,8 @@ describe('posthorn', () => {
     const listed = await posthorn(['account', 'list'])
     expect(listed.out.split('\n')[0]).toMatch(/^id +name +status +country/)
     expect(listed.out).toContain(id)
+    expect((await posthorn(['account', 'list', '--find', 'aCM'])).out).toContain(id)
+    expect((await posthorn(['account', 'list', '--find', 'nothing of the kind'])).out).not.toContain(id)
   })
 
   test('exports the price list and imports it again', async () => {

@@ -108,6 +108,29 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect((body['data'] as { name: string }[]).filter(({ name }) => name === 'Twin')).toHaveLength(1)
   })
 
+  it('finds an account by part of its name or by its id, with the search in the URL', async () => {
+    const { page, go } = window
+    for (const name of ['Needle & Sons', 'Haystack'])
+      await server.app.admin('POST', '/accounts', { name, homeCountry: 'DE', currency: 'EUR' })
+    const { body } = await server.app.admin('GET', '/accounts?q=haystack')
+    const [{ id }] = body['data'] as [{ id: string }]
+    await go('/operator/accounts')
+    const search = page.getByRole('textbox', { name: 'Name or id' })
+    await row(page, 'Haystack').waitFor()
+    await search.fill('needle &')
+    await row(page, 'Haystack').waitFor({ state: 'detached' })
+    await row(page, 'Needle & Sons').waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('needle &')
+    await search.fill(id)
+    await row(page, 'Haystack').waitFor()
+    await row(page, 'Needle & Sons').waitFor({ state: 'detached' })
+    await go('/operator/accounts?q=nobody-of-this-name')
+    await page.getByText('No matching accounts').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.locator('main').getByRole('button', { name: 'Clear filters' }).last().click()
+    await row(page, 'Haystack').waitFor()
+  })
+
   it('changes only the fields that were edited, and keeps and shows concurrent changes by another operator', async () => {
     const { page, go, context } = window
     const made = await server.app.admin('POST', '/accounts', {

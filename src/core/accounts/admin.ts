@@ -65,8 +65,8 @@ export type AccountAdmin = {
   createIn(db: Db, input: AccountCreate): Promise<CreatedAccount>
   update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
   read(id: string): Promise<AdminAccountWithKeys>
-  /** The newest first. */
-  list(query: PageQuery): Promise<Page<AdminAccount>>
+  /** The newest first; `q` is part of a name, or a whole id. */
+  list(query: PageQuery & { q?: string }): Promise<Page<AdminAccount>>
   createKey(accountId: string, input: KeyCreate, by: Actor): Promise<CreatedKey>
   rotateKey(
     accountId: string,
@@ -183,8 +183,13 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     return { ...viewAccount(row, clock.now()), keys: keys.map(viewKey) }
   }
 
-  async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<AdminAccount>> {
-    const rows = await listAccounts(db, readIdCursor('acc', cursor), limit + 1)
+  async function list({
+    limit = DEFAULT_LIMIT,
+    cursor,
+    q,
+  }: PageQuery & { q?: string }): Promise<Page<AdminAccount>> {
+    const of = { id: q !== undefined && isId('acc', q) ? q : null, text: q ?? null }
+    const rows = await listAccounts(db, of, readIdCursor('acc', cursor), limit + 1)
     const nowMs = clock.now()
     return pageOf(
       rows,

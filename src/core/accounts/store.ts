@@ -191,12 +191,23 @@ export async function selectAccount(db: Db, id: AccountId, lock = false): Promis
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The newest first; `before` is the last id of the previous page. */
-export async function listAccounts(db: Db, before: AccountId | null, limit: number): Promise<AccountRow[]> {
+/**
+ * The newest first; `before` is the last id of the previous page. With `of.text` only accounts whose name
+ * contains it, in whatever case; with `of.id` also the one with this id.
+ */
+export async function listAccounts(
+  db: Db,
+  of: { id: AccountId | null; text: string | null },
+  before: AccountId | null,
+  limit: number,
+): Promise<AccountRow[]> {
   const { rows } = await db.query<AccountQueryRow>({
     name: 'accounts_list',
-    text: `${ACCOUNT_QUERY} where $1::uuid is null or a.id < $1 order by a.id desc limit $2`,
-    values: [before && toUuid(before), limit],
+    text: `${ACCOUNT_QUERY}
+      where ($1::uuid is null or a.id < $1)
+        and ($2::text is null or strpos(lower(a.name), lower($2)) > 0 or a.id = $3)
+      order by a.id desc limit $4`,
+    values: [before && toUuid(before), of.text, of.id && toUuid(of.id), limit],
   })
   return rows.map(toRow)
 }

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { AdminAccount } from '../../contract/admin.ts'
 import { page, pageQuery } from '../../contract/envelope.ts'
 import type { AccountAdmin } from '../../core/accounts/admin.ts'
@@ -13,7 +14,15 @@ export const adminAccountsList = (deps: { accountAdmin: AccountAdmin }) =>
       summary: 'List accounts',
       description: 'Newest first.',
       tags: ['Operator'],
-      querystring: pageQuery({}),
+      querystring: pageQuery({
+        q: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 254,
+            description: 'Part of a name, or the id of an account',
+          }),
+        ),
+      }),
       response: { 200: page(AdminAccount) },
     },
     handler: request => deps.accountAdmin.list(request.query),

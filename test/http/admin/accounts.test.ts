@@ -206,12 +206,36 @@ describe('GET /api/admin/accounts', () => {
     expect(whole.body['nextCursor']).toBeNull()
   })
 
-  test.each(['limit=0', 'limit=501', 'limit=x', 'cursor=zzz'])('returns 400 for ?%s', async query => {
-    expect(await operator.admin('GET', `/accounts?${query}`)).toMatchObject({
-      status: 400,
-      body: { code: 'VALIDATION_ERROR' },
+  test('finds accounts by part of a name in whatever case, page by page, and one by its id', async () => {
+    const first = await create({ name: 'Käse 100% North' })
+    const second = await create({ name: 'KÄSE 100% South' })
+    await create({ name: 'Käse 1000' })
+    const find = async (q: string, more = '') => {
+      const { body } = await operator.admin('GET', `/accounts?q=${encodeURIComponent(q)}${more}`)
+      return { ids: (body['data'] as { id: string }[]).map(({ id }) => id), next: body['nextCursor'] }
+    }
+    const both = { ids: [second.account.id, first.account.id], next: null }
+    expect(await find('käse 100%')).toEqual(both)
+    expect(await find('KÄSE 100%')).toEqual(both)
+    const page = await find('käse 100%', '&limit=1')
+    expect(page.ids).toEqual([second.account.id])
+    expect(await find('käse 100%', `&limit=1&cursor=${page.next}`)).toEqual({
+      ids: [first.account.id],
+      next: null,
     })
+    expect(await find(first.account.id)).toEqual({ ids: [first.account.id], next: null })
+    expect(await find('no account of this name')).toEqual({ ids: [], next: null })
   })
+
+  test.each(['limit=0', 'limit=501', 'limit=x', 'cursor=zzz', 'q=', `q=${'x'.repeat(255)}`])(
+    'returns 400 for ?%s',
+    async query => {
+      expect(await operator.admin('GET', `/accounts?${query}`)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR' },
+      })
+    },
+  )
 })
 
 describe('PATCH /api/admin/accounts/{id}', () => {

@@ -6,19 +6,22 @@ import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { countryName } from '../../../parts/country-name.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
-import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { EmptyList } from '../../../parts/empty-list.tsx'
+import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
 import { formatSum } from '../../../parts/money.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
+import { useFilters } from '../../../parts/use-filters.ts'
 import { CreateAccount, type CreatedAccount } from './create-account.tsx'
 import { FirstKeysDialog } from './first-keys-dialog.tsx'
 import { ACCOUNTS } from './paths.ts'
 
 export function AccountList() {
   const [, go] = useLocation()
-  const accounts = useReadPages(ACCOUNTS)
+  const [filters, setFilters, clear] = useFilters(['q'])
+  const accounts = useReadPages(ACCOUNTS, { query: filters })
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<CreatedAccount | null>(null)
   return (
@@ -31,6 +34,9 @@ export function AccountList() {
         </Button>
       }
     >
+      <FilterBar onClear={clear}>
+        <TextFilter label="Name or id" value={filters.q} onChange={q => setFilters({ q })} />
+      </FilterBar>
       <DataList
         label="Accounts"
         read={accounts}
@@ -38,8 +44,13 @@ export function AccountList() {
         rowKey={({ id }) => id}
         onOpen={({ id }) => go(`/operator/accounts/${id}`)}
         empty={
-          <EmptyNote
+          <EmptyList
             icon={Building2}
+            clear={clear}
+            noMatch={{
+              title: 'No matching accounts',
+              text: 'Search for a part of the name, or for the whole id.',
+            }}
             title="No accounts yet"
             text="Create one for each team or customer that sends."
             action={<Button onClick={() => setMaking(true)}>New account</Button>}
