@@ -110,6 +110,36 @@ describe('every page', { timeout: 120_000 }, () => {
   })
 })
 
+describe('a phone of 320 pixels', { timeout: 60_000 }, () => {
+  it('shows choices, and what a dialog asks about, as a whole', async () => {
+    const phone = await server.open({ phone: true })
+    await phone.context.addCookies(await window.context.cookies())
+    const { page, go } = phone
+    await page.setViewportSize({ width: 320, height: 700 })
+    await go('/send')
+    await page.getByRole('radiogroup', { name: 'Type' }).waitFor()
+    expect(await cutTexts(phone)).toEqual([])
+    await go('/sessions')
+    await page.getByRole('button', { name: 'Link a phone' }).first().click()
+    await page.getByRole('dialog').getByText('Typing a code').waitFor()
+    expect(await cutTexts(phone)).toEqual([])
+    await go('/members')
+    await page.getByRole('button', { name: 'Invite somebody' }).first().click()
+    const invite = page.getByRole('dialog')
+    await invite.getByText('Owner: all permissions').waitFor()
+    expect(await cutTexts(phone)).toEqual([])
+    await invite
+      .getByRole('textbox', { name: 'E-mail' })
+      .fill(`${'accounts-payable-'.repeat(3)}west@example.com`)
+    await invite.getByRole('button', { name: 'Invite', exact: true }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: /^Withdraw the invitation of/ }).click()
+    await page.getByRole('dialog').getByText('stops working').waitFor()
+    expect(await cutTexts(phone)).toEqual([])
+    await phone.context.close()
+  })
+})
+
 describe('a list in a window of medium width', { timeout: 60_000 }, () => {
   it('leaves out columns that do not fit, and shows them again in a wide one', async () => {
     const { page, turn } = window
@@ -355,6 +385,13 @@ async function loadAnew(): Promise<Load> {
 /** How far the page is wider than the window, in pixels. */
 async function overflowOf({ page }: Window): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** The choices and dialogs whose content is wider than they are. */
+async function cutTexts({ page }: Window): Promise<unknown[]> {
+  return page.evaluate(`[...document.querySelectorAll('[role="radiogroup"], [role="dialog"]')]
+    .filter(box => box.scrollWidth > box.clientWidth)
+    .map(box => box.innerText)`)
 }
 
 /** Lists with a column that has no name for screen readers. */

@@ -6,6 +6,7 @@ import {
   Menu,
   Modal,
   Notification,
+  SegmentedControl,
   Tooltip,
 } from '@mantine/core'
 
@@ -110,7 +111,8 @@ export const theme = createTheme({
     // The placeholder is no item, so that screen readers take the menu for a broken one.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({
-      styles: { title: { fontWeight: 600, fontSize: '1rem' } },
+      // A long address, as a whole, also on a phone.
+      styles: { title: { fontWeight: 600, fontSize: '1rem' }, body: { overflowWrap: 'anywhere' } },
       defaultProps: {
         centered: true,
         overlayProps: { backgroundOpacity: 0.35, blur: 2 },
@@ -120,6 +122,8 @@ export const theme = createTheme({
     Drawer: Drawer.extend({
       defaultProps: { overlayProps: { backgroundOpacity: 0.25 }, closeButtonProps: CLOSE },
     }),
+    // Choices that do not fit beside each other are below each other, and not cut off.
+    SegmentedControl: SegmentedControl.extend({ styles: { root: { flexWrap: 'wrap' } } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: CLOSE } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, withArrow: true } }),
   },
