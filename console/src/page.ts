@@ -11,8 +11,8 @@ export type Page = {
   section: Section
   icon: LucideIcon
   need: Need
-  /** The permission that its API calls need. */
-  permission?: Permission
+  /** The permissions that its API calls need. */
+  permissions?: readonly Permission[]
   component: LazyPage
   /** The route pattern, if the path has parameters; these are its props. */
   pattern?: string

@@ -16,7 +16,7 @@ import {
  */
 const TABLE = new URL('../../console/src/pages.ts', import.meta.url).href
 const { PAGES } = (await import(TABLE)) as {
-  PAGES: readonly { path: string; need: Need; permission?: string }[]
+  PAGES: readonly { path: string; need: Need; permissions?: readonly string[] }[]
 }
 
 const MEMBER = { name: 'Grace', password: 'another long sentence' }
@@ -73,7 +73,7 @@ describe('a member', { timeout: 60_000 }, () => {
     const [ownersLinks, links] = [await linksOf(owner), await linksOf(member)]
     // The login is owner and operator, so every page is in the navigation.
     expect(ownersLinks).toEqual(expect.arrayContaining(PAGES.map(({ path }) => path)))
-    const closed = PAGES.filter(({ need, permission }) => !ofMembers(need, permission))
+    const closed = PAGES.filter(({ need, permissions }) => !ofMembers(need, permissions))
     expect(closed.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/keys', '/members', '/operator/policies']),
     )
@@ -127,6 +127,21 @@ describe('a member', { timeout: 60_000 }, () => {
       await asSignedIn(member, 'POST', '/api/v2/messages/send', {}),
     ].map(({ code }) => code)
     expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
+  })
+
+  it('who may create keys, but not send, is not guided to a first message', async () => {
+    const { data } = await asSignedIn(owner, 'GET', '/api/v2/members')
+    const grace = (data as unknown as { id: string; name: string }[]).find(({ name }) => name === MEMBER.name)
+    const change = (permissions: string[]) =>
+      asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, { permissions })
+    await change(['api_keys:write', 'messages:read'])
+    await member.go('/welcome')
+    await member.page.getByText('Page not found').waitFor()
+    expect(await linksOf(member)).not.toContain('/welcome')
+    await change(['api_keys:write', 'messages:read', 'messages:create'])
+    await member.go('/welcome')
+    await member.page.getByRole('heading', { name: `Welcome, ${MEMBER.name}` }).waitFor()
+    await change(['messages:read'])
   })
 
   it('who loses a permission loses the open page and its navigation link', async () => {
@@ -223,9 +238,9 @@ describe('the owner of a suspended account', { timeout: 60_000 }, () => {
 /**
  * The pages that an invited member may open: sending and reading, unless the owner sets other permissions.
  */
-function ofMembers(need: Need, permission: string | undefined): boolean {
+function ofMembers(need: Need, permissions: readonly string[] = []): boolean {
   const may = need === 'anyone' || need === 'member'
-  return may && (permission === undefined || ['messages:create', 'messages:read'].includes(permission))
+  return may && permissions.every(each => ['messages:create', 'messages:read'].includes(each))
 }
 
 async function linksOf({ page }: Window): Promise<(string | null)[]> {

@@ -7,7 +7,7 @@ import { useSession } from '../session/context.tsx'
 export function usePages(): readonly Page[] {
   const { may, can } = useSession()
   return useMemo(
-    () => PAGES.filter(page => may(page.need) && (page.permission === undefined || can(page.permission))),
+    () => PAGES.filter(({ need, permissions = [] }) => may(need) && permissions.every(can)),
     [may, can],
   )
 }
