@@ -300,6 +300,11 @@ export type Io = {
   random: Random
   log: Log
   vault: Vault
+  /**
+   * Some of the ids that the provider gave to earlier messages of this connection, on any node, the highest first.
+   * Rejects when the store is away.
+   */
+  earlierIds(): Promise<readonly string[]>
   /** Resolves once stored. Only then may the provider's call be answered with success. */
   emit(inbound: readonly Inbound[]): Promise<void>
   /** Reports the outcome of an unknown attempt; ignored if it is known by now. Resolves once stored. */

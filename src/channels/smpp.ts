@@ -30,11 +30,33 @@ function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
 
+  let knowsEarlierIds = settings.receiptIdFormat === 'same'
+  let readingEarlierIds: Promise<void> | null = null
+  // If this fails, the first receipt tries again.
+  if (!knowsEarlierIds) learnEarlierIds().catch(() => {})
+
   /** Resolves to the command_status of the response. Where it rejects, the SMSC delivers the PDU again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
-    const inbound = isReceipt(delivery) ? receiptIn(delivery) : messageIn(delivery)
+    const ofReceipt = isReceipt(delivery)
+    if (ofReceipt && !knowsEarlierIds) await learnEarlierIds()
+    const inbound = ofReceipt ? receiptIn(delivery) : messageIn(delivery)
     if (inbound) await io.emit([inbound])
     return STATUS.ok
+  }
+
+  /** Until the first submit, nothing else shows how the SMSC spells its ids. */
+  function learnEarlierIds(): Promise<void> {
+    readingEarlierIds ??= readEarlierIds().finally(() => {
+      readingEarlierIds = null
+    })
+    return readingEarlierIds
+  }
+
+  async function readEarlierIds(): Promise<void> {
+    const earlier = await io.earlierIds()
+    // A message of several parts has the ids of its parts.
+    ids.recordEarlier(earlier.flatMap(id => id.split(',')))
+    knowsEarlierIds = true
   }
 
   /** Null for a receipt that names no message or no known state. */

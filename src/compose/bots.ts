@@ -144,6 +144,7 @@ function createUnconnectedIo({ clock, random, log, ids }: Foundation): Io {
     random,
     log,
     vault: { read: async () => null },
+    earlierIds: async () => [],
     emit: async () => {},
     reportLateOutcome: async () => {},
     report: () => {},

@@ -4,6 +4,7 @@ import { Problem } from '../contract/errors.ts'
 import type { InboundReceiver } from '../contract/inbound.ts'
 import { storableReceipt } from '../core/messages/provider-text.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
+import { selectProviderIds } from '../core/outbox/provider-ids-store.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
 import type { BotRooms } from './bots.ts'
 import type { ConsentRooms } from './consent.ts'
@@ -28,6 +29,7 @@ export function createIo(
     random: base.random,
     log,
     vault: { read: id => botTokens.read(spec.id, id) },
+    earlierIds: () => selectProviderIds(base.db, spec.id),
     emit: inbound => inbox.take(spec, inbound),
     reportLateOutcome: late => inbox.takeLate(spec.id, late),
     report(state) {

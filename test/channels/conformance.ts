@@ -376,6 +376,7 @@ export function createIo(emitFails = false): ObservedIo {
     receiptUrl: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001',
     receiptToken: 'receipt-token',
     vault: { read: async () => VAULT_SECRET },
+    earlierIds: async () => [],
     clock: systemClock,
     random: createRandom(),
     log: { info: log, warn: log, debug: log },

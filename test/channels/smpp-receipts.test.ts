@@ -269,6 +269,25 @@ describe('the id of a receipt', () => {
     },
   )
 
+  it.each([
+    ['dec-to-hex', '0000A1B2', '41395', '0000A1B3'],
+    ['hex-to-dec', '0000041394', 'A1B3', '0000041395'],
+  ] as const)(
+    'in the format %s is spelled like the earlier id %s before the first submit: %s becomes %s',
+    (format, earlier, given, expected) => {
+      const ids = createReceiptIds(format)
+      ids.recordEarlier(['unnamed-1', earlier])
+      expect(ids.resolve(read(given))).toBe(expected)
+    },
+  )
+
+  it('is spelled like the submitted ids even if earlier ones are spelled differently', () => {
+    const ids = idsBy('dec-to-hex', 'a1b2')
+    ids.recordEarlier(['0000A1B1'])
+    expect(ids.resolve(read('41395'))).toBe('a1b3')
+    expect(ids.resolve(read('41393'))).toBe('0000A1B1')
+  })
+
   it('in the format dec-to-hex is converted even if a submitted id equals it unconverted', () => {
     expect(idsBy('dec-to-hex', '16', '1F').resolve(read('16'))).toBe('10')
   })
@@ -380,6 +399,38 @@ describe('receipts over a connection', () => {
     await smsc.acknowledged(2)
     expect(smsc.acknowledgements).toEqual([0x08, 0])
     expect(test.inbound).toHaveLength(2)
+  })
+
+  it('are spelled like the ids of an earlier process before the first submit, which are read once', async () => {
+    let reads = 0
+    const { smsc, test } = await open('accept', {
+      config: { receiptIdFormat: 'dec-to-hex' },
+      earlierIds: async () => {
+        reads++
+        return ['0000A1B4', '0000A1B2,0000A1B3']
+      },
+    })
+    smsc.deliver({ esm_class: 4, short_message: 'id:41394 stat:DELIVRD err:000' })
+    smsc.deliver({ esm_class: 4, short_message: 'id:41390 stat:DELIVRD err:000' })
+    await smsc.acknowledged(2)
+    smsc.deliver({ esm_class: 4, short_message: 'id:41391 stat:DELIVRD err:000' })
+    await smsc.acknowledged(3)
+    const named = receiptsOf(test.inbound).map(({ providerId }) => providerId)
+    expect(named).toEqual(['0000A1B2', '0000A1AE', '0000A1AF'])
+    expect(reads).toBe(1)
+  })
+
+  it('are refused temporarily while the ids of an earlier process cannot be read', async () => {
+    let reads = 0
+    const { smsc, test } = await open('accept', {
+      earlierIds: () => (++reads <= 2 ? Promise.reject(new Error('the store is gone')) : Promise.resolve([])),
+    })
+    for (const count of [1, 2]) {
+      smsc.deliver({ esm_class: 4, short_message: 'id:41394 stat:DELIVRD err:000' })
+      await smsc.acknowledged(count)
+    }
+    expect(smsc.acknowledgements).toEqual([0x08, 0])
+    expect(test.inbound).toHaveLength(1)
   })
 
   it('that arrive before the response to their submit are emitted first', async () => {

@@ -52,6 +52,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           receiptUrl: null,
           receiptToken: 'receipt-token',
           vault: { read: async () => null },
+          earlierIds: async () => [],
           log: { info() {}, warn() {}, debug() {} },
           report() {},
           reportLateOutcome: () => Promise.resolve(),

@@ -25,6 +25,7 @@ export type TestLinkOptions = {
   config?: Partial<SmppConfig>
   /** Stands for the storage: called after the items are recorded, with the number of the call from 1. */
   emit?: (inbound: readonly Inbound[], nth: number) => Promise<void>
+  earlierIds?: Io['earlierIds']
 }
 
 export async function openTestLink(port: number, options: TestLinkOptions = {}): Promise<TestLink> {
@@ -39,6 +40,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
     receiptUrl: null,
     receiptToken: 'receipt-token',
     vault: { read: async () => null },
+    earlierIds: options.earlierIds ?? (async () => []),
     clock: options.clock ?? systemClock,
     // Without jitter, a pause between two tries is its full length.
     random: { ...createRandom(), fraction: () => 1 },

@@ -21,12 +21,14 @@ import type { ParsedReceipt } from './receipts.ts'
  * 3. the converted id, then with `auto` the id as it is, is looked up; a hit gives the
  *    submit's own spelling;
  * 4. without a hit (the submit was before a restart, or on another node) the id is
- *    converted and spelled like the ids of recent submits; with `auto` only if a conversion
- *    has hit before, else the id stays as it is.
+ *    converted and spelled like the ids of recent submits, or of earlier ones before the first submit; with `auto` only
+ *    if a conversion has hit before, else the id stays as it is.
  */
 export type ReceiptIds = {
   /** Records the id in the response to a submit. */
   recordSubmitted(id: string): void
+  /** Records ids of submits before a restart or on other nodes, the highest first: they are spelled as later ones are. */
+  recordEarlier(ids: readonly string[]): void
   /** A receipt's id as the submit's answer spelled it, as far as that can be known. */
   resolve(receipt: ParsedReceipt): string
 }
@@ -42,7 +44,7 @@ const HEX_LETTER = /[a-fA-F]/
 
 export function createReceiptIds(format: SmppSettings['receiptIdFormat']): ReceiptIds {
   return format === 'same'
-    ? { recordSubmitted() {}, resolve: receipt => receipt.id }
+    ? { recordSubmitted() {}, recordEarlier() {}, resolve: receipt => receipt.id }
     : createIdMatcher(format)
 }
 
@@ -64,6 +66,17 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
     if (!HEX_LETTER.test(id)) return
     letters.inSubmits = true
     letters.upperCase = /[A-F]/.test(id)
+  }
+
+  /** What submits of this process showed already is not changed. */
+  function recordEarlier(ids: readonly string[]): void {
+    for (const id of ids.filter(each => NUMBER_ID.test(each))) {
+      older.set(canonical(id), id)
+      lastId ||= id
+      if (letters.inSubmits || !HEX_LETTER.test(id)) continue
+      letters.inSubmits = true
+      letters.upperCase = /[A-F]/.test(id)
+    }
   }
 
   function resolve({ id, exact }: ParsedReceipt): string {
@@ -97,7 +110,7 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
     return letters.upperCase ? padded.toUpperCase() : padded
   }
 
-  return { recordSubmitted, resolve }
+  return { recordSubmitted, recordEarlier, resolve }
 }
 
 /** The id converted; null where it is not a number in the base to convert from. */
