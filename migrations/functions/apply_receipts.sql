@@ -79,7 +79,10 @@ begin
       read_at = case when i.status = 'read' then i.at else m.read_at end,
       read_after = case when i.status = 'read' then m.status else m.read_after end,
       ended_at = case when i.status in ('undelivered', 'failed') then i.at else m.ended_at end,
-      provider_code = coalesce(i.provider_code, m.provider_code),
+      -- Some gateways give a sentence as the code. It must not quote the message; the text of an OTP is not stored.
+      provider_code = case when i.provider_code ~ '\s' and (m.message_type = 'otp'
+                             or (length(m.content->>'text') >= 4 and strpos(i.provider_code, m.content->>'text') > 0))
+                           then 'withheld' else coalesce(i.provider_code, m.provider_code) end,
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i

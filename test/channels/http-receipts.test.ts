@@ -357,6 +357,28 @@ describe('http-sms', () => {
     expect(read({ ...asked, headers: JSON_TYPE }, hmac!).kind).toBe('unauthorized')
   })
 
+  test('a code that quotes a secret, as it is or encoded, is withheld', () => {
+    const secret = 'k3y/of+the gateway'
+    const form: Form = {
+      ...hmac!,
+      format: 'query',
+      id: 'id',
+      status: 'stat',
+      code: 'why',
+      proof: { by: 'token' },
+    }
+    const codeOf = (why: string) => {
+      const query = new URLSearchParams({ t: 'receipt-token', id: 'a', stat: 'FAILED', why }).toString()
+      const answer = readReceipts(call({ method: 'GET', query }), form, { key: secret }, 'receipt-token')
+      return receipts(answer)
+    }
+    expect(codeOf(`failed: /send?key=${secret}`)).toMatchObject([{ providerCode: 'withheld' }])
+    expect(codeOf(`failed: /send?key=${encodeURIComponent(secret)}`)).toMatchObject([
+      { providerCode: 'withheld' },
+    ])
+    expect(codeOf('failed: /send')).toMatchObject([{ providerCode: 'failed: /send' }])
+  })
+
   test('the configuration rejects an HMAC as the proof of the format query', () => {
     const config = exampleGateway('https://gateway.example.com')
     const faults = (changed: object) =>

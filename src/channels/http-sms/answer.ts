@@ -5,6 +5,7 @@ import { quotes } from '../http/quotes.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
+import { codeWithout } from './code-without.ts'
 import type { AnswerForm } from './config.ts'
 import { parseJson } from './json.ts'
 import { textAt } from './path.ts'
@@ -84,12 +85,8 @@ function createTextReader(form: AnswerForm): Reader {
   }
 }
 
-/** Stands for an error that is not kept. */
-const WITHHELD = 'withheld'
 /** Words of a text that may be a one-time code. */
 const LIKE_CODES = /[\p{L}\p{N}-]*\p{N}[\p{L}\p{N}-]*/gu
-/** Shorter ones, and shorter texts, are found in many an error that does not quote them. */
-const SHORTEST_QUOTE = 4
 /** Ids are long and contain many a short text by chance. */
 const SHORTEST_IN_ID = 10
 
@@ -99,10 +96,7 @@ const SHORTEST_IN_ID = 10
  */
 function nameOf(error: string | null, message: Outgoing, secrets: readonly string[]): string | undefined {
   if (error === null || error === '') return undefined
-  const quoted = [message.text, ...secrets, ...codesIn(message)].some(
-    each => each.length >= SHORTEST_QUOTE && quotes(error, each),
-  )
-  return quoted ? WITHHELD : error.slice(0, 100)
+  return codeWithout([message.text, ...secrets, ...codesIn(message)], error)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
+import { codeWithout } from './code-without.ts'
 import type { ReceiptForm } from './config.ts'
 import { type Field, parseTimestamp, readItems } from './webhook.ts'
 
@@ -11,11 +12,11 @@ export function readReceipts(
   secrets: Readonly<Record<string, string>>,
   token: string,
 ): InboundResult {
-  return readItems(request, form, secrets, token, field => receiptOf(field, form))
+  return readItems(request, form, secrets, token, field => receiptOf(field, form, Object.values(secrets)))
 }
 
 /** Null for an unknown status: skipped, so that the others of the same call are not lost. */
-function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
+function receiptOf(field: Field, form: ReceiptForm, secrets: readonly string[]): Receipt | null {
   const [providerId, said] = [field(form.id), field(form.status)]
   const status = entryOf(form.statuses, said ?? '') ?? 'ignored'
   if (!providerId || status === 'ignored') return null
@@ -27,7 +28,8 @@ function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
     ...(attemptId && { attemptId }),
     status,
     atMs: parseTimestamp(field(form.at), form.atFormat ?? 'iso'),
-    providerCode: code === null || code === '' ? null : code.slice(0, 100),
+    // The message is not known here: apply_receipts keeps no code that quotes it.
+    providerCode: code === null || code === '' ? null : codeWithout(secrets, code),
     detail: null,
   }
 }

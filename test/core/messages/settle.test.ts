@@ -169,6 +169,33 @@ describe('a flush of several outcomes and receipts', () => {
   })
 })
 
+describe('the code of a receipt', () => {
+  async function codeAfter(providerCode: string, more: Parameters<typeof acceptRow>[1]) {
+    const row = acceptRow({ accountId: account, id: ids.next('msg'), connectionId, dueAt: clock.now() }, more)
+    await acceptSends(database.db, NODE, clock.now(), [row], false)
+    await settle.attempt(outcome(row.id, { providerId: row.id }))
+    await settle.receipt({ ...receipt(row.id), providerCode })
+    return (await readMessage(database.db, account, row.id))!.providerCode
+  }
+  const utility = { content: JSON.stringify({ text: 'Your parcel is here' }) }
+  const otp = { messageType: 'otp', content: JSON.stringify({ text: null }) } as const
+
+  test.each([
+    ['a sentence that quotes the text', 'blocked: Your parcel is here!', utility, 'withheld'],
+    ['another sentence', 'blocked: parcel', utility, 'blocked: parcel'],
+    [
+      'a sentence, for a text that is too short to tell',
+      'blocked: Hi',
+      { content: '{"text":"Hi"}' },
+      'blocked: Hi',
+    ],
+    ['a sentence about a one-time code', 'blocked: Your code is 123456', otp, 'withheld'],
+    ['a word about a one-time code', '0x0000000B', otp, '0x0000000B'],
+  ])('is kept or withheld: %s', async (_, code, more, kept) => {
+    expect(await codeAfter(code, more)).toBe(kept)
+  })
+})
+
 test('receipts are matched for a week after the send, also of a message scheduled a month ahead', async () => {
   const DAY_MS = 86_400_000
   const id = ids.next('msg')
