@@ -379,6 +379,25 @@ describe('http-sms', () => {
     expect(codeOf('failed: /send')).toMatchObject([{ providerCode: 'failed: /send' }])
   })
 
+  test('a body is one receipt or a list of them where no path to a list is configured', () => {
+    const form: Form = {
+      format: 'json',
+      id: 'id',
+      status: 'state',
+      statuses: hmac!.statuses,
+      proof: { by: 'token' },
+    }
+    const asked = (body: string) => read(call({ headers: JSON_TYPE, query: 't=receipt-token', body }), form)
+    const one = '{"id": "a", "state": "DELIVERED"}'
+    expect(receipts(asked(one))).toMatchObject([{ providerId: 'a', status: 'delivered' }])
+    expect(receipts(asked(`[${one}, null, {"id": "b", "state": "FAILED"}]`))).toMatchObject([
+      { providerId: 'a', status: 'delivered' },
+      { providerId: 'b', status: 'undelivered' },
+    ])
+    expect(receipts(asked('[]'))).toEqual([])
+    expect(asked('7').kind).toBe('malformed')
+  })
+
   test('the configuration rejects an HMAC as the proof of the format query', () => {
     const config = exampleGateway('https://gateway.example.com')
     const faults = (changed: object) =>

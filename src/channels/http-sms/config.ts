@@ -128,7 +128,12 @@ const CALL = {
 const Receipts = Type.Object(
   {
     ...CALL,
-    items: Type.Optional(Text(300, 'In JSON the path to a list of receipts; the other paths start in each.')),
+    items: Type.Optional(
+      Text(
+        300,
+        'In JSON the path to a list of receipts; the other paths start in each. Absent: the body is one or a list.',
+      ),
+    ),
     id: Text(300),
     attempt: Type.Optional(Text(300, 'Where the gateway returns {{attemptId}}, if the request contains it.')),
     status: Text(300),
@@ -144,7 +149,12 @@ const Receipts = Type.Object(
 const Messages = Type.Object(
   {
     ...CALL,
-    items: Type.Optional(Text(300, 'In JSON the path to a list of messages; the other paths start in each.')),
+    items: Type.Optional(
+      Text(
+        300,
+        'In JSON the path to a list of messages; the other paths start in each. Absent: the body is one or a list.',
+      ),
+    ),
     id: Type.Optional(
       Text(
         300,

@@ -56,8 +56,8 @@ function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
     return [name => (name === undefined ? null : fields.get(name))]
   }
   const json = parseJson(request.body)
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return null
-  const items = form.items === undefined ? [json] : valueAt(json, form.items)
+  if (typeof json !== 'object' || json === null) return null
+  const items = form.items === undefined ? [json].flat() : valueAt(json, form.items)
   if (!Array.isArray(items)) return null
   return items.map(item => (path: string | undefined) => (path === undefined ? null : textAt(item, path)))
 }
