@@ -151,9 +151,12 @@ describe.each<[string, HttpFixture<unknown>]>([
 test('each provider explains its own codes', () => {
   expect(twilioFixture.provider.explain!('21610')).toContain('unsubscribed')
   expect(twilioFixture.provider.explain!('30003')).toContain('handset')
+  for (const code of ['30022', '30023', '30024', '30032', '30034', '30036', '30410', '30450'])
+    expect(twilioFixture.provider.explain!(code)).not.toBeNull()
   expect(vonageFixture.provider.explain!('9')).toContain('credit')
   expect(vonageFixture.provider.explain!('dlr-9')).toContain('list')
   expect(infobipFixture.provider.explain!('12')).toContain('credit')
+  expect(infobipFixture.provider.explain!('87')).toContain('fraud')
   expect(infobipFixture.provider.explain!('EC_ABSENT_SUBSCRIBER')).toContain('handset')
 })
 

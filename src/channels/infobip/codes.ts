@@ -37,6 +37,7 @@ export const STATUS_CODES: Meanings = {
   '25': { means: 'message', text: 'The message is too long.' },
   '51': { means: 'recipient', text: 'The message names no recipient.' },
   '52': { means: 'recipient', text: 'The recipient is not a valid number.' },
+  '87': { means: 'message', text: 'Infobip’s protection against fraud blocks the message.' },
 }
 
 /** Why a message did not arrive: the `error.name` of reports. */

@@ -62,6 +62,14 @@ const DELIVERY_CODES: Readonly<Record<string, string>> = {
   '30006': 'The number is a landline, or its carrier cannot be reached.',
   '30007': 'The carrier or Twilio filtered the message.',
   '30008': 'The carrier gave no reason.',
+  '30022': 'The US carriers’ rate limit of the registered campaign was exceeded.',
+  '30023': 'The US carriers’ daily limit of the registered brand is reached.',
+  '30024': 'The carrier requires a registered number, and the sender is not registered with it (yet).',
+  '30032': 'The sender is a toll-free number that has not been verified.',
+  '30034': 'The sender is a US number that is not registered for business messages (A2P 10DLC).',
+  '30036': 'The message waited at Twilio for longer than its validity period.',
+  '30410': 'The carrier did not answer Twilio in time.',
+  '30450': 'Twilio blocks the number for some minutes, since it suspects SMS pumping.',
   '30500': 'Twilio failed while it processed the message.',
 }
 
