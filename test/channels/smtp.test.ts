@@ -104,6 +104,28 @@ describe('the replies of the server at every step', () => {
       { kind: 'throttled', afterMs: 600_000, providerCode: '554 5.2.0' },
     ],
     [
+      'recipient: sending quota of the sender exceeded',
+      {
+        rcpt: { reply: '550 5.4.5 <a@b.example>: Recipient address rejected: Domain Sending Quota Exceeded' },
+      },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.4.5' },
+    ],
+    [
+      'recipient: recipients of the sender exceed the daily limit',
+      {
+        rcpt: {
+          reply:
+            "550 5.1.90 Your message can't be sent because you've reached your daily limit for message recipients",
+        },
+      },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.1.90' },
+    ],
+    [
+      'mail: rate limit of the sender exceeded',
+      { end: { reply: '550 5.4.6 mail rate exceeded limit' } },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.4.6' },
+    ],
+    [
       'recipient: daily limit of the recipient exceeded',
       { rcpt: { reply: '550 5.2.1 Daily receiving limit exceeded' } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.2.1' },

@@ -133,7 +133,7 @@ function isAboutMail(fault: SmtpFault): boolean {
  * (https://support.google.com/a/answer/3726730). Null for any other.
  */
 function throttleMsOf({ response = '' }: SmtpFault): number | null {
-  if (DAILY_QUOTA_USED.test(response)) return QUOTA_MS
+  if (QUOTA_USED.some(each => each.test(response))) return QUOTA_MS
   if (/^454[ -](?:4\.\d\.\d{1,3} )?throttling failure/i.test(response))
     return /quota/i.test(response) ? QUOTA_MS : THROTTLE_MS
   return /^4\d\d[ -]4\.3\.2 .*(?:concurrent connections? limit|sender thread limit) exceeded/i.test(response)
@@ -141,9 +141,15 @@ function throttleMsOf({ response = '' }: SmtpFault): number | null {
     : null
 }
 
-/** A daily quota is used up: the mail can go the next day, although the reply code says "permanent". */
-const DAILY_QUOTA_USED =
-  /^550[ -](?:5\.4\.5 daily (?:user )?sending (?:limit|quota)|5\.7\.1 daily smtp relay (?:sending )?limit) exceeded|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i
+/**
+ * The sender's quota is used up: the mail can go later, at the latest the next day, although the reply code says
+ * "permanent". Mail hosts that check it with Postfix answer so to the recipient, who is not at fault.
+ */
+const QUOTA_USED = [
+  /^550[ -](?:5\.4\.5 daily (?:user )?sending (?:limit|quota)|5\.7\.1 daily smtp relay (?:sending )?limit) exceeded/i,
+  /^550[ -](?:5\.4\.5 .*sending quota exceeded|5\.4\.6 mail rate exceeded limit)/i,
+  /^550[ -]5\.1\.90 .*daily limit for message recipients|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i,
+]
 
 /** Greylisting, or a full mailbox: a try within a minute would get the same answer. */
 function needsLongerDelay({ response = '', responseCode }: SmtpFault): boolean {
