@@ -346,6 +346,21 @@ describe('the id of a receipt', () => {
     expect(ids.resolve(read('2575'))).toBe('A0F')
   })
 
+  it('in receipted_message_id is converted if it matches a submitted id only so, and then also without a match', () => {
+    const ids = idsBy('dec-to-hex', '0000A1B2', '0000A1B3')
+    expect(ids.resolve(read('41390', true))).toBe('41390')
+    expect(ids.resolve(read('41394', true))).toBe('0000A1B2')
+    expect(ids.resolve(read('41390', true))).toBe('0000A1AE')
+    expect(ids.resolve(read('A1B3', true))).toBe('0000A1B3')
+  })
+
+  it('in receipted_message_id is not converted once one has matched a submitted id unconverted', () => {
+    const ids = idsBy('dec-to-hex', '0000A1B2', '0000A1B3')
+    expect(ids.resolve(read('A1B3', true))).toBe('0000A1B3')
+    expect(ids.resolve(read('41394', true))).toBe('41394')
+    expect(ids.resolve(read('41394'))).toBe('0000A1B2')
+  })
+
   it('is matched to the latest of 100,000 submitted ids', () => {
     const ids = createReceiptIds('auto')
     for (let number = 1_000_000; number < 1_100_000; number++) ids.recordSubmitted(number.toString(16))

@@ -124,7 +124,7 @@ export const smppConfig = Type.Object(
         [Type.Literal('auto'), Type.Literal('same'), Type.Literal('hex-to-dec'), Type.Literal('dec-to-hex')],
         {
           default: DEFAULTS.receiptIdFormat,
-          description: 'How the id in the text of a receipt is converted to the id of the submit’s response.',
+          description: 'How the id of a receipt is converted to the id of the submit’s response.',
         },
       ),
     ),

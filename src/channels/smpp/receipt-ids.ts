@@ -6,7 +6,8 @@ import type { ParsedReceipt } from './receipts.ts'
  * in the text of the receipt in decimal, or the other way round. The core
  * matches ids exactly, so a receipt's id is converted here to the form that the submit's response had.
  *
- * An id in receipted_message_id is in the submit's base. An id in the text follows
+ * An id in receipted_message_id is in the submit's base, unless a conversion is configured and such ids match submits
+ * only when they are converted. An id in the text follows
  * `receiptIdFormat`: `same`, which converts nothing, a fixed conversion, or `auto`. With a
  * conversion and with `auto`, for ids of both places:
  *
@@ -53,6 +54,8 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
   let older = new Map<string, string>()
   let lastId = ''
   let isConversionProven = format !== 'auto'
+  /** Whose base ids in receipted_message_id have; null until one has shown it. */
+  let exactBase: 'submit' | 'text' | null = null
   const letters = { inSubmits: false, inReceipts: false, upperCase: false }
 
   function recordSubmitted(id: string): void {
@@ -81,7 +84,7 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
 
   function resolve({ id, exact }: ParsedReceipt): string {
     if (!NUMBER_ID.test(id)) return id
-    if (exact) return find(id) ?? id
+    if (exact) return resolveExact(id)
     letters.inReceipts ||= HEX_LETTER.test(id)
     const converted = convert(id, conversion())
     if (converted === null) return find(id) ?? id
@@ -90,6 +93,20 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
       return (format === 'auto' ? find(id) : undefined) ?? convertUnmatched(id, converted)
     if (converted !== id) isConversionProven = true
     return spelling
+  }
+
+  /** Some SMSCs write the id of the text also into receipted_message_id. */
+  function resolveExact(id: string): string {
+    const converted = format === 'auto' ? null : convert(id, format)
+    const unconverted = find(id)
+    if (unconverted !== undefined) {
+      if (converted === null || canonical(converted) !== canonical(id)) exactBase ??= 'submit'
+      return unconverted
+    }
+    if (converted === null || exactBase === 'submit') return id
+    const spelling = find(converted)
+    if (spelling !== undefined) exactBase = 'text'
+    return spelling ?? (exactBase === 'text' ? convertUnmatched(id, converted) : id)
   }
 
   function conversion(): ConversionOrSame {
