@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { systemClock } from '../lib/clock.ts'
+import { parseExactly } from '../lib/exact-numbers.ts'
 import { copyIn } from './copy-in.ts'
 import { withSessionSettings } from './session-settings.ts'
 
@@ -47,13 +48,17 @@ export const STATEMENT_TIMEOUT_MS = 60_000
 const LOCK_TIMEOUT_MS = 3_500
 const IDLE_IN_TRANSACTION_MS = 15_000
 
-// Amounts and counters are int8 below 2^53. The driver would return strings, which break arithmetic.
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+    PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
+
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  // Amounts and counters are int8 below 2^53. The driver would return strings, which break arithmetic.
+  [pg.types.builtins.INT8, Number],
+  // The users' own JSON is returned with all digits of its numbers. What we write has none that a double loses.
+  [pg.types.builtins.JSON, parseExactly],
+])
 
 /**
  * Opens a pool; connects at first use. If the database hangs or a connection is dead, callers get

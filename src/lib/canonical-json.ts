@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
+import { canonicalNumber, isExactNumber } from './exact-numbers.ts'
 
 /** Deeper values are refused. Request bodies have a far lower limit before they get here. */
 const MAX_DEPTH = 128
 
 /**
  * The canonical form of a JSON value by RFC 8785 (JCS): keys sorted by UTF-16 code units, no white space,
- * numbers and strings as ECMAScript writes them. A member whose value is `undefined` is left out.
+ * numbers and strings as ECMAScript writes them; numbers that a double cannot hold have all their digits. A member whose value is `undefined` is left out.
  *
  * Throws a RangeError for values nested deeper than `MAX_DEPTH`, and a TypeError for values that JSON does
  * not have (NaN, Infinity, functions, bigint).
@@ -27,7 +28,8 @@ function write(value: unknown, depth: number): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') throw new TypeError(`JSON has no ${typeof value}`)
   if (depth >= MAX_DEPTH) throw new RangeError(`JSON is nested deeper than ${MAX_DEPTH} levels`)
-  return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth)
+  if (Array.isArray(value)) return writeArray(value, depth)
+  return isExactNumber(value) ? canonicalNumber(value.rawJSON) : writeObject(value, depth)
 }
 
 function writeNumber(value: number): string {

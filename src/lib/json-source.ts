@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { withExactFields } from './exact-numbers.ts'
 import { joinPath } from './json-path.ts'
 
 /** An error in a body; `path` is empty if the whole body is wrong. */
@@ -13,7 +14,7 @@ const MOST_VALUES = 200_000
  * Parses one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses what different parsers read
  * differently, or what no database can store: bytes that are not UTF-8, repeated keys, `__proto__` and
  * `constructor.prototype`, NUL, lone surrogates, numbers too large for a double, nesting deeper than
- * `maxDepth`, and more than MOST_VALUES values.
+ * `maxDepth`, and more than MOST_VALUES values. Numbers in the users' own JSON keep all of their digits.
  *
  * Linear in the size of the body. Errors are returned, not thrown; of the body they contain only keys.
  */
@@ -30,12 +31,13 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   } catch (error) {
     return refuse([], malformed(error))
   }
-  const survey: Inspection = { keys: 0, hasNulls: false, path: [], fault: '' }
+  const survey: Inspection = { keys: 0, hasNulls: false, isInexact: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   inspect(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
   // Of two equal keys the object keeps one: then it has fewer keys than the text.
   if (survey.keys !== shape.keys) return refuse(findRepeatedKey(text), 'must be given once only')
+  if (survey.isInexact) value = withExactFields(value, text)
   return { ok: true, value, hasNulls: survey.hasNulls }
 }
 
@@ -104,6 +106,8 @@ function malformed(error: unknown): string {
 type Inspection = {
   keys: number
   hasNulls: boolean
+  /** There is a number that may have had more digits in the text. */
+  isInexact: boolean
   /** Innermost step first: each caller adds its own step after an error. */
   path: (string | number)[]
   fault: string
@@ -112,7 +116,7 @@ type Inspection = {
 /** Looks at every value once, recursively: the depth is bounded. Stops at the first error; returns false then. */
 function inspect(value: unknown, survey: Inspection, checkText: boolean): boolean {
   if (typeof value === 'string') return !checkText || inspectText(value, survey)
-  if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
+  if (typeof value === 'number') return inspectNumber(value, survey)
   if (value === null) {
     survey.hasNulls = true
     return true
@@ -121,6 +125,11 @@ function inspect(value: unknown, survey: Inspection, checkText: boolean): boolea
   return Array.isArray(value)
     ? inspectArray(value, survey, checkText)
     : inspectObject(value as Record<string, unknown>, survey, checkText)
+}
+
+function inspectNumber(value: number, survey: Inspection): boolean {
+  if (!Number.isSafeInteger(value)) survey.isInexact = true
+  return Number.isFinite(value) || fault(survey, 'is too large a number')
 }
 
 function inspectText(text: string, survey: Inspection): boolean {

@@ -51,6 +51,15 @@ async function countWaitingForLocks(): Promise<number> {
 }
 
 describe('an event', () => {
+  test('has the metadata of its message with all digits of its numbers', async () => {
+    await createWebhook()
+    const node = await world.startNode()
+    const message = await world.newMessage(caller.account.id, { metadata: '{"order":9007199254740993}' })
+    await world.happen(caller.account.id, message, 'message.sent')
+    await node.turn()
+    expect(receiver.got[0]!.text).toContain('"metadata":{"order":9007199254740993}')
+  })
+
   test('is delivered signed as in Standard Webhooks, without the text of the message', async () => {
     const { secret, id } = await createWebhook()
     const node = await world.startNode()

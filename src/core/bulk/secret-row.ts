@@ -1,4 +1,5 @@
 import type { Seal } from '../../infra/seal.ts'
+import { parseBody } from '../../lib/exact-numbers.ts'
 import type { JobId } from './job.ts'
 
 /**
@@ -25,9 +26,9 @@ export function isSealed(body: string): boolean {
 
 /** The message of a stored row. Throws SealBroken if it cannot be opened. */
 export function openRow(body: string, jobId: JobId, seal: Pick<Seal, 'open'>): unknown {
-  if (!isSealed(body)) return JSON.parse(body)
+  if (!isSealed(body)) return parseBody(body)
   const [, sealed = ''] = JSON.parse(body) as SealedRow
-  return JSON.parse(seal.open(Buffer.from(sealed, 'base64'), rowContext(jobId)).toString())
+  return parseBody(seal.open(Buffer.from(sealed, 'base64'), rowContext(jobId)).toString())
 }
 
 /** The row with its sealed part replaced by `change`; null if it has none, or `change` returns null. */

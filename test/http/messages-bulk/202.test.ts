@@ -50,6 +50,18 @@ describe('an accepted bulk job', () => {
     expect(answer).toMatchObject({ status: 202, body: { name } })
   })
 
+  test.each([
+    ['text', '"content":{"text":"Hello"}'],
+    ['code', '"messageType":"otp","content":{"otpCode":"907351"}'],
+  ])('sends the metadata of a row with a %s with all digits of its numbers', async (_, content) => {
+    const metadata = '{"order":9007199254740993}'
+    const row = `{"to":"+12025552000","channel":"local_sms",${content},"options":{"metadata":${metadata}}}`
+    const answer = await createBulk(app, account, `{"messagesPerSecond":10,"messages":[${row}]}`)
+    const job = await untilBulk(app, account, answer.body['id'] as string, 'completed')
+    const list = await app.call(`/api/v2/messages?bulkJobId=${job.id}`, { key: account.testKey })
+    expect(list.text).toContain(`"metadata":${metadata}`)
+  })
+
   test('may have a row with as many values as a send may have, beside others', async () => {
     const many = { ...bulkRows(1)[0], ignored: Array.from({ length: 199_900 }, () => 1) }
     const few = { ...bulkRows(1)[0], ignored: Array.from({ length: 200 }, () => 1) }

@@ -525,3 +525,13 @@ test('metadata is returned as it was sent, nulls included', async () => {
   const id = messageIdOf(await account.send({ to: PHONE, text: 'Hello', options: { metadata } }))
   expect((await account.message(id)).metadata).toEqual(metadata)
 })
+
+test('numbers in metadata are returned with all of their digits', async () => {
+  const metadata =
+    '{"order":9007199254740993,"list":[-123456789012345678901234567891,0.12345678901234567891]}'
+  const body = `{"to":"${PHONE}","text":"Hello","options":{"metadata":${metadata}}}`
+  const id = messageIdOf(await account.send(body))
+  for (const path of [`/api/v2/messages/${id}`, '/api/v2/messages?limit=1']) {
+    expect((await app.call(path, { key: account.testKey })).text).toContain(`"metadata":${metadata}`)
+  }
+})

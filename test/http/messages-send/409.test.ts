@@ -50,6 +50,15 @@ describe('an idempotency key that is used again', () => {
     },
   )
 
+  test('with a number that differs in a digit that a double does not have is a conflict', async () => {
+    const numbered = (order: string) =>
+      `{"to":"${PHONE}","text":"Hello","options":{"metadata":{"order":${order}}}}`
+    const options = { idempotencyKey: 'digits' }
+    const first = await account.send(numbered('9007199254740993'), options)
+    expectConflict(await account.send(numbered('9007199254740992'), options))
+    await replays(account, numbered('9007199254740993.0'), first, options)
+  })
+
   test('with the same JSON in another spelling is a replay', async () => {
     const options = { idempotencyKey: 'spelling' }
     const first = await account.send(
