@@ -46,8 +46,9 @@ export type PlanInput = Static<typeof PlanInput>
 
 export const PhoneInput = Type.Object({
   number: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'E.164' })),
-  verified: Type.Optional(Type.Boolean()),
+  verified: Type.Optional(Type.Boolean({ description: 'true needs a number' })),
 })
+export type PhoneInput = Static<typeof PhoneInput>
 
 export const AccountCreate = Type.Object({
   name: Name,

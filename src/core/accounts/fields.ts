@@ -1,5 +1,5 @@
 import type { QuietHoursView, VerificationSettingsUpdate } from '../../contract/account.ts'
-import type { AccountCreate, AccountUpdate, PlanInput } from '../../contract/admin.ts'
+import type { AccountCreate, AccountUpdate, PhoneInput, PlanInput } from '../../contract/admin.ts'
 import type { PlanPool } from '../../contract/caller.ts'
 import { checkCountry, checkCurrency } from '../../contract/country-currency.ts'
 import type { Channel } from '../../contract/enums.ts'
@@ -22,8 +22,7 @@ export function newAccountFields(
     status: 'active',
     homeCountry: input.homeCountry,
     currency: input.currency,
-    phoneNumber: readPhone(input.phone?.number, phones, faults),
-    phoneVerified: input.phone?.verified ?? false,
+    ...checkVerified(readPhone(input.phone?.number, phones, faults), input.phone, false, faults),
     ...parseQuietHours(input.quietHours ?? null, faults),
     verification: mergeVerificationSettings(null, input.verification),
     ...planFields(input.plan ?? {}, plan),
@@ -41,17 +40,30 @@ export function updatedAccountFields(
   if (input.homeCountry !== undefined) checkCountry(input.homeCountry, 'homeCountry', faults)
   if (input.currency !== undefined) checkCurrency(input.currency, 'currency', faults)
   const number = input.phone?.number
+  const phoneNumber = number === undefined ? before.phoneNumber : readPhone(number, phones, faults)
   return {
     name: input.name ?? before.name,
     status: input.status ?? before.status,
     homeCountry: input.homeCountry ?? before.homeCountry,
     currency: input.currency ?? before.currency,
-    phoneNumber: number === undefined ? before.phoneNumber : readPhone(number, phones, faults),
-    phoneVerified: input.phone?.verified ?? before.phoneVerified,
+    ...checkVerified(phoneNumber, input.phone, before.phoneVerified, faults),
     ...(input.quietHours === undefined ? quietOf(before) : parseQuietHours(input.quietHours, faults)),
     verification: mergeVerificationSettings(before.verification, input.verification),
     ...planFields(input.plan ?? {}, plan ?? planOf(before)),
   }
+}
+
+/** Refuses to verify a phone that has no number. A number that cannot be read is a fault already. */
+function checkVerified(
+  phoneNumber: string | null,
+  input: PhoneInput | undefined,
+  before: boolean,
+  faults: Faults,
+): Pick<AccountFields, 'phoneNumber' | 'phoneVerified'> {
+  if (input?.verified && phoneNumber === null && input.number === undefined) {
+    faults.add('phone.number', 'is required: a phone without a number cannot be verified')
+  }
+  return { phoneNumber, phoneVerified: input?.verified ?? before }
 }
 
 function readPhone(number: string | undefined, phones: Phones, faults: Faults): string | null {

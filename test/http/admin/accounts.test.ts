@@ -151,6 +151,12 @@ describe('POST /api/admin/accounts', () => {
     ['a country given by its name', { homeCountry: 'Egypt' }, ['homeCountry']],
     ['an unknown currency', { currency: 'ABC' }, ['currency']],
     ['an invalid phone number', { phone: { number: '0123', verified: true } }, ['phone.number']],
+    ['a verified phone without a number', { phone: { verified: true } }, ['phone.number']],
+    [
+      'a verified phone with a null for its number',
+      { phone: { number: null, verified: true } },
+      ['phone.number'],
+    ],
     ['a phone that is not an object', { phone: '+12025550123' }, ['phone']],
     ['a negative balance', { balance: -0.01 }, ['balance']],
     ['a balance with seven decimals', { balance: 0.0000001 }, ['balance']],
@@ -251,6 +257,18 @@ describe('PATCH /api/admin/accounts/{id}', () => {
       plan: { ...account.plan, allowsScheduling: true },
       wallet: account.wallet,
       keys: [expect.anything(), expect.anything()],
+    })
+  })
+
+  test('verifies the phone of an account only when it has a number', async () => {
+    const { account } = await create({ phone: null })
+    const patch = (phone: object) => operator.admin('PATCH', `/accounts/${account.id}`, { phone })
+    const refused = await patch({ verified: true })
+    expect([refused.status, faultPaths(refused)]).toEqual([400, ['phone.number']])
+    expect((await patch({ verified: false })).status).toBe(200)
+    expect((await patch({ number: '+12025550123' })).status).toBe(200)
+    expect((await patch({ verified: true })).body['data']).toMatchObject({
+      phone: { number: '+12025550123', verified: true },
     })
   })
 
