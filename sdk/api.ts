@@ -594,11 +594,11 @@ export interface GetMessagesQuery {
   templateId?: string
   bulkJobId?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdBefore?: string
 }
@@ -615,11 +615,11 @@ export interface GetMessagesEventsQuery {
   templateId?: string
   bulkJobId?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdBefore?: string
 }
@@ -1145,11 +1145,11 @@ export interface GetInboundQuery {
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdBefore?: string
 }
@@ -1172,11 +1172,11 @@ export interface GetInboundEventsQuery {
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdBefore?: string
 }
@@ -2756,6 +2756,9 @@ export interface PhoneInput {
    * E.164
    */
   number?: string
+  /**
+   * true needs a number
+   */
   verified?: boolean
 }
 export interface PlanInput {
@@ -3276,11 +3279,11 @@ export interface GetAdminInboundQuery {
    */
   conversationKey?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdAfter?: string
   /**
-   * ISO 8601, UTC, with milliseconds.
+   * ISO 8601 with an offset
    */
   createdBefore?: string
 }

@@ -45,6 +45,9 @@ export function nullable<T extends TSchema>(schema: T) {
 /** A time in the API. */
 export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
 
+/** A time of a request; `parseIsoTime` reads it, in more forms than the format date-time has. */
+export const GivenTime = Type.String({ maxLength: 40, description: 'ISO 8601 with an offset' })
+
 /** The body of every error response. */
 export const ErrorBody = Type.Object({
   success: Type.Literal(false),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ConversationView } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS } from './enums.ts'
-import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { GivenTime, IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
 export const KEYWORDS = ['stop', 'start'] as const
 
@@ -93,8 +93,8 @@ const FILTERS = {
   channel: Type.Optional(oneOf(CHANNELS)),
   accountId: address('Of its conversationContext'),
   conversationKey: address('Of its conversationContext', 500),
-  createdAfter: Type.Optional(IsoTime),
-  createdBefore: Type.Optional(IsoTime),
+  createdAfter: Type.Optional(GivenTime),
+  createdBefore: Type.Optional(GivenTime),
 }
 export const InboundMessageFilters = Type.Object(FILTERS)
 export type InboundMessageFilters = Static<typeof InboundMessageFilters>

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ConversationView } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
-import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { GivenTime, IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import type { ErrorCode } from './errors.ts'
 import { SENDER_SOURCES } from './send.ts'
 
@@ -111,8 +111,8 @@ export const MessageFilters = Type.Object({
   errorCode: Type.Optional(oneOf(MESSAGE_ERRORS)),
   templateId: Type.Optional(Type.String({ maxLength: 200 })),
   bulkJobId: Type.Optional(Type.String({ maxLength: 200 })),
-  createdAfter: Type.Optional(IsoTime),
-  createdBefore: Type.Optional(IsoTime),
+  createdAfter: Type.Optional(GivenTime),
+  createdBefore: Type.Optional(GivenTime),
 })
 export type MessageFilters = Static<typeof MessageFilters>
 

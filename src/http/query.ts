@@ -30,7 +30,7 @@ export function queryFault(query: unknown): Detail | undefined {
 }
 
 /** A plus means a space, except before a phone number and in the offset of a time. */
-const PLUS_ITSELF = /^\+(?=\d)|(?<=T[\d:.]+)\+(?=\d\d:?\d\d$)/g
+const PLUS_ITSELF = /^\+(?=\d)|(?<=T[\d:.]+)\+(?=\d\d(?::?\d\d)?$)/g
 
 function decode(escaped: string): { text: string } | { fault: string } {
   try {

@@ -413,6 +413,8 @@ describe('the list of inbound messages', () => {
     expect(await texts('?channel=local_sms')).toEqual(['2'])
     const [newest] = await inbound()
     expect(await texts(`?createdAfter=${newest!.receivedAt}`)).toEqual([])
+    expect(await texts(`?createdAfter=${newest!.receivedAt.replace('Z', '+00')}`)).toEqual([])
+    expect(await texts('?createdAfter=2000-01-01T00:00Z')).toHaveLength(3)
     expect(
       await texts(`?createdBefore=${new Date(Date.parse(newest!.receivedAt) + 1).toISOString()}`),
     ).toHaveLength(3)

@@ -122,6 +122,12 @@ describe('the list of messages', () => {
       () => `?createdAfter=${encodeURIComponent(times[1]!.replace('Z', '+00:00'))}`,
       [4, 3, 2],
     ],
+    ...['+00:00', '+0000', '+00', '-00:00'].map((offset): [string, () => string, number[]] => [
+      `createdAfter with the unescaped offset ${offset}`,
+      () => `?createdAfter=${times[1]!.replace('Z', offset)}`,
+      [4, 3, 2],
+    ]),
+    ['createdAfter to the minute', () => '?createdAfter=2000-01-01T00:00Z', [4, 3, 2, 1, 0]],
     [
       'several parameters at once',
       () => `?channel=local_sms&status=delivered&to=${encodeURIComponent(PHONE)}`,
