@@ -15,9 +15,14 @@ export function restorePlus(text: string): string {
   return text.replace(/(^|:) (?=\d)/, '$1+')
 }
 
+/** The same for an address alone. An e-mail address has no spaces: in one, each of them was a plus. */
+export function restorePlusOfAddress(text: string): string {
+  return text.includes('@') ? text.replaceAll(' ', '+') : restorePlus(text)
+}
+
 /** An address of a query in stored form: phone numbers may be written as in a send. */
 export function toStoredAddress(address: string, phones: Phones): string {
-  const text = restorePlus(address)
+  const text = restorePlusOfAddress(address)
   return phones.parse(text)?.e164 ?? text
 }
 

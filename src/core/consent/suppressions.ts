@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import { restorePlus } from '../../contract/filters.ts'
+import { restorePlusOfAddress } from '../../contract/filters.ts'
 import type {
   SharedSuppressionView,
   SuppressionCreate,
@@ -81,7 +81,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   function read(accountId: AccountId, { limit, cursor, to, channel }: SuppressionQuery) {
     const before = readIdCursor('sup', cursor)
     const filter = {
-      ...(to !== undefined && { key: addressKeyOf(readTo(restorePlus(to)).address) }),
+      ...(to !== undefined && { key: addressKeyOf(readTo(restorePlusOfAddress(to)).address) }),
       ...(channel && { channel }),
     }
     return listSuppressions(db, accountId, filter, before, limit + 1)

@@ -138,6 +138,16 @@ describe('the list of messages', () => {
     expect(await found(query())).toEqual(expected.map(at => ids[at]))
   })
 
+  test('is filtered by an e-mail address with a plus, escaped or not', async () => {
+    const own = await app.createAccount()
+    const id = messageIdOf(await own.send({ to: 'ada+shop@example.com', text: 'Hello' }))
+    await own.send({ to: 'ada@example.com', text: 'Hello' })
+    for (const query of ['?to=ada+shop@example.com', '?to=ada%2Bshop%40example.com']) {
+      const answer = await list(query, own.testKey)
+      expect((answer.body['data'] as Message[]).map(({ messageId }) => messageId)).toEqual([id])
+    }
+  })
+
   test('is paged, and messages sent in between do not shift the pages', async () => {
     const own = await app.createAccount()
     const sent: string[] = []

@@ -92,6 +92,8 @@ describe('the list of suppressions', () => {
     expect(one.to).toBe('Ada.L@example.com')
     expect(await suppress('ada.l@example.com')).toEqual(one)
     expect(await listed('?to=ADA.L%40EXAMPLE.com')).toEqual([one])
+    const plus = await suppress('ada+shop@example.com')
+    expect(await listed('?to=ada+shop@example.com')).toEqual([plus])
     expectSuppressed(await account.send(marketing('ADA.l@example.com')))
   })
 
