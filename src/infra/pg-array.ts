@@ -132,9 +132,14 @@ function writeInt8(value: number, into: Buffer, at: number): void {
   into.writeUInt32BE(value - upper * TWO_TO_32, at + 4)
 }
 
-/** As microseconds since 2000. */
+/** As microseconds since 2000. From the year 2285 on these are no safe integers, so each half is multiplied by itself. */
 function writeTime(ms: number, into: Buffer, at: number): void {
-  writeInt8((Math.floor(ms) - EPOCH_2000_MS) * 1_000, into, at)
+  const sinceMs = whole(Math.floor(ms)) - EPOCH_2000_MS
+  const upperMs = Math.floor(sinceMs / TWO_TO_32)
+  const lower = (sinceMs - upperMs * TWO_TO_32) * 1_000
+  const carried = Math.floor(lower / TWO_TO_32)
+  into.writeInt32BE(upperMs * 1_000 + carried, at)
+  into.writeUInt32BE(lower - carried * TWO_TO_32, at + 4)
 }
 
 /** Buffers would cut a fraction off; whatever is out of the type's range, they refuse. */

@@ -71,8 +71,8 @@ test('numbers and booleans arrive', async () => {
   await holds('double precision', fractions, given => float8Array(given, same), String)
 })
 
-test('times arrive to the millisecond, before and after 2000', async () => {
-  const times = fc.integer({ min: Date.UTC(1901, 0, 1), max: Date.UTC(2199, 0, 1) })
+test('times arrive to the millisecond, from the years 1 to 9999', async () => {
+  const times = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
   await fc.assert(
     fc.asyncProperty(orNull(times), async given => {
       const { rows } = await database.db.query<{ read: (number | null)[] }>({
