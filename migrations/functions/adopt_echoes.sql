@@ -86,7 +86,9 @@ begin
           from (select * from parked_receipts x where x.message_id is not null order by x.message_id offset 0) p
          cross join lateral (
            select x.account_id, x.message_id from outbox x where x.message_id = p.message_id and x.tried and not x.begun limit 1) k
-          join outbox o on o.account_id = any (array[k.account_id]) and o.message_id = k.message_id and o.tried and not o.begun
+          -- `is not distinct from` keeps the plan from reading the whole small index of messages that were tried.
+          join outbox o on o.account_id = any (array[k.account_id]) and o.message_id = k.message_id and o.tried
+               and o.begun is not distinct from false
           join messages m on m.account_id = any (array[o.account_id]) and m.id = any (just(o.message_id))
          cross join lateral (
            select a.attempt from jsonb_array_elements(m.past_attempts) as a (attempt)
@@ -139,7 +141,9 @@ begin
           and x.owner is null and x.begun limit 1) o
      cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
      where p.of_part and m.parts > 1 and m.status = 'unknown' and m.attempt = p.attempt
-       and not exists (select 1 from message_parts k where k.connection_id = p.connection_id and k.part_id = p.provider_id)
+       -- `offset 0` makes it a look-up of its own: a join could read all parts, since their key has all columns it needs.
+       and not exists (
+         select 1 from message_parts k where k.connection_id = p.connection_id and k.part_id = p.provider_id offset 0)
      limit 1000
   ), firsts as (
     select distinct on (f.account_id, f.id) f.account_id, f.id, f.connection_id, f.provider_id || ',…' as whole_id

@@ -17,7 +17,7 @@ declare
   v_ids bigint[];
 begin
   with looked_at as materialized (
-    select y.id from parked_receipts y where y.received_at >= p_since
+    (select y.id from parked_receipts y where y.received_at >= p_since order by y.received_at offset 0)
     union
     (select e.id from parked_receipts e where e.message_id is not null order by e.message_id offset 0)
   )

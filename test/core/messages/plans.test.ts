@@ -378,5 +378,6 @@ describe('the statements that run for messages, where autovacuum came after a ba
     await fill(20_000)
     // Keys of sends that nobody confirmed are freed after an outage only, in a statement of its own.
     expect(await callEverything(readMuch)).toEqual({ withdraw: ['idempotency'] })
+    expect(await adoptEchoes(readMuch)).toEqual([])
   }, 120_000)
 })
