@@ -235,11 +235,12 @@ export async function sweepUses(
   const { rows } = await db.query<{ ended: number }>({
     name: 'media_sweep_uses',
     timeoutMs: SWEEP_TIMEOUT_MS,
+    // `offset 0` makes it a look-up for each use: a join could read the whole outbox for each.
     text: `with done as (
              select account_id, asset_id, message_id from media_uses u
               where message_id < first_uuid_at($1)
                 and not exists (select 1 from outbox o
-                                 where o.account_id = u.message_account_id and o.message_id = u.message_id)
+                                 where o.account_id = u.message_account_id and o.message_id = u.message_id offset 0)
                 and not exists (select 1 from bulk_jobs j
                                  where j.account_id = u.message_account_id and j.id = u.message_id and j.ended_at is null)
               limit $3

@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import { fileKey } from '../../../src/core/media/asset.ts'
 import { createMedia, type Media } from '../../../src/core/media/media.ts'
-import { type AssetRef, insertUse } from '../../../src/core/media/store.ts'
+import { type AssetRef, insertUse, sweepUses } from '../../../src/core/media/store.ts'
 import { createMediaSweep } from '../../../src/core/media/sweep.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
 import { type FileStore, FileStoreUnavailable } from '../../../src/infra/file-store.ts'
 import { type AccountId, createIds, type Ids, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { png } from '../../support/files.ts'
@@ -282,5 +283,42 @@ describe('the sweep of media', () => {
     expect([...(await media.find(owner, [platforms.id, others.id])).keys()]).toEqual([platforms.id])
     expect(await media.addUse(platforms.id, message())).toBe(true)
     expect(await media.addUse(others.id, message())).toBe(false)
+  })
+
+  async function outboxRowsRead(tx: Db): Promise<number> {
+    const { rows } = await tx.query<{ n: number }>({
+      name: 'outbox_reads',
+      text: `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as n
+               from pg_stat_xact_user_tables where relname = 'outbox'`,
+    })
+    return rows[0]!.n
+  }
+
+  it('looks each use up in the outbox, also where autovacuum came after a backlog had gone', async () => {
+    const { db } = database
+    const fill = () =>
+      db.query({
+        name: 'fill_outbox',
+        text: `insert into outbox (account_id, message_id, connection_id, due_at, begun)
+               select $1, gen_random_uuid(), gen_random_uuid(), now(), false from generate_series(1, 5000)`,
+        values: [toUuid(owner)],
+      })
+    await disableAutovacuum(db, ['outbox', 'media_uses'])
+    await fill()
+    await db.query({ name: 'empty_outbox', text: 'delete from outbox' })
+    await db.query({ name: 'as_autovacuum', text: 'vacuum (analyze, truncate false) outbox' })
+    const { id } = await take()
+    for (let nth = 0; nth < 5; nth++) {
+      const used = message()
+      await insertUse(db, id, used)
+      await inOutbox(used)
+    }
+    await fill()
+    const read = await db.transaction(async tx => {
+      const before = await outboxRowsRead(tx)
+      expect(await sweepUses(tx, clock.now() + HOUR_MS, clock.now(), 100)).toBe(0)
+      return (await outboxRowsRead(tx)) - before
+    })
+    expect(read).toBeLessThan(100)
   })
 })
