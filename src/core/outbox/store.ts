@@ -135,12 +135,25 @@ export async function listOwned(db: Db, node: number, inMemory: readonly Message
   }))
 }
 
+/**
+ * A recursive CTE `waited (id)`: the connections that have waiting messages, and a null. Jumps from one to the next in the
+ * index, rather than reading all waiting rows, of which a million may be scheduled.
+ */
+export const WAITED = `waited as (
+  (select connection_id as id from outbox where owner is null and not begun order by connection_id limit 1)
+  union all
+  select (select o.connection_id from outbox o
+           where o.owner is null and not o.begun and o.connection_id > w.id order by o.connection_id limit 1)
+    from waited w where w.id is not null)`
+
 /** How many messages are due and held by no node, and how many are unknown; for the metrics. */
 export async function countOutbox(db: Db, nowMs: number): Promise<{ waiting: number; unknown: number }> {
   const { rows } = await db.query<{ waiting: number; unknown: number }>({
     name: 'count_outbox',
-    text: `select count(*) filter (where owner is null and not begun and due_at <= $1)::integer as waiting,
-                  count(*) filter (where owner is null and begun)::integer as unknown from outbox`,
+    text: `with recursive ${WAITED}
+           select (select count(*) from waited w
+                     join outbox o on o.connection_id = w.id and o.owner is null and not o.begun and o.due_at <= $1)::integer as waiting,
+                  (select count(*) from outbox where owner is null and begun)::integer as unknown`,
     values: [toIso(nowMs)],
   })
   return rows[0]!

@@ -4,6 +4,7 @@ import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { LEASE_IS_VALID } from '../outbox/node-store.ts'
+import { WAITED } from '../outbox/store.ts'
 
 /** Counts stop here, so that reading a huge backlog stays cheap. */
 export const MAX_COUNTED = 10_000
@@ -60,14 +61,7 @@ export async function listQueues(db: Db, nowMs: number): Promise<QueueRow[]> {
   const waits = 'o.owner is null and not o.begun'
   const { rows } = await db.query<Omit<QueueRow, 'connectionId'> & { uuid: string }>({
     name: 'queues_list',
-    // Jumps from one connection to the next in the index, rather than reading all waiting rows to find their connections.
-    text: `with recursive waited as (
-        (select connection_id as id from outbox where owner is null and not begun order by connection_id limit 1)
-        union all
-        select (select o.connection_id from outbox o
-                 where o.owner is null and not o.begun and o.connection_id > w.id order by o.connection_id limit 1)
-          from waited w where w.id is not null
-      ), every as (
+    text: `with recursive ${WAITED}, every as (
         select id from connections union select id from waited where id is not null
       )
       select c.id as uuid, k.name, k.provider, coalesce(k.channels, '{}') as channels,
