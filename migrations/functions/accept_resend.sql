@@ -14,7 +14,7 @@ create function accept_resend(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_verification uuid, p_resends smallint, p_code_mark bytea,
+  p_verification uuid, p_resends smallint, p_code_digest bytea,
   p_expires timestamptz, p_resend timestamptz, p_messages uuid[],
   p_at timestamptz, p_person text, p_sends smallint, p_window_minutes smallint, p_strict boolean, p_oldest uuid, p_newest uuid
 ) returns table (
@@ -82,7 +82,7 @@ begin
 
   update verifications c set
       resends = c.resends + 1, message_id = p_id[1], channel = p_channel[1],
-      code_hash = sha256(p_code_mark || uuid_send(c.id)), expires_at = p_expires, resend_at = p_resend,
+      code_hash = sha256(p_code_digest || uuid_send(c.id)), expires_at = p_expires, resend_at = p_resend,
       messages = c.messages || p_messages, codes_at = coalesce(c.codes_at, array[c.started_at]) || p_at
    where c.account_id = p_account[1] and c.id = p_verification;
   perform tell_verifications(p_now, 'verification.sent', p_account, array[p_verification], null);

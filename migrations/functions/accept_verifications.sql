@@ -21,7 +21,7 @@ create function accept_verifications(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_recipient_key text[], p_code_mark bytea[],
+  p_recipient_key text[], p_code_digest bytea[],
   p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[],
   p_mailbox text[], p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[], p_oldest uuid, p_newest uuid
 ) returns table (
@@ -107,7 +107,7 @@ begin
     started_at, expires_at, resend_at, code_hash, request, messages, started_with)
   select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_mailbox[n], p_country[n], i.id,
          p_channel[n], p_started[n], p_started[n] + p_validity[n] * interval '1 minute',
-         p_started[n] + p_resend_after, sha256(p_code_mark[n] || uuid_send(i.id)), p_request[n],
+         p_started[n] + p_resend_after, sha256(p_code_digest[n] || uuid_send(i.id)), p_request[n],
          case when p_messages[n] is null then array[i.id] else string_to_array(p_messages[n], ',')::uuid[] end,
          case when p_messages[n] is null then 1 else cardinality(string_to_array(p_messages[n], ',')) end
     from unnest(p_id) with ordinality as i (id, n)

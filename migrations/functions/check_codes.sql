@@ -9,10 +9,10 @@ drop function if exists check_codes;
 --   'disagrees'  the verification has another recipient than the given one
 --   'later'      another item of this call is about the same verification, or the one that counted for
 --                the recipient has just ended unsent: check it again
--- Compares hashes of keyed marks of codes, so that the time of a comparison reveals
+-- Compares hashes of the digests of codes, so that the time of a comparison reveals
 -- nothing about the digits: an attacker cannot know the hash of a guess.
 create function check_codes(
-  p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_code_mark bytea[], p_check uuid[]
+  p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_code_digest bytea[], p_check uuid[]
 ) returns table (
   item integer, verdict text, verification_id uuid, tries smallint, expires_at timestamptz, verified_at timestamptz,
   recipient text, country text
@@ -75,7 +75,7 @@ begin
         select case when r.is_right then v.tries else v.tries + 1 end,
                case when r.is_right then 'verified' when v.tries >= 4 then 'exhausted' else 'pending' end,
                case when r.is_right then p_now end
-          from (select sha256(p_code_mark[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
+          from (select sha256(p_code_digest[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
      where v.account_id = any (array[a.account_id]) and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]

@@ -46,7 +46,7 @@ export function createPeopleRooms(
     cookies,
     publicOrigin: publicUrl && new URL(publicUrl).origin,
     lookup: sessions.lookup,
-    glance: sessions.peek,
+    peek: sessions.peek,
     callerFor: sessions.callerFor,
   }
   return {

@@ -19,7 +19,7 @@ export type PeopleAccess = {
   /** Null if there is no such session, or it has ended. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
   /** Like `lookup`, but does not count as use of the session, so it does not prolong it. */
-  glance(token: string): SignedIn | null | Promise<SignedIn | null>
+  peek(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The person as a caller of an account; null if they may not act for it. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
 }
@@ -62,7 +62,7 @@ export async function isStillAllowed(
   people: PeopleAccess,
 ): Promise<boolean> {
   try {
-    const caller = await authenticate(request, keys, { ...people, lookup: people.glance })
+    const caller = await authenticate(request, keys, { ...people, lookup: people.peek })
     requireActive(caller)
     requirePermission(caller, permission)
     return true

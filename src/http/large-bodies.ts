@@ -85,7 +85,7 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
     }
   }
 
-  return { admit, track: track }
+  return { admit, track }
 }
 
 function createMemoryBudget() {

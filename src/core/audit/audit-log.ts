@@ -86,7 +86,7 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     }
     return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
       const stoppedAt = await findAuditScanEnd(db, filter, below)
-      return { rows: await listEntries(db, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
+      return { rows: await listEntries(db, filter, below, left, stoppedAt), stoppedAt }
     })
   }
 

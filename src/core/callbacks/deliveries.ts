@@ -76,7 +76,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const stoppedAt = await endOfDeliveryScan(db, accountId, webhookId, filter, below)
       return {
         rows: await listDeliveries(db, accountId, webhookId, filter, below, left, stoppedAt),
-        stoppedAt: stoppedAt,
+        stoppedAt,
       }
     })
   }

@@ -114,7 +114,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
     }
     return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
       const stoppedAt = await endOfBlockScan(db, accountId, filter, below)
-      return { rows: await listBlocks(db, accountId, filter, below, left, stoppedAt), stoppedAt: stoppedAt }
+      return { rows: await listBlocks(db, accountId, filter, below, left, stoppedAt), stoppedAt }
     })
   }
 

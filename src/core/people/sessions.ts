@@ -148,7 +148,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return find(token, recordUse)
   }
 
-  function glance(token: string): SignedIn | null | Promise<SignedIn | null> {
+  function peek(token: string): SignedIn | null | Promise<SignedIn | null> {
     return find(token, held => held.signedIn)
   }
 
@@ -211,7 +211,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return account instanceof Promise ? account.then(make) : make(account)
   }
 
-  async function enter(user: VerifiedUser, { ip, userAgent, browser }: Visit): Promise<SignInResult> {
+  async function begin(user: VerifiedUser, { ip, userAgent, browser }: Visit): Promise<SignInResult> {
     const token = newToken(random)
     const nowMs = clock.now()
     const session: SessionRow = {
@@ -222,8 +222,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       ip,
       userAgent,
     }
-    const entered = await insertSession(db, session, hashToken(token), user)
-    const row = entered && (await selectSession(db, hashToken(token).toString('hex')))
+    const isStored = await insertSession(db, session, hashToken(token), user)
+    const row = isStored && (await selectSession(db, hashToken(token).toString('hex')))
     if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed during the sign-in.')
     const signedIn = signedInOf(row)
     const mark = deps.browsers.issueToken(signedIn.email, browser)
@@ -298,9 +298,9 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     lookup,
-    peek: glance,
+    peek,
     callerFor,
-    begin: enter,
+    begin,
     view,
     list,
     async end(who, id) {

@@ -82,7 +82,7 @@ export async function acceptCode<Verdict extends { kind: string }>(
     const own = awaitFirstAnswer(deps, code.id, tried.first, code.claim, tried.outcome)
     const answers = tried.others.length === 0 ? [await own] : await awaitAnswers(own, code, tried, deps)
     mayBeSent = answers.some(({ answer }) => answer !== 'failed')
-    return { kind: 'answered', answers: answers }
+    return { kind: 'answered', answers }
   } finally {
     if (!accepted) deps.waiters.remove(code.id)
     if (mayBeSent) guard.sent(code.guarded, watched)
@@ -103,7 +103,7 @@ function tryFirst<Verdict extends { kind: string }>(
   const messages = others.length === 0 ? [id] : [id, ...others.map(() => deps.ids.next('msg'))]
   const outcome = deps.waiters.wait(id, claim)
   const verdict = deps.acceptMessage(id, first, claim, row => code.add(row, messages))
-  return { first, others, messages, outcome: outcome, verdict }
+  return { first, others, messages, outcome, verdict }
 }
 
 async function tryNext<Verdict extends { kind: string }>(

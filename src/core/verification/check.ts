@@ -52,7 +52,7 @@ export function createChecks(deps: CheckDeps): Checks {
     const row = readCheck(requestId, caller, body)
     let key = keyOf(row)
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const verdict = await batcher.add({ row, key: key })
+      const verdict = await batcher.add({ row, key })
       if (verdict.kind !== 'later') return conclude(verdict, caller)
       // From here on it queues with the checks that name the id.
       key = verdict.id ?? key
@@ -67,7 +67,7 @@ export function createChecks(deps: CheckDeps): Checks {
       throw invalid('code', `must be ${LENGTHS.least} to ${LENGTHS.most} digits`)
     }
     const codeDigest = codes.digest({ accountId: account.id, mode }, code)
-    return { accountId: account.id, live: mode === 'live', ...which, codeDigest: codeDigest, checkId }
+    return { accountId: account.id, live: mode === 'live', ...which, codeDigest, checkId }
   }
 
   /** A flush whose response was lost is repeated: it recognises the tries that it counted. */

@@ -26,7 +26,7 @@ const NOBODY: PeopleAccess = {
   cookies: { read: () => null },
   publicOrigin: null,
   lookup: () => null,
-  glance: () => null,
+  peek: () => null,
   callerFor: () => null,
 }
 
