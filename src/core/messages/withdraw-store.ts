@@ -4,6 +4,7 @@ import { boolArray, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, withPrefix } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
+import { WAITED } from '../outbox/store.ts'
 import { type AcceptRow, type SettleRow, settleAttempts, takenUp } from './hot-store.ts'
 import { settleNotMade } from './transitions.ts'
 
@@ -34,26 +35,17 @@ export async function cancelMessages(
 export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ account_id: string; message_id: string }>({
     name: 'find_stranded',
-    // Steps from connection to connection, of which there are few, instead of reading all waiting messages.
-    text: `with recursive carrying as (
-        (select connection_id from outbox where owner is null and not begun order by connection_id limit 1)
-        union all
-        select (select o.connection_id from outbox o
-                 where o.owner is null and not o.begun and o.connection_id > c.connection_id
-                 order by o.connection_id limit 1)
-          from carrying c where c.connection_id is not null
-      ), gone as materialized (
-        select g.connection_id, exists (select from web_sessions w where w.id = g.connection_id) as is_session from carrying g
-         where g.connection_id is not null
-           and not exists (select from connections c where c.id = g.connection_id)
-           and not exists (select from web_sessions w
-                 where w.id = g.connection_id and not w.removing and w.state <> 'logged_out')
+    text: `with recursive ${WAITED}, gone as materialized (
+        select g.id, exists (select from web_sessions w where w.id = g.id) as is_session from waited g
+         where g.id is not null
+           and not exists (select from connections c where c.id = g.id)
+           and not exists (select from web_sessions w where w.id = g.id and not w.removing and w.state <> 'logged_out')
       )
       select o.account_id, o.message_id
         from gone g
        cross join lateral (
          select x.account_id, x.message_id from outbox x
-          where x.connection_id = g.connection_id and x.owner is null and not x.begun
+          where x.connection_id = g.id and x.owner is null and not x.begun
             and x.due_at <= case when g.is_session then $1::timestamptz else 'infinity' end
           order by x.due_at limit $2) o
        order by o.account_id, o.message_id limit $2`,
