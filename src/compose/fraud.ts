@@ -37,7 +37,7 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
   return [
     { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
-    { name: 'sweep words of fraud tallies', everyMs: MINUTE_MS, run: () => sweepChangeRecords(db) },
+    { name: 'sweep changes of fraud tallies', everyMs: MINUTE_MS, run: () => sweepChangeRecords(db) },
     {
       name: 'sweep fraud tallies',
       dependsOnClock: true,

@@ -65,7 +65,7 @@ export async function openCallbacks(
         while ((await callbacks.poll()).claimed > 0)
       },
       /** Removes the node's registration, as other nodes do for a killed one. */
-      bury: () => removeNode(db, number),
+      remove: () => removeNode(db, number),
     }
   }
 

@@ -369,7 +369,7 @@ describe('nodes', () => {
     await living.turn()
     expect(receiver.got).toHaveLength(1)
 
-    await dying.bury()
+    await dying.remove()
     expect(await world.free()).toBe(1)
     receiver.react(503)
     await living.turn()

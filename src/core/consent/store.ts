@@ -117,7 +117,7 @@ export async function deleteByRecipient(
   items: readonly Pick<SuppressionRow, 'accountId' | 'key' | 'channel' | 'connectionId'>[],
 ): Promise<SuppressionRow[]> {
   const { rows } = await db.query<Raw>({
-    name: 'suppressions_lift',
+    name: 'suppressions_delete_by_recipient',
     text: `delete from suppressions s
             using unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i (account_id, key, channel, connection_id)
             where s.account_id = i.account_id and s.recipient_key = i.key and s.channel = i.channel

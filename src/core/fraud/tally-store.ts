@@ -68,7 +68,7 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
       })
       if (records.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
       const { rows } = await db.query<Raw>({
-        name: 'fraud_tallies_said',
+        name: 'fraud_tallies_changed',
         text: `select ${COLUMNS} from (
                  select distinct i.account_id, i.key from fraud_words w cross join unnest(w.accounts, w.keys) as i (account_id, key)
                   where w.id = any ($1::bigint[]) and i.account_id = any ($2::uuid[])) i

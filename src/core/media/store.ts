@@ -41,7 +41,7 @@ export async function insertUpload(db: Db, ref: AssetRef, nowMs: number): Promis
 /** The size of an account's files in bytes, each counted with at least `MIN_COUNTED_BYTES`. */
 export async function measureAssets(db: Db, accountId: AccountId): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>({
-    name: 'media_weigh',
+    name: 'media_measure',
     text: `select coalesce(sum(greatest(size, ${MIN_COUNTED_BYTES})), 0)::bigint as bytes
              from media where account_id = $1 and state <> 'storing'`,
     values: [toUuid(accountId)],
@@ -103,7 +103,7 @@ export async function insertUse(db: Db, id: AssetId, user: AssetUser): Promise<b
 
 export async function deleteUses(db: Db, messageId: MessageId): Promise<void> {
   await db.query({
-    name: 'media_unuse',
+    name: 'media_delete_uses',
     text: 'delete from media_uses where message_id = $1',
     values: [toUuid(messageId)],
   })
@@ -156,7 +156,7 @@ const UNNEEDED = `not exists (
  */
 export async function hideUnused(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
-    name: 'media_leave',
+    name: 'media_hide_unused',
     text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNUSED}`,
     values: [toUuid(ref.accountId), toUuid(ref.id)],
   })
@@ -166,7 +166,7 @@ export async function hideUnused(tx: Db, ref: AssetRef): Promise<boolean> {
 /** `hideUnused` for a request to delete: uses that have ended and were not swept yet do not count. */
 export async function hideUnneeded(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
-    name: 'media_remove',
+    name: 'media_hide_unneeded',
     text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNNEEDED}`,
     values: [toUuid(ref.accountId), toUuid(ref.id)],
   })
@@ -194,7 +194,7 @@ export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
 /** Hides uploads that began before a time and did not end, because their node died; returns how many. */
 export async function abandonUploads(db: Db, beganBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'media_give_up',
+    name: 'media_abandon_uploads',
     timeoutMs: SWEEP_TIMEOUT_MS,
     text: `update media set state = 'leaving' where state = 'storing' and used_at < $1`,
     values: [toIso(beganBeforeMs)],
@@ -205,7 +205,7 @@ export async function abandonUploads(db: Db, beganBeforeMs: number): Promise<num
 /** Assets whose bytes are to be deleted, the longest waiting first. */
 export async function selectHidden(db: Db, limit: number): Promise<AssetRef[]> {
   const { rows } = await db.query<{ account: string; uuid: string }>({
-    name: 'media_leaving',
+    name: 'media_select_hidden',
     text: `select account_id as account, id as uuid from media where state = 'leaving'
             order by used_at limit $1`,
     values: [limit],

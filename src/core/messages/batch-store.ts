@@ -48,7 +48,7 @@ export async function claimUnfinishedBatch(
   claimedAtMs: number,
 ): Promise<number | null> {
   const { rows } = await db.query<{ takenUpAt: Date }>({
-    name: 'take_up_batch',
+    name: 'claim_unfinished_batch',
     text: `update idempotency set batch = $4, batch_at = ${CLAIM_TIME}
             where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null
            returning batch_at as "takenUpAt"`,
@@ -82,7 +82,7 @@ export async function usesProvider(
   provider: string,
 ): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
-    name: 'any_of_batch_with',
+    name: 'batch_uses_provider',
     text: `select exists (select 1 from messages
                            where account_id = $1 and id = any ($2::uuid[]) and provider = $3) as found`,
     values: [toUuid(accountId), uuidArray(ids, id => id), provider],
@@ -93,7 +93,7 @@ export async function usesProvider(
 /** Whether some node with a valid lease was already running at a time. */
 export async function someNodeStillRuns(db: Db, atMs: number): Promise<boolean> {
   const { rows } = await db.query<{ lives: boolean }>({
-    name: 'lives_since',
+    name: 'some_node_still_runs',
     text: `select ${someNodeRunsSince('$1')} as lives`,
     values: [toIso(atMs)],
   })

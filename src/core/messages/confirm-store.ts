@@ -17,7 +17,7 @@ export async function confirmMessages(
   ids: readonly MessageId[],
 ): Promise<Map<MessageId, ConfirmedMessage>> {
   const { rows } = await db.query<ConfirmedMessage & { id: string }>({
-    name: 'vouch_for_messages',
+    name: 'confirm_messages',
     text: `update messages set vouched = true where account_id = $1 and id = any ($2::uuid[])
            returning id, status = 'cancelled' and error_detail is not distinct from $3 as "isWithdrawn",
                      scheduled_at is not null as scheduled, provider`,

@@ -54,7 +54,7 @@ export async function dropMonth(db: Database, month: string): Promise<void> {
  */
 async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {
-    await tx.query({ name: 'month_patience', text: `set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'` })
+    await tx.query({ name: 'month_lock_timeout', text: `set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'` })
     await tx.query({ ...query, timeoutMs: SWEEP_TIMEOUT_MS })
   })
 }

@@ -38,7 +38,7 @@ export async function registerNode(
  */
 export async function sendHeartbeat(db: Db, node: number): Promise<number | null> {
   const { rows } = await db.query<{ silentMs: number }>({
-    name: 'beat',
+    name: 'send_heartbeat',
     text: `with before as (select id, seen_at from nodes where id = $1)
            update nodes n set seen_at = now() from before b where n.id = b.id
            returning (extract(epoch from now() - b.seen_at) * 1000)::double precision as "silentMs"`,
@@ -50,7 +50,7 @@ export async function sendHeartbeat(db: Db, node: number): Promise<number | null
 /** Removes nodes whose lease has expired; returns how many. */
 export async function removeExpiredNodes(db: Db): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'bury_dead',
+    name: 'remove_expired_nodes',
     text: `delete from nodes where not (${LEASE_IS_VALID})`,
   })
   return rowCount ?? 0
@@ -58,7 +58,7 @@ export async function removeExpiredNodes(db: Db): Promise<number> {
 
 /** Removes this node at shutdown. */
 export async function removeNode(db: Db, node: number): Promise<void> {
-  await db.query({ name: 'sign_off', text: 'delete from nodes where id = $1', values: [node] })
+  await db.query({ name: 'remove_node', text: 'delete from nodes where id = $1', values: [node] })
 }
 
 /** Counts the nodes with a valid lease. */

@@ -63,7 +63,7 @@ export type ReceiptAttempt = {
 /** Stores on parked receipts which attempt they name, so that they can be applied although the submit had no answer. */
 export async function storeReceiptAttempts(db: Db, echoes: readonly ReceiptAttempt[]): Promise<void> {
   await db.query({
-    name: 'note_echoes',
+    name: 'store_receipt_attempts',
     text: `update parked_receipts p set message_id = i.message_id, attempt = i.attempt, of_part = i.of_part
              from unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::boolean[])
                as i (connection_id, provider_id, message_id, attempt, of_part)

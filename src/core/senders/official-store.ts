@@ -94,7 +94,7 @@ export async function storeIdentity(
 /** Deletes the identity of a connection whose number may have changed, so that it is checked again. */
 export async function deleteIdentity(db: Db, { accountId, connectionId }: SenderRef): Promise<void> {
   await db.query({
-    name: 'official_forget',
+    name: 'official_delete_identity',
     text: 'delete from official_senders where account_id = $1 and connection_id = $2',
     values: [toUuid(accountId), toUuid(connectionId)],
   })

@@ -224,7 +224,7 @@ export async function writeState(
 /** Stores the type of the last event. */
 export async function storeLastEvent(db: Db, { accountId, id }: SessionClaim, told: string): Promise<void> {
   await db.query({
-    name: 'web_session_told',
+    name: 'web_session_store_last_event',
     text: 'update web_sessions set told = $3 where account_id = $1 and id = $2',
     values: [toUuid(accountId), toUuid(id), told],
   })

@@ -127,7 +127,7 @@ export async function claimName(
 /** Releases the claim that was made at `claimedAtMs`; a later claim of another request stays. */
 export async function releaseName(db: Db, claim: NameClaim, claimedAtMs: number): Promise<void> {
   await db.query({
-    name: 'template_unclaim',
+    name: 'template_release_name',
     text: 'delete from template_claims where account_id = $1 and name = $2 and language = $3 and claimed_at = $4',
     values: [toUuid(claim.accountId), claim.name, claim.language, toIso(claimedAtMs)],
   })
