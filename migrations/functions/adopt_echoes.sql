@@ -19,6 +19,7 @@ set enable_mergejoin = off
 set enable_seqscan = off
 -- The order of message ids is that of the small index of receipts that name one, which no plan can do without then.
 set enable_sort = off
+set jit = off
 as $$
 declare
   v_adopted integer;

@@ -12,6 +12,7 @@ set enable_mergejoin = off
 set enable_seqscan = off
 -- As in adopt_echoes.
 set enable_sort = off
+set jit = off
 as $$
 declare
   v_ids bigint[];

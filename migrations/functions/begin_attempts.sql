@@ -15,6 +15,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 as $$
   select note_moves(p_now, p_account, p_id) where exists (select 1 from watched_accounts);
 

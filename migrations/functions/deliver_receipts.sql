@@ -13,6 +13,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 as $$
 declare
   v_account uuid[];

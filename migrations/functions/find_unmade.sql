@@ -7,6 +7,7 @@ create function find_unmade(p_account uuid[], p_id uuid[], p_taken_up timestampt
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+set jit = off
 as $$
 begin
   for n in 1 .. cardinality(p_id) loop

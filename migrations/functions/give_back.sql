@@ -7,6 +7,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set jit = off
 as $$
   update outbox o set owner = null, due_at = coalesce(i.due_at, o.due_at)
     from unnest(p_account, p_id, p_due) as i (account_id, id, due_at)

@@ -8,6 +8,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set jit = off
 as $$
 begin
   return exists (select 1 from messages m where m.account_id = p_account and m.id = p_message and m.live);

@@ -10,6 +10,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   w record;

@@ -9,6 +9,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set jit = off
 as $$
   insert into message_moves (account_id, at, messages)
     select w.account_id, p_now, array_agg(i.id)
