@@ -24,10 +24,14 @@ const NO_TIMEOUTS = [
 ] as const
 
 /**
- * Committed data is on disk, whatever the role's default is. It comes before the options of the connection
- * string, so that these may ask for more, such as remote_apply.
+ * Committed data is on disk, whatever the role's default is. And all our statements are short: compiling them (`jit`) costs
+ * more than running them. They come before the options of the connection string, so that these may ask for
+ * something else, such as remote_apply.
  */
-const DURABLE = ['synchronous_commit', 'on'] as const
+const BEFORE_OPTIONS = [
+  ['synchronous_commit', 'on'],
+  ['jit', 'off'],
+] as const
 
 /** The driver treats these like verify-full, and warns at each start that this will change. */
 const VERIFIED_SSL_MODES = ['prefer', 'require', 'verify-ca']
@@ -41,7 +45,7 @@ export function withSessionSettings(connectionString: string, { patient = false 
   const asked = new URLSearchParams(query)
   const given = asked.getAll('options').slice(-1)
   const settings = patient ? [...SETTINGS, ...NO_TIMEOUTS] : SETTINGS
-  const options = [asOption(DURABLE), ...given, ...settings.map(asOption)].join(' ')
+  const options = [...BEFORE_OPTIONS.map(asOption), ...given, ...settings.map(asOption)].join(' ')
   const verified = VERIFIED_SSL_MODES.includes(asked.get('sslmode') ?? '') && !asked.has('uselibpqcompat')
   const ssl = verified ? '&sslmode=verify-full' : ''
   return `${connectionString}${query === '' ? '?' : '&'}options=${encodeURIComponent(options)}${ssl}`

@@ -82,6 +82,7 @@ const FOREIGN_SETTINGS = [
   'lock_timeout to 50',
   'idle_session_timeout to 50',
   'synchronous_commit to off',
+  'jit to on',
 ]
 
 test('a connection that cannot be made fails with DatabaseUnavailable, and nothing was executed', async () => {
@@ -132,7 +133,7 @@ test('settings of the database do not change how queries behave', async () => {
         '{1,null}'::int[] as list, '\x00ff'::bytea::text as bytes, 0.1::float8 + 0.2::float8 as sum,
         date_trunc('day', '2026-11-23T01:00:00Z'::timestamptz) as day, interval '25 hours'::text as span,
         current_setting('transaction_isolation') as isolation, current_setting('work_mem') as given,
-        current_setting('synchronous_commit') as durable`,
+        current_setting('synchronous_commit') as durable, current_setting('jit') as compiles`,
     })
     expect(rows).toEqual([
       {
@@ -146,6 +147,7 @@ test('settings of the database do not change how queries behave', async () => {
         isolation: 'read committed',
         given: '8MB',
         durable: 'on',
+        compiles: 'off',
       },
     ])
   } finally {
