@@ -10,8 +10,8 @@ import { countsOf } from './view.ts'
 
 export type BulkWatch = {
   /**
-   * Yields the job as it is, and again after each change, until it can no longer change or `gone` is
-   * aborted; null if there was no change for a while. A slow reader skips states,
+   * Yields the job as it is, and again after each change, until it can no longer change, is deleted, or `gone`
+   * is aborted; null if there was no change for a while. A slow reader skips states,
    * but never the last one. Throws RATE_LIMITED if too many streams are open.
    */
   follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null>
@@ -48,8 +48,10 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
       watched.map(({ subject }) => subject.job),
     )
     const byId = new Map(jobs.map(job => [job.id, job]))
-    for (const { subject, push } of watched) {
+    for (const { subject, push, leave } of watched) {
       const job = byId.get(subject.job.id)
+      // Its body was refused while it arrived.
+      if (!job) leave()
       if (!job || digest(job) === subject.sentDigest) continue
       subject.sentDigest = digest(job)
       push(job)

@@ -186,6 +186,23 @@ describe('an item of messages that is not valid', () => {
   })
 })
 
+test('the event stream of a bulk job ends when its body is refused, since the job is gone', async () => {
+  const before = await countStored()
+  const slow = streamBulk(app, account, 'bad-while-followed')
+  await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
+  const [accepting] = await app.until(
+    () => listBulk(account, '?status=accepting'),
+    jobs => jobs[0]?.total === 20,
+  )
+  const stream = await fetch(`${app.url}/api/v2/messages/bulk/${accepting!.id}/events`, {
+    headers: { 'x-api-key': account.testKey },
+  })
+  slow.end('null]}')
+  expect(await app.during(slow.answer)).toMatchObject({ status: 400, body: { code: 'INVALID_MESSAGE' } })
+  expect(await app.during(stream.text())).toContain('"status":"accepting"')
+  await app.until(countStored, stored => stored.rows === before.rows)
+})
+
 describe('a bulk body that does not arrive complete', () => {
   test('rejects the job, removes its rows, and frees its idempotency key when the connection is cut', async () => {
     const before = await countStored()
