@@ -3,7 +3,8 @@ import { Problem } from '../contract/errors.ts'
 import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/body-reader.ts'
 import { IntakeCut } from '../core/bulk/intake.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
-import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
+import { createJsonMembers, JsonMembersFault, type JsonPart, splitItems } from '../lib/json-members.ts'
+import { joinPath, pathBelow } from '../lib/json-path.ts'
 import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
 
@@ -187,19 +188,26 @@ const CLOSE_OBJECT = Buffer.from('}')
 /** Parses whole items of `messages`; `from` is the index of the first one. */
 function readItems(items: Buffer, from: number): unknown[] {
   const result = parseJson(Buffer.concat([OPEN, items, CLOSE]), { maxDepth: DEEPEST + 1 })
-  if (!result.ok) throw new IntakeCut(invalidBody(`messages${shiftIndex(result.path, from)}`, result.message))
+  if (!result.ok) throw new IntakeCut(faultOfItems(items, from) ?? invalidBody('messages', result.message))
   if (result.hasNulls) dropNulls(result.value)
   return result.value as unknown[]
 }
 
-/** Converts a path within these items to a path within all of `messages`. */
-function shiftIndex(path: string, from: number): string {
-  return path.replace(/^\[(\d+)\]/, (_, at: string) => `[${from + Number(at)}]`)
+/** The fault of the first faulty item, named by its index in all of `messages`: a position in these items would mislead. */
+function faultOfItems(items: Buffer, from: number): Problem | null {
+  for (const [at, item] of splitItems(items).entries()) {
+    const result = parseJson(item, { maxDepth: DEEPEST })
+    if (!result.ok) return invalidBody(pathBelow(`messages[${from + at}]`, result.path), result.message)
+  }
+  return null
 }
 
 /** Parsed together with its key, so that the keys that are refused in a row and in a send are refused here too. */
 function readValue(value: Buffer, key: string): unknown {
   const result = parseJson(Buffer.concat([Buffer.from(`{${JSON.stringify(key)}:`), value, CLOSE_OBJECT]))
   if (result.ok) return (result.value as Record<string, unknown>)[key]
-  throw new IntakeCut(invalidBody(result.path, result.message))
+  // Without a path, a position counts from the key; by itself, from the value.
+  const alone = result.path === '' ? parseJson(value) : null
+  const { path, message } = alone?.ok === false ? { ...alone, path: joinPath([key]) } : result
+  throw new IntakeCut(invalidBody(path, message))
 }

@@ -319,6 +319,24 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   }
 }
 
+/** Each of the whole items of a part by itself, without the white space before it. */
+export function splitItems(items: Buffer): Buffer[] {
+  const found: Buffer[] = []
+  let begin = 0
+  let depth = 0
+  for (let at = 0; at <= items.length; at++) {
+    const code = items[at]
+    if (code === undefined || (code === COMMA && depth === 0)) {
+      while (begin < at && isSpace(items[begin]!)) begin++
+      found.push(items.subarray(begin, at))
+      begin = at + 1
+    } else if (code === QUOTE) at = closingQuote(items, at + 1)
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+  }
+  return found
+}
+
 /**
  * Index of the closing quote; -1 if it is not there yet. Backslashes may be in an earlier piece: the value is
  * held as a whole.

@@ -82,3 +82,29 @@ test('an error inside a member is reported with its full path', async () => {
   body.end('{"name": [{"a": 1, "a": 2}], "messages": []}')
   await expect(pieces.next()).rejects.toMatchObject({ problem: { details: [{ path: 'name[0].a' }] } })
 })
+
+const DEEP = `${'['.repeat(32)}${']'.repeat(32)}`
+
+test.each([
+  ['malformed JSON', '{"to": "+1",}', 'must be well-formed JSON; the fault is at character 12'],
+  ['too deep nesting', `{"to": "+1", "options": ${DEEP}}`, 'must not be nested deeper than 32 levels'],
+  ['another encoding', Buffer.from('{"to": "\xe9"}', 'latin1'), 'must be encoded in UTF-8'],
+])('a body is refused for the message with the fault, however far behind: %s', async (_, faulty, message) => {
+  const { body, pieces } = start()
+  const items = '{"to": "+12025552000", "text": "[\\"],"},\n'.repeat(300)
+  body.write(`{"messagesPerSecond": 5, "messages": [${items}`)
+  await pieces.next()
+  body.end(Buffer.concat([items, faulty, ', {"to": "+1"}]}'].map(part => Buffer.from(part))))
+  await expect(pieces.next()).rejects.toMatchObject({
+    problem: { code: 'INVALID_REQUEST_BODY', details: [{ path: 'messages[600]', message }] },
+  })
+})
+
+test('malformed JSON in a field is reported with its place in the value of that field', async () => {
+  const { body, pieces } = start()
+  body.end('{"messages": [{"to": "+1"}], "messagesPerSecond": 05}')
+  const message = 'must be well-formed JSON; the fault is at character 1'
+  await expect(pieces.next()).rejects.toMatchObject({
+    problem: { details: [{ path: 'messagesPerSecond', message }] },
+  })
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createJsonMembers, JsonMembersFault } from '../../src/lib/json-members.ts'
+import { createJsonMembers, JsonMembersFault, splitItems } from '../../src/lib/json-members.ts'
 import { memoryInUse } from '../support/garbage.ts'
 
 const LIMITS = { array: 'list', maxItemBytes: 1_000, maxMemberBytes: 200 }
@@ -26,6 +26,19 @@ function read(text: string, lengths: readonly number[] = [], limits = LIMITS) {
 
 const key = fc.string({ maxLength: 5 }).filter(name => name !== 'list' && name !== '__proto__')
 const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 })
+
+test('items are split as JSON.parse reads them, without the white space before them', () => {
+  const list = fc.array(fc.jsonValue({ maxDepth: 3 }), { minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(list, fc.constantFrom(0, 1, 3), (items, indent) => {
+      const found = splitItems(Buffer.from(JSON.stringify(items, null, indent).slice(1, -1)))
+      expect(found.map(item => JSON.parse(item.toString()) as unknown)).toEqual(
+        JSON.parse(JSON.stringify(items)),
+      )
+      expect(found.filter(item => item.toString().trimStart() !== item.toString())).toEqual([])
+    }),
+  )
+})
 
 test('reads the same as JSON.parse, wherever the text is split', () => {
   fc.assert(
