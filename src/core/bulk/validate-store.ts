@@ -10,7 +10,11 @@ export type Cheapest = Readonly<Record<string, number>>
 /** A row that failed the validation. */
 export type InvalidRow = { n: number; code: string; message: string }
 
-/** Claims jobs for validation, at most `limit`: those that this node has already, and those that no live node has. */
+/**
+ * Claims jobs for validation, at most `limit`: those that this node has already, and those that no live node has. The
+ * ones with the fewest validated rows come first: a short job does not wait until long ones, maybe of another account,
+ * are done.
+ */
 export async function claimValidations(db: Db, node: number, limit: number): Promise<Job[]> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_claim_validations',
@@ -18,7 +22,7 @@ export async function claimValidations(db: Db, node: number, limit: number): Pro
              select account_id, id from bulk_jobs j
               where j.status = 'validating' and j.ended_at is null
                 and (j.node is null or j.node = $1 or not exists (select 1 from nodes n where n.id = j.node))
-              order by j.node is null, j.id limit $2 for no key update skip locked)
+              order by j.validated, j.node is null, j.id limit $2 for no key update skip locked)
            update bulk_jobs j set node = $1 from free where j.account_id = free.account_id and j.id = free.id
            returning ${JOB_COLUMNS.replaceAll(/\b(account_id|id)\b/g, 'j.$1')}`,
     values: [node, limit],

@@ -43,8 +43,8 @@ const PAGE_ROWS = 100
 const ROWS_AT_ONCE = 50
 /** Rows per stored progress; after a crash up to that many are checked again. */
 const NOTED_ROWS = 1_000
-/** Rows of one job before the next job's turn. */
-const ROWS_IN_A_TURN = 10_000
+/** Rows of one job before the next job's turn. A new job waits for the turns of a round, a second or two. */
+const ROWS_IN_A_TURN = 2_000
 const JOBS_IN_A_ROUND = 8
 /** Longer error messages are cut. */
 const MOST_EXPLAINED_CHARACTERS = 1_000
