@@ -51,24 +51,27 @@ export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | n
   return keys.lookup(rawKey)
 }
 
-/**
- * Whether the caller of an open stream still has access, which was last checked at its start. False also if
- * the check fails.
- */
-export async function isStillAllowed(
+/** Throws what a new request would get if the caller of a long one has lost access since its start. */
+export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission,
   keys: Keys,
   people: PeopleAccess,
-): Promise<boolean> {
-  try {
-    const caller = await authenticate(request, keys, { ...people, lookup: people.peek })
-    requireActive(caller)
-    requirePermission(caller, permission)
-    return true
-  } catch {
-    return false
-  }
+): Promise<void> {
+  const caller = await authenticate(request, keys, { ...people, lookup: people.peek })
+  requireActive(caller)
+  requirePermission(caller, permission)
+}
+
+/**
+ * Whether the caller of an open stream still has access, which was last checked at its start. False also if
+ * the check fails.
+ */
+export function isStillAllowed(...asked: Parameters<typeof requireStillAllowed>): Promise<boolean> {
+  return requireStillAllowed(...asked).then(
+    () => true,
+    () => false,
+  )
 }
 
 function requireKnown(caller: Caller | null): Caller {

@@ -5,12 +5,14 @@ import { isUsableKey } from '../../contract/idempotency-key.ts'
 import { type BulkIntake, requireSubscription } from '../../core/bulk/intake.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { type Keys, type PeopleAccess, requireStillAllowed } from '../auth.ts'
 import { type BulkBodyLimits, readBulkBody } from '../bulk-body.ts'
 import { discardRest } from '../discard-rest.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { requireJson } from '../json-body.ts'
 import { defineRoute } from '../route.ts'
 
+const PERMISSION = 'messages:create'
 /** The rest of a refused body is read and discarded, up to this multiple of its limit; then the connection is cut. */
 const OVERRUN = 2
 
@@ -19,11 +21,13 @@ export const messagesBulkCreate = (deps: {
   bulkIntake: BulkIntake
   bulkLimits: BulkBodyLimits
   clock: Clock
+  keys: Keys
+  access: PeopleAccess
 }) =>
   defineRoute({
     method: 'POST',
     url: '/api/v2/messages/bulk',
-    auth: { permission: 'messages:create' },
+    auth: { permission: PERMISSION },
     streamed: { body: BulkCreate },
     schema: {
       summary: 'Queue many messages',
@@ -59,7 +63,11 @@ export const messagesBulkCreate = (deps: {
         const key = readKey(idempotencyKeyOf(request))
         requireSubscription(caller)
         requireJson(request)
-        const pieces = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
+        const body = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
+        // A body may take minutes to arrive, in which its key may have been revoked.
+        const pieces = endWith(body, () =>
+          requireStillAllowed(request as never, PERMISSION, deps.keys, deps.access),
+        )
         const { job, replayed } = await deps.bulkIntake.receive({ caller, key, pieces })
         if (replayed) reply.header('Idempotency-Replayed', 'true')
         reply.code(202)
@@ -80,4 +88,9 @@ function readKey(key: string | undefined): string {
     )
   }
   return key
+}
+
+async function* endWith<Item>(items: AsyncIterable<Item>, check: () => Promise<void>): AsyncGenerator<Item> {
+  yield* items
+  await check()
 }

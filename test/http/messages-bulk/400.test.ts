@@ -263,6 +263,31 @@ describe('a bulk request is rejected for', () => {
     expect(without.body['code']).toBe('IDEMPOTENCY_KEY_REQUIRED')
   })
 
+  test('a key that is revoked while the body arrives, and leaves no job', async () => {
+    const before = await listBulk(account)
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Short',
+      mode: 'test',
+      role: 'member',
+      permissions: ['messages:create', 'messages:read'],
+    })
+    const { key, apiKey } = made.body['data'] as { key: { id: string }; apiKey: string }
+    const slow = streamBulk(app, account, 'revoked', { 'x-api-key': apiKey })
+    await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
+    await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs[0]?.total === 20,
+    )
+    await app.admin('DELETE', `/accounts/${account.id}/keys/${key.id}`)
+    await app.until(
+      () => app.call('/api/v2/messages/bulk', { key: apiKey }),
+      answer => answer.status === 401,
+    )
+    slow.end('{"to": "+12025552000"}]}')
+    expect(await app.during(slow.answer)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    expect((await listBulk(account)).map(job => job.id)).toEqual(before.map(job => job.id))
+  })
+
   test('a phone that is not verified', async () => {
     const unverified = await app.createAccount({ phone: { number: '+12025550123', verified: false } })
     const answer = await createBulk(app, unverified, FINE)
