@@ -3,7 +3,7 @@ drop function if exists accept_sends;
 -- Accepts sends: claims idempotency keys, holds money, stores messages and outbox
 -- rows. Returns a row for each item that was not simply accepted:
 --   'exists'        the idempotency key is taken; with the stored key in the other columns
---   'again'         this message was accepted before (a repeated call, p_repeated)
+--   'again'         this message was accepted before (a repeated call, p_repeated), with the same p_taken_up
 --   'insufficient'  neither pool nor wallet covers it
 -- Items with a false `p_take` are skipped. `p_bulk_row`: the numbers of their rows, for rows of bulk jobs.
 -- `p_taken_up`: when their batch was taken up, for messages of a repeated batch.
@@ -41,6 +41,10 @@ begin
     for r in
       select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
        cross join lateral (select 1 from messages x where x.account_id = i.account_id and x.id = i.id limit 1) m
+       -- A repeat of a batch may find what an earlier request has accepted: storing it fails then, as in a first call.
+       where p_taken_up[i.n] is null or exists (
+         select 1 from outbox o
+          where o.account_id = any (array[i.account_id]) and o.message_id = i.id and o.taken_up_at = p_taken_up[i.n])
     loop
       v_take[r.n] := false;
       item := r.n; verdict := 'again';

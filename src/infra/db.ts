@@ -40,6 +40,9 @@ export type DatabaseOptions = {
   onIdleError?: (error: Error) => void
 }
 
+/** The code of PostgreSQL's error. */
+export const UNIQUE_VIOLATION = '23505'
+
 /** A caller gets an answer or an error within six seconds: two for a connection, four for an answer. */
 const CONNECT_TIMEOUT_MS = 2_000
 const QUERY_TIMEOUT_MS = 4_000

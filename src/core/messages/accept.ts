@@ -5,6 +5,7 @@ import {
   type Db,
   mayHaveBeenExecuted,
   STATEMENT_TIMEOUT_MS,
+  UNIQUE_VIOLATION,
 } from '../../infra/db.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
@@ -207,5 +208,3 @@ function isRepeatable(error: unknown, repeated: boolean): boolean {
   if (error instanceof DatabaseUnavailable) return true
   return repeated && (error as { code?: unknown }).code === UNIQUE_VIOLATION
 }
-
-const UNIQUE_VIOLATION = '23505'

@@ -29,6 +29,8 @@ export type Batches = {
   claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<number | StoredKey>
   /** Claims the unfinished batch of a key; null while another request may still work on it. */
   claimUnfinished(accountId: AccountId, claim: KeyClaim, existing: StoredKey): Promise<UnfinishedBatch | null>
+  /** The message that an earlier request has accepted meanwhile, with this id; null if it was withdrawn. */
+  recall(accountId: AccountId, id: MessageId): Promise<ConfirmedMessage | null>
   /** Stores the answer of the request that claimed the batch then; false if another one has taken it up since. */
   finish(
     accountId: AccountId,
@@ -57,6 +59,10 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const left = existing.batch!.map(id => (confirmed.get(id)?.isWithdrawn ? ids.next('msg') : id))
       const takenUpAt = await claimUnfinishedBatch(db, accountId, claim, left, claimedAtMs)
       return takenUpAt === null ? null : { accepted, ids: left, takenUpAt }
+    },
+    async recall(accountId, id) {
+      const found = (await confirmMessages(db, accountId, [id])).get(id)
+      return found && !found.isWithdrawn ? found : null
     },
     finish: (accountId, claim, claimedAtMs, answer) => finishBatch(db, accountId, claim, claimedAtMs, answer),
     isSimulated: async (accountId, { batch }) =>

@@ -2,8 +2,8 @@ import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { BatchResult, SendBody } from '../../contract/send.ts'
-import { DatabaseUnavailable } from '../../infra/db.ts'
-import { type Ids, type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
+import { DatabaseUnavailable, UNIQUE_VIOLATION } from '../../infra/db.ts'
+import { type AccountId, type Ids, type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitByWeight } from '../../lib/split-by-weight.ts'
 import type { Accept } from './accept.ts'
@@ -12,7 +12,7 @@ import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, UnfinishedBatch } from './batches.ts'
 import type { ConfirmedMessage } from './confirm-store.ts'
 import { checkContent } from './content.ts'
-import type { KeyClaim } from './hot-store.ts'
+import type { AcceptRow, KeyClaim } from './hot-store.ts'
 import { type Idempotency, isExpired } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
@@ -41,6 +41,7 @@ export type SendBatchRequest = {
 export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
 
 type Result = BatchResult['results'][number]
+type Run = { results: readonly Result[]; answer: Answer }
 type Item = { to: string; id: MessageId; takenUpAt?: number } & (
   | { accepted: null; prepared: Prepared | Problem }
   /** Accepted by an earlier request with this key; reported as it was accepted then. */
@@ -71,7 +72,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
       checkBatch(request, deps.clock.now())
       const ids = request.body.to.map(() => deps.ids.next('msg'))
-      if (!claim) return await run(request, { ids })
+      if (!claim) return (await run(request, { ids })).answer
       return await runWithKey(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -100,8 +101,8 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     if (unfinished && !isExpired(existing, deps.clock.now()) && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
       if (!left) return inProgress(request)
-      const answer = await run(request, left)
-      return finish(request, claim, left.takenUpAt, { ...answer, replayed: true })
+      const { results, answer } = await run(request, left)
+      return finish(request, claim, left.takenUpAt, { results, answer: { ...answer, replayed: true } })
     }
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
@@ -109,15 +110,25 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return { ...answer, sandbox: await batches.isSimulated(request.caller.account.id, existing) }
   }
 
-  /** A request that was so slow that a repeat has taken up its batch leaves the answer to that one. */
+  /**
+   * Stores the answer. A request that was so slow that a repeat has taken up its batch leaves the answer to that one,
+   * and one of which the database did not confirm all recipients leaves it to the next one.
+   */
   async function finish(
     request: SendBatchRequest,
     claim: KeyClaim,
     claimedAtMs: number,
-    answer: Answer,
+    { results, answer }: Run,
   ): Promise<Answer> {
+    // Whether these recipients are stored after all, a repeat finds out, and finishes the batch.
+    if (results.some(({ code }) => code === 'SERVICE_UNAVAILABLE')) return unavailable(request)
     const isStored = await batches.finish(request.caller.account.id, claim, claimedAtMs, answer)
     return isStored ? answer : inProgress(request)
+  }
+
+  function unavailable({ requestId }: SendBatchRequest): Answer {
+    const problem = new Problem('SERVICE_UNAVAILABLE', undefined, { retryAfterSeconds: 1 })
+    return problemAnswer(problem, withPrefix('msg', requestId))
   }
 
   function inProgress({ requestId }: SendBatchRequest): Answer {
@@ -127,29 +138,35 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   async function run(
     request: SendBatchRequest,
     { ids, accepted, takenUpAt }: Pick<UnfinishedBatch, 'ids'> & Partial<UnfinishedBatch>,
-  ): Promise<Answer> {
+  ): Promise<Run> {
     const items = await Promise.all(
       request.body.to.map(async (to, at): Promise<Item> => {
         const item = await prepareItem(request, to, ids[at]!, accepted?.get(ids[at]!))
         return takenUpAt === undefined ? item : { ...item, takenUpAt }
       }),
     )
-    return toAnswer(request, await acceptAll(items), items)
+    const results = await acceptAll(request, items)
+    return { results, answer: toAnswer(request, results, items) }
   }
 
-  async function acceptAll(items: readonly Item[]): Promise<Result[]> {
+  async function acceptAll(request: SendBatchRequest, items: readonly Item[]): Promise<Result[]> {
+    const accountId = request.caller.account.id
     const untilMs = deps.clock.monotonic() + MAX_ACCEPT_MS
     const results: Result[] = []
     for (const some of splitByWeight(items, charactersOf, MAX_CHARACTERS_AT_ONCE)) {
       const inTime = deps.clock.monotonic() < untilMs
-      results.push(...(await Promise.all(some.map(inTime ? acceptItem : refuseLate))))
+      results.push(
+        ...(await Promise.all(
+          some.map(item => (inTime ? acceptItem(accountId, item) : refuseLate(accountId, item))),
+        )),
+      )
     }
     return results
   }
 
   /** After the time limit: refuses an item, unless its result is known already. */
-  async function refuseLate(item: Item): Promise<Result> {
-    if (item.accepted || item.prepared instanceof Problem) return acceptItem(item)
+  async function refuseLate(accountId: AccountId, item: Item): Promise<Result> {
+    if (item.accepted || item.prepared instanceof Problem) return acceptItem(accountId, item)
     return failedResult(item, new Problem('SERVICE_UNAVAILABLE'))
   }
 
@@ -166,11 +183,12 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return { to, id, accepted: null, prepared }
   }
 
-  async function acceptItem(item: Item): Promise<Result> {
+  async function acceptItem(accountId: AccountId, item: Item): Promise<Result> {
     if (item.accepted) return acceptedResult(item, item.accepted.scheduled)
     if (item.prepared instanceof Problem) return failedResult(item, item.prepared)
     try {
       const verdict = await acceptPrepared(item, item.prepared)
+      if (verdict.kind === 'known') return await recallItem(accountId, item)
       if (verdict.kind === 'accepted') return acceptedResult(item, item.prepared.scheduledAt !== null)
       if (verdict.kind === 'insufficient') return failedResult(item, new Problem('INSUFFICIENT_BALANCE'))
       return failedResult(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
@@ -182,7 +200,21 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   /** In a repeated batch marked with the time of the repeat: an earlier request may still withdraw what itself stored under this id. */
   function acceptPrepared({ id, takenUpAt }: Item, prepared: Prepared) {
     if (takenUpAt === undefined) return deps.acceptMessage(id, prepared, null)
-    return deps.acceptMessage(id, prepared, null, row => deps.accept.add({ ...row, takenUpAt }))
+    return deps.acceptMessage(id, prepared, null, row => acceptRepeated({ ...row, takenUpAt }))
+  }
+
+  /** `known`: an earlier request, which committed after the repeat had looked for its messages, has accepted it. */
+  async function acceptRepeated(row: AcceptRow) {
+    const verdict = await deps.accept.add(row)
+    const isStored =
+      verdict.kind === 'faulty' && (verdict.cause as { code?: unknown }).code === UNIQUE_VIOLATION
+    return isStored ? ({ kind: 'known' } as const) : verdict
+  }
+
+  async function recallItem(accountId: AccountId, item: Item): Promise<Result> {
+    const found = await batches.recall(accountId, item.id)
+    if (found) return acceptedResult(item, found.scheduled)
+    return failedResult(item, new Problem('SERVICE_UNAVAILABLE'))
   }
 
   /** An error of one item is reported for that item only. */

@@ -280,6 +280,20 @@ describe('when a send stops waiting for the database', () => {
     expect(await stateOf(account)).toMatchObject({ held: 0, messages: ['cancelled'], outbox: 0 })
   })
 
+  test('a repeated call of a repeated batch takes only what it stored itself for accepted', async () => {
+    const { addAccount, row, clock } = setUp([])
+    const account = await addAccount(100)
+    const item = row(account, { claim: null })
+    const again = (takenUpAt: number) =>
+      acceptSends(database.db, 2, clock.now(), [{ ...item, takenUpAt }], true)
+    await acceptSends(database.db, 1, clock.now(), [item], false)
+    await expect(again(clock.now())).rejects.toMatchObject({ code: '23505' })
+    const other = row(account, { claim: null, takenUpAt: clock.now() })
+    await acceptSends(database.db, 1, clock.now(), [other], false)
+    expect(await acceptSends(database.db, 1, clock.now(), [other], true)).toEqual([{ kind: 'accepted' }])
+    expect(await stateOf(account)).toMatchObject({ held: 20, outbox: 2 })
+  })
+
   test('a message that another node has begun is not withdrawn and keeps its key', async () => {
     const { accept, addAccount, row, during } = setUp(
       Array.from({ length: 100 }, () => 'answer lost' as const),

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BatchResult } from '../../../src/contract/send.ts'
+import { acceptSends } from '../../../src/core/messages/hot-store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, fromUuid, type Id, toUuid } from '../../../src/lib/ids.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+let database: TestDatabase
+let app: TestApp
+let account: TestAccount
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  app = await startTestApp({ database, databaseUrl: database.url, clock: systemClock })
+})
+afterAll(async () => {
+  await app.stop()
+  await database.drop()
+})
+
+const TO = ['+12025550123', '+12025550124']
+
+/** Runs `work` while the account's wallet is locked, so that nothing is accepted for it. */
+function withoutWallet<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  return database.db.transaction(async tx => {
+    await tx.query({
+      name: 'lock_wallet',
+      text: 'select 1 from wallets where account_id = $1 for update',
+      values: [toUuid(account.id as AccountId)],
+    })
+    return work(tx)
+  })
+}
+
+async function accountWithUndecidedBatch(): Promise<TestAccount> {
+  account = await app.createAccount()
+  const first = await withoutWallet(async tx => {
+    const answer = await sendBatch()
+    await tx.query({
+      name: 'never_commits',
+      text: `select pg_terminate_backend(pid) from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock'`,
+    })
+    return answer
+  })
+  expect(first.body).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
+  const early = await sendBatch()
+  expect([early.status, early.headers.get('retry-after')]).toEqual([409, '1'])
+  await database.db.query({
+    name: 'undecided_for_long',
+    text: `update idempotency set batch_at = batch_at - interval '11 seconds' where account_id = $1`,
+    values: [toUuid(account.id as AccountId)],
+  })
+  return account
+}
+
+const sendBatch = () => account.send({ to: TO, text: 'x' }, { live: true, idempotencyKey: 'batch' })
+
+test('a batch with a key whose recipients could not be stored is a 503, and a repeat finishes it; its response is replayed', async () => {
+  const account = await accountWithUndecidedBatch()
+  const second = await sendBatch()
+  expect(second.status, second.text).toBe(200)
+  const third = await sendBatch()
+  expect([third.text, third.headers.get('idempotency-replayed')]).toEqual([second.text, 'true'])
+  const live = (await account.messages('')).filter(({ status }) => status !== 'cancelled')
+  const { results } = second.body as unknown as BatchResult
+  expect(live.map(({ messageId }) => messageId).sort()).toEqual(results.map(each => each.messageId).sort())
+})
+
+test('a repeat of a batch reports what the first request stores meanwhile as accepted, and keeps it', async () => {
+  const account = await accountWithUndecidedBatch()
+  const { repeat, ids } = await withoutWallet(async tx => {
+    const repeat = sendBatch()
+    await lookUntil(
+      () =>
+        database.db.query({
+          name: 'repeat_waits',
+          text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        }),
+      ({ rows }) => rows.length > 0,
+      10_000,
+    )
+    return { repeat, ids: await storeAsTheFirst(tx) }
+  })
+  const second = await repeat
+  expect(second.status, second.text).toBe(200)
+  const { results } = second.body as unknown as BatchResult
+  expect(results.map(({ messageId }) => messageId)).toEqual(ids)
+  const { rows } = await database.db.query<{ vouched: boolean }>({
+    name: 'are_vouched',
+    text: 'select vouched from messages where account_id = $1',
+    values: [toUuid(account.id as AccountId)],
+  })
+  expect(rows).toEqual([{ vouched: true }, { vouched: true }])
+})
+
+/** Stores the messages of the batch like its first request, whose commit comes late. */
+async function storeAsTheFirst(tx: Db): Promise<Id<'msg'>[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'ids_of_batch',
+    text: 'select unnest(batch)::text as id from idempotency where account_id = $1',
+    values: [toUuid(account.id as AccountId)],
+  })
+  const ids = rows.map(({ id }) => fromUuid('msg', id))
+  const { body } = await app.admin('GET', '/connections')
+  const [{ id: connectionId }] = body['data'] as [{ id: Id<'cnn'> }]
+  const dueAt = app.now() + 3_600_000
+  const stored = ids.map(id =>
+    acceptRow(
+      { accountId: account.id as AccountId, id, connectionId, dueAt },
+      { provider: 'sandbox', status: 'queued', begun: false, owned: false },
+    ),
+  )
+  await acceptSends(tx, 1, app.now(), stored, false)
+  return ids
+}
