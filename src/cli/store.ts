@@ -59,12 +59,11 @@ export function openStoreOnce(config: Config): Promise<Store> {
 }
 
 async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>> {
-  const { config, clock, log, progress, onLost } = options
-  if (!config.databaseUrl) return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost })
+  const { config, clock, log, progress, onLost, signal } = options
+  if (!config.databaseUrl)
+    return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost, ...(signal && { signal }) })
   const url = config.databaseUrl
-  await progress.step('Waiting for the database', () =>
-    keepProcessAlive(waitForDatabase(url, clock, options.signal)),
-  )
+  await progress.step('Waiting for the database', () => keepProcessAlive(waitForDatabase(url, clock, signal)))
   return { url, stop: async () => {} }
 }
 

@@ -44,6 +44,8 @@ export type EmbeddedOptions = {
   probe?: Probe
   /** The server is lost for good: another process has taken it over. */
   onLost?(error: Error): void
+  /** Ends the wait for a server that this start launched, and the server: `startEmbedded` rejects with the signal's reason. */
+  signal?: AbortSignal
 }
 
 /** A PostgreSQL server on `dataDir` that only this process uses until `stop`. */
@@ -82,6 +84,7 @@ export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
 
 async function start(options: EmbeddedOptions): Promise<Embedded> {
   const { clock, log } = options
+  const { signal: _, ...untilStopped } = options
   const site = await prepareSite(options)
   let held = await startServer(site, options)
   let stopping = false
@@ -101,7 +104,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     for (let tries = 0; !stopping; tries++) {
       log.error({ tries }, 'the embedded PostgreSQL stopped; restarting it')
       try {
-        held = await startServer(site, options)
+        held = await startServer(site, untilStopped)
         watch()
         log.info({ pid: held.postmaster.pid }, 'the embedded PostgreSQL is running again')
         return
@@ -164,8 +167,14 @@ async function startServer(site: Site, options: EmbeddedOptions): Promise<Runnin
   return options.progress.step('Starting the database', async note => {
     const logStart = sizeOf(site.logFile)
     for (let launches = 0; ; launches++) {
-      const postmaster = findPostmaster(site.clusterDir) ?? (await startPostmaster(site))
-      const client = postmaster && (await connectWhenReady(postmaster, site, options.clock, note))
+      const found = findPostmaster(site.clusterDir)
+      const postmaster = found ?? (await startPostmaster(site))
+      const client =
+        postmaster &&
+        (await connectWhenReady(postmaster, site, options, note).catch(async error => {
+          if (!found) await stopLaunched(postmaster, site, options.clock)
+          throw error
+        }))
       const owner = client && (await becomeOwner(client, options.dataDir))
       if (owner) return { postmaster, owner }
       if (launches === MOST_LAUNCHES) {
@@ -196,12 +205,14 @@ async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
 async function connectWhenReady(
   postmaster: Postmaster,
   site: Site,
-  clock: Clock,
+  { clock, signal }: EmbeddedOptions,
   note: (text: string) => void,
 ): Promise<Client | undefined> {
   const untilMs = clock.monotonic() + READY_LIMIT_MS
   while (isPostmaster(postmaster.pid, site.clusterDir)) {
+    signal?.throwIfAborted()
     const tried = await connect(postmaster.socketDir)
+    if (tried instanceof Error) throw unusable(site, tried)
     if (typeof tried !== 'string') return tried
     if (tried === 'recovering') note('replaying its log after a crash')
     if (clock.monotonic() > untilMs) {
@@ -212,6 +223,19 @@ async function connectWhenReady(
     await pause(clock, READY_POLL_MS)
   }
   return undefined
+}
+
+/** A server that nobody can use is not left running. */
+async function stopLaunched(postmaster: Postmaster, { clusterDir }: Site, clock: Clock): Promise<void> {
+  await stopPostmaster(postmaster, clusterDir, clock, STOP_PATIENCE_MS)
+  releaseSocketDir(postmaster.socketDir)
+}
+
+function unusable({ clusterDir, logFile }: Site, cause: Error): Refusal {
+  return new Refusal(
+    `The embedded PostgreSQL starts, but its data in ${clusterDir} is damaged: ${cause.message} (see ${logFile}). Restore it from a backup.`,
+    { cause },
+  )
 }
 
 function inUseElsewhere({ dataDir }: Site): Refusal {

@@ -326,6 +326,32 @@ describe('the embedded server', () => {
     await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
   })
 
+  it('refuses a directory with files that are no data, and leaves them alone', async () => {
+    copyData()
+    rmSync(join(dataDir, 'postgres', 'PG_VERSION'))
+    const before = readdirSync(join(dataDir, 'postgres'))
+    await expect(start()).rejects.toThrow(
+      /postgres has files, but no PG_VERSION, .* restore it from a backup/,
+    )
+    expect(readdirSync(join(dataDir, 'postgres'))).toEqual(before)
+  })
+
+  it('refuses damaged data that the server starts with, and stops the server', async () => {
+    copyData()
+    rmSync(join(dataDir, 'postgres', 'base'), { recursive: true })
+    await expect(start()).rejects.toThrow(/is damaged: database "postgres" does not exist/)
+    expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
+
+  it('stops what it launched when it is told to stop before that is ready', async () => {
+    copyData()
+    const stop = new AbortController()
+    stop.abort()
+    const starting = startEmbedded({ ...SILENT, dataDir, signal: stop.signal })
+    await expect(starting).rejects.toBe(stop.signal.reason)
+    expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
+
   it('refuses a data directory that cannot be created', async () => {
     writeFileSync(join(parent, 'file'), '')
     await expect(start({ dataDir: join(parent, 'file', 'data') })).rejects.toThrow(

@@ -84,12 +84,21 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
   )
 }
 
+/** Throws a Refusal if `clusterDir` has files, but is no cluster: it belongs to something else, or is damaged. */
+function refuseOtherFiles(clusterDir: string): void {
+  if (!existsSync(clusterDir) || readdirSync(clusterDir).length === 0) return
+  throw new Refusal(
+    `${clusterDir} has files, but no PG_VERSION, which every database of PostgreSQL has: restore it from a backup, or move it away for a new database.`,
+  )
+}
+
 /**
  * Creates a cluster at `clusterDir`. It is created under a temporary name and renamed when it is complete: a
  * crash leaves no partial cluster, and of concurrent processes (possibly with the same pid, in containers)
  * one wins and the others use its cluster.
  */
 export async function initCluster(clusterDir: string, binaries: Binaries, identity: Identity): Promise<void> {
+  refuseOtherFiles(clusterDir)
   refuseFullDisk(clusterDir)
   removeAbandoned(clusterDir)
   const making = mkdtempSync(`${clusterDir}.new-${process.pid}-`)

@@ -18,8 +18,8 @@ export function urlOf(socketDir: string, database: string = DATABASE): string {
   return `postgresql://${ROLE}@localhost/${database}?host=${encodeURIComponent(socketDir)}`
 }
 
-/** Tries once to connect; returns the reason if the server is not ready. */
-export async function connect(socketDir: string): Promise<pg.Client | 'starting' | 'recovering'> {
+/** Tries once to connect; returns the reason if the server is not ready, and the error if it never will be. */
+export async function connect(socketDir: string): Promise<pg.Client | 'starting' | 'recovering' | Error> {
   const client = new pg.Client({
     connectionString: urlOf(socketDir, 'postgres'),
     application_name: `posthorn owner ${process.pid}`,
@@ -32,9 +32,15 @@ export async function connect(socketDir: string): Promise<pg.Client | 'starting'
     return client
   } catch (error) {
     await client.end().catch(() => {})
+    if (isDamage(error)) return error as Error
     // Both texts come with 57P03, during recovery, and also from a server that shuts down.
     return /recovery|not yet accepting/.test((error as Error).message) ? 'recovering' : 'starting'
   }
+}
+
+/** A missing database, a missing file, damaged data: unlike a server that starts, stops or is full, it stays so. */
+function isDamage(error: unknown): boolean {
+  return /^(3D000|58P01|XX00[12])$/.test((error as { code?: string }).code ?? '')
 }
 
 /**
