@@ -18,7 +18,7 @@ afterAll(() => database.drop())
 /** What happens to the n-th call of accept_sends. With 'answer lost' it commits; 'hangs' never reaches the database. */
 type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs' | 'hangs in its commit'
 
-function setUp(fates: readonly Fate[]) {
+function setUp(fates: readonly Fate[], beforeUnmade?: () => Promise<void>) {
   const clock: FakeClock = createFakeClock(Date.UTC(2026, 3, 1))
   const ids = createIds(clock, createRandom())
   const connectionId = ids.next('cnn')
@@ -55,7 +55,15 @@ function setUp(fates: readonly Fate[]) {
   }
   const transaction: Database['transaction'] = work => {
     looks++
-    return database.db.transaction(work)
+    return database.db.transaction(tx =>
+      work({
+        ...tx,
+        query: (async (request: Query) => {
+          if (request.name === 'find_unmade') await beforeUnmade?.()
+          return tx.query(request)
+        }) as typeof tx.query,
+      }),
+    )
   }
   const db = { ...database.db, query, transaction } as Database
   const accept = createAccept({ db, clock, store: SENDS, node: () => 1 })
@@ -277,6 +285,21 @@ describe('when a send stops waiting for the database', () => {
     const item = row(account, { claim: null, takenUpAt: clock.now() })
     await expect(during(accept.add(item))).rejects.toThrow(DatabaseUnavailable)
     await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toMatchObject({ held: 0, messages: ['cancelled'], outbox: 0 })
+  })
+
+  test('a message that is committed while it is withdrawn is not made due, and is withdrawn at the next look', async () => {
+    const set = setUp(['hangs in its commit'], async () => (await set.committing).end())
+    const account = await set.addAccount(100)
+    const refused = expect(set.accept.add(set.row(account, { claim: null }))).rejects.toThrow(
+      DatabaseUnavailable,
+    )
+    await set.committing
+    await set.clock.advance(3_300)
+    await refused
+    await set.accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toMatchObject({ held: 10, messages: ['sending'], outbox: 1 })
+    await set.accept.withdrawUnconfirmed()
     expect(await stateOf(account)).toMatchObject({ held: 0, messages: ['cancelled'], outbox: 0 })
   })
 
