@@ -26,6 +26,7 @@ import type { BulkSlots } from './bulk-slots.ts'
 /** An account's lane, as long as this node holds it: its jobs share the ceiling in the order of their creation. */
 export type BulkLane = {
   accountId: AccountId
+  fence: number
   /** Its jobs as the store has them now, oldest first, and the account. */
   update(jobs: readonly SendingJob[], account: AccountSnapshot): void
   /** Hands over the rows that may go now, and plans its next run. */
@@ -61,10 +62,11 @@ const FETCH_SECONDS = 5
 const SPREAD_SHARE = 0.9
 /** Where the rows of a lane are sent together, the first ones wait this long for the next, in ms; otherwise they would stay apart. */
 const GROUP_MS = 50
-/** How long a lane waits that another node had: then that node's last rows no longer count. */
-const TAKEOVER_WAIT_MS = WINDOW_MS + 500
+/** So long after a lane was left, the rows that were sent from it no longer count. */
+export const TAKEOVER_WAIT_MS = WINDOW_MS + 500
 
-export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
+/** Sends nothing before `opensAtMs`, of the monotonic clock. */
+export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLaneDeps): BulkLane {
   const { clock } = deps
   const { accountId, fence } = lease
   const jobs = new Map<JobRef['id'], JobState>()
@@ -73,8 +75,6 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let account: AccountSnapshot | null = null
   let ceiling = 0
   const window = createSlidingWindow(clock, 0, WINDOW_MS)
-  // The first node to hold the lane has no predecessor to wait for.
-  const opensAtMs = clock.monotonic() + (fence > 1 ? TAKEOVER_WAIT_MS : 0)
   const arrivals = createArrivals(clock, deps.isCrowded)
   const returns = createReturns()
   let rowsInProgress = 0
@@ -333,6 +333,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   return {
     accountId,
+    fence,
     update,
     run,
     addReturning,

@@ -1,6 +1,6 @@
 import type { AccountSnapshot } from '../contract/caller.ts'
 import type { JobRef } from '../core/bulk/job.ts'
-import type { SendingJob } from '../core/bulk/lane-store.ts'
+import type { LaneLease, SendingJob } from '../core/bulk/lane-store.ts'
 import {
   claimLanes,
   type FailedRow,
@@ -14,8 +14,9 @@ import { type RowRequest, readPendingRows, type StoredRow } from '../core/bulk/r
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
+import { createLru } from '../lib/lru.ts'
 import { createBulkGate } from './bulk-gate.ts'
-import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
+import { type BulkLane, type BulkLaneDeps, createBulkLane, TAKEOVER_WAIT_MS } from './bulk-lane.ts'
 import { createBulkSlots } from './bulk-slots.ts'
 import type { Dispatcher } from './dispatch.ts'
 
@@ -50,6 +51,7 @@ const FETCHED_AT_ONCE = 8
 const SYNCED_AT_ONCE = 50
 /** Rows that are turned into messages at once: an accept of some fifty, and those that gather meanwhile. More would only make each accept longer. */
 const ROWS_AT_ONCE = 96
+const LEFT_LANES_KEPT = 10_000
 /** Rows per second, of all lanes, up to which each is sent by itself: at 10,000 that would cost an eighth more per row. */
 const CROWDED_PER_SECOND = 2_000
 
@@ -64,6 +66,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const lanes = new Map<AccountId, BulkLane>()
   const dirty = new Set<AccountId>()
   const lostLanes = new Set<AccountId>()
+  /** Lanes that this node has left with no row on its way: their fences, and when that was, by the monotonic clock. */
+  const leftLanes = createLru<AccountId, { fence: number; atMs: number }>(LEFT_LANES_KEPT)
   /** The state of each account's jobs as it was last stored. */
   const storedStates = new Map<AccountId, Map<JobRef['id'], string>>()
   const fetches = createBatcher<RowRequest, StoredRow[]>({
@@ -128,9 +132,19 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     const leases = await claimLanes(db, leaseNode, CLAIMED_AT_ONCE, [...lanes.keys()])
     if (leases.length === CLAIMED_AT_ONCE) nextClaimMs = Number.NEGATIVE_INFINITY
     for (const lease of leases) {
-      lanes.set(lease.accountId, createBulkLane(lease, laneDeps))
+      lanes.set(lease.accountId, createBulkLane(lease, opensAt(lease), laneDeps))
       dirty.add(lease.accountId)
     }
+  }
+
+  /** When rows that were sent from this lane before no longer count. */
+  function opensAt({ accountId, fence }: LaneLease): number {
+    const nowMs = clock.monotonic()
+    // The first node to hold it has no predecessor to wait for.
+    if (fence === 1) return nowMs
+    const mine = leftLanes.get(accountId)
+    const leftMs = mine?.fence === fence - 1 ? mine.atMs : nowMs
+    return leftMs + TAKEOVER_WAIT_MS
   }
 
   async function refresh(): Promise<void> {
@@ -189,6 +203,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     const left = accountIds.filter(accountId => lanes.has(accountId))
     await Promise.all(left.map(accountId => lanes.get(accountId)!.stop()))
     for (const accountId of left) {
+      const lane = lanes.get(accountId)!
+      if (lane.isIdle()) leftLanes.set(accountId, { fence: lane.fence, atMs: clock.monotonic() })
       lanes.delete(accountId)
       storedStates.delete(accountId)
       updateDue(accountId)

@@ -29,7 +29,7 @@ beforeEach(() => {
   const never = () => {
     throw new Error('nothing is sent here')
   }
-  lane = createBulkLane({ accountId: ids.next('acc'), fence: 1 }, {
+  lane = createBulkLane({ accountId: ids.next('acc'), fence: 1 }, 0, {
     clock,
     ids,
     log: { debug() {}, info() {}, warn() {}, error() {} },

@@ -3,6 +3,7 @@ import type { AccountSnapshot } from '../../src/contract/caller.ts'
 import type { Query } from '../../src/infra/db.ts'
 import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
+import { TAKEOVER_WAIT_MS } from '../../src/workers/bulk-lane.ts'
 import { type BulkPumpDeps, createBulkPump } from '../../src/workers/bulk-pump.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
 import { sentUuids } from '../support/sent-array.ts'
@@ -86,6 +87,58 @@ test('lanes are looked for again in the next round if a job is announced while t
   void pump.round()
   await settled()
   expect(looked).toHaveLength(2)
+})
+
+test('a lane that this node left is used at once when no row sent from it counts any more, unless another node had it', async () => {
+  const accountId = ids.next('acc')
+  let jobs: object[] = []
+  const fences = [1, 2, 3, 5]
+  let toClaim: object[] = []
+  let failed = 0
+  const pump = pumpOver({
+    claim_bulk_lanes: () => toClaim.splice(0, 1),
+    bulk_list_sending: () => jobs,
+    bulk_read_waiting: () => [{ ask: 1, n: 0, body: '{}' }],
+    fail_bulk_rows() {
+      failed++
+      return []
+    },
+  })
+  /** Claims the lane for a job of one row, which fails as soon as the lane hands it over. */
+  async function addJob(): Promise<void> {
+    jobs = [sending(accountId)]
+    toClaim = [{ account_id: toUuid(accountId), fence: fences.shift() }]
+    pump.changed(null)
+    await pump.round()
+    await settled()
+  }
+  async function endJob(): Promise<void> {
+    jobs = []
+    pump.changed(accountId)
+    await pump.round()
+    await settled()
+  }
+
+  await addJob()
+  expect(failed).toBe(1)
+  await endJob()
+  await clock.advance(TAKEOVER_WAIT_MS - 1)
+  await addJob()
+  expect(failed).toBe(1)
+  await clock.advance(1)
+  await settled()
+  expect(failed).toBe(2)
+  await endJob()
+  await clock.advance(TAKEOVER_WAIT_MS)
+  await addJob()
+  expect(failed).toBe(3)
+  await endJob()
+  await clock.advance(60_000)
+  await addJob()
+  expect(failed).toBe(3)
+  await clock.advance(TAKEOVER_WAIT_MS)
+  await settled()
+  expect(failed).toBe(4)
 })
 
 /** A pump whose database responds to each statement by its name; to others with no rows. */
