@@ -171,7 +171,7 @@ function turnOf({ recipient }: GuardedSend, { recipient: rule }: FraudRules): Tu
 }
 
 function limitBreach({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
-  const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
+  const reason = `The limit of codes to this recipient is reached: ${sends} within ${windowMinutes} min.`
   return { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }
 }
 

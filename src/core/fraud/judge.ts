@@ -290,7 +290,7 @@ function clientIpBreaches({ address }: SendKeys, rules: FraudRules, tallies: Tal
   const over = tallies.read(address.tally).fresh + 1 - rules.clientIp.sends
   if (over <= 0) return NONE
   const { sends, windowMinutes } = rules.clientIp
-  const reason = `More than ${sends} codes within ${windowMinutes} minutes were asked for from ${labelOf(address)}.`
+  const reason = `The limit of codes asked for from ${labelOf(address)} is reached: ${sends} within ${windowMinutes} min.`
   return [{ rule: 'clientIp', reason, retryAfterMs: (over / address.tally.leak) * HOUR_MS }]
 }
 
