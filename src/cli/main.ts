@@ -33,17 +33,17 @@ async function dispatch(words: readonly string[]): Promise<number> {
   }
   const family = Object.keys(COMMANDS).filter(name => name.startsWith(`${first} `))
   if (family.length > 0 && isHelp(second)) return list(`${first} <command>`, family)
-  throw unknownCommand(first, family)
+  throw unknownCommand(family.length > 0 && second ? `${first} ${second}` : first, family)
 }
 
 function isHelp(word: string | undefined): boolean {
   return word === '--help' || word === '-h'
 }
 
-function unknownCommand(first: string, family: readonly string[]): Refusal {
+function unknownCommand(name: string, family: readonly string[]): Refusal {
   const hint =
     family.length === 0 ? 'posthorn help lists all commands' : `the commands are ${family.join(', ')}`
-  return misuse(`Unknown command "${first}": ${hint}.`)
+  return misuse(`Unknown command "${name}": ${hint}.`)
 }
 
 function help(): number {

@@ -162,6 +162,8 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
       upgradeInsecureRequests: null,
     },
   },
+  // The same as `frame-ancestors`, for browsers that do not know that.
+  xFrameOptions: { action: 'deny' },
   // The header applies to the whole domain, so it is set by the proxy in front, if at all.
   strictTransportSecurity: false,
 }

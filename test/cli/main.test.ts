@@ -40,7 +40,7 @@ describe('the command line', () => {
     })
     const { err, code } = await posthorn(['verify', 'nothing'])
     expect(err).toBe(
-      'posthorn: Unknown command "verify": the commands are verify start, verify resend, verify check.\n',
+      'posthorn: Unknown command "verify nothing": the commands are verify start, verify resend, verify check.\n',
     )
     expect(code).toBe(2)
   })

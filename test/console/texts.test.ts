@@ -212,6 +212,7 @@ describe('the security policy', () => {
     )
     expect(directives.get('script-src')).toBe("'self'")
     expect(directives.get('frame-ancestors')).toBe("'none'")
+    expect(answer.headers.get('x-frame-options')).toBe('DENY')
     expect(directives.get('default-src')).toBe("'self'")
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
