@@ -6,7 +6,8 @@ const MAX_DEPTH = 128
 
 /**
  * The canonical form of a JSON value by RFC 8785 (JCS): keys sorted by UTF-16 code units, no white space,
- * numbers and strings as ECMAScript writes them; numbers that a double cannot hold have all their digits. A member whose value is `undefined` is left out.
+ * numbers and strings as ECMAScript writes them, save that numbers that a double cannot hold have all their
+ * digits. A member whose value is `undefined` is left out.
  *
  * Throws a RangeError for values nested deeper than `MAX_DEPTH`, and a TypeError for values that JSON does
  * not have (NaN, Infinity, functions, bigint).
