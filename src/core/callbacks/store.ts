@@ -233,8 +233,22 @@ export async function selectEvent(
   }
 }
 
+/** A delivery as it was claimed: claimed anew, it is another's. */
+type ClaimRef = Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'>
+
+function claimColumns(rows: readonly ClaimRef[]): Buffer[] {
+  return [
+    uuidArray(rows, row => row.accountId),
+    uuidArray(rows, row => row.targetUuid),
+    int8Array(rows, row => row.seq),
+    uuidArray(rows, row => row.id),
+    int8Array(rows, row => row.claim.node),
+    timeArray(rows, row => row.claim.atMs),
+  ]
+}
+
 /** The result of one attempt, as it is stored. */
-export type Finish = Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'> & {
+export type Finish = ClaimRef & {
   status: 'delivered' | 'pending' | 'failed'
   dueAtMs: number | null
   httpStatus: number | null
@@ -255,12 +269,7 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
     text: 'select * from finish_deliveries($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)',
     values: [
       toIso(nowMs),
-      uuidArray(rows, row => row.accountId),
-      uuidArray(rows, row => row.targetUuid),
-      int8Array(rows, row => row.seq),
-      uuidArray(rows, row => row.id),
-      int8Array(rows, row => row.claim.node),
-      timeArray(rows, row => row.claim.atMs),
+      ...claimColumns(rows),
       textArray(rows, row => row.status),
       timeArray(rows, row => row.dueAtMs),
       int2Array(rows, row => row.httpStatus),
@@ -275,10 +284,7 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
 }
 
 /** Gives claimed deliveries back unchanged: no attempt is counted. */
-export async function releaseDeliveries(
-  db: Db,
-  rows: readonly Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'>[],
-): Promise<void> {
+export async function releaseDeliveries(db: Db, rows: readonly ClaimRef[]): Promise<void> {
   await db.query({
     name: 'give_back_deliveries',
     text: `update deliveries d set owner = null, claimed_at = null
@@ -286,14 +292,7 @@ export async function releaseDeliveries(
                as i (account_id, target_id, seq, id, node, claimed)
             where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
               and d.owner is not distinct from i.node and d.claimed_at = i.claimed`,
-    values: [
-      uuidArray(rows, row => row.accountId),
-      uuidArray(rows, row => row.targetUuid),
-      int8Array(rows, row => row.seq),
-      uuidArray(rows, row => row.id),
-      int8Array(rows, row => row.claim.node),
-      timeArray(rows, row => row.claim.atMs),
-    ],
+    values: claimColumns(rows),
   })
 }
 
