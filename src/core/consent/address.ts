@@ -9,12 +9,17 @@ export function displayAddress(recipient: Recipient): string {
   return recipient.address.slice(0, at) + recipient.address.slice(at).toLowerCase()
 }
 
+/** A phone number as it is stored. */
+const DIGITS = /^\+[0-9]+$/
+
 /**
  * The key by which addresses are compared; equal for all spellings of an address. In theory mailboxes that
  * differ only in case may be two people's; if in doubt, neither gets marketing. A domain is the same in
  * Unicode and as A-labels (xn--).
  */
 export function addressKeyOf(address: string): string {
+  // Most addresses, and each send asks: the rest would leave them as they are.
+  if (DIGITS.test(address)) return comparablePhone(address)
   const text = address.normalize('NFC').toLowerCase()
   const at = text.lastIndexOf('@')
   if (at < 0) return comparablePhone(text)

@@ -97,6 +97,11 @@ for (const state of ['never analysed', 'analysed']) {
       expect(read).toBeLessThanOrEqual(BATCH * rowsPerItem)
     },
   )
+
+  test(`on tables ${state} a batch of codes to recipients without a code reads no verification`, async () => {
+    const firstOnes = turns.map((turn, n) => ({ ...turn, person: `${ROWS + n + 1}` }))
+    expect(await rowsRead(tx => findLate(tx, firstOnes))).toBe(0)
+  })
 }
 
 test('a sweep of tallies reads each at most three times, and deletes the old ones', async () => {
