@@ -294,7 +294,7 @@ async function closeNode({ db, changes }: Foundation, rooms: Rooms, lease: NodeL
     rooms.accounts.keys.flushUsed(),
     rooms.people.sessions.flushSeen(),
     rooms.people.auditLog.flush(),
-    rooms.fraud.guard.round(),
+    rooms.fraud.guard.stop(),
   ])
   await lease.stop().catch(() => {})
   await changes.stop()

@@ -28,8 +28,8 @@ export type GuardDeps = {
   blocks: Pick<Blocks, 'record'>
 }
 
-/** The guard. `round` runs every second, and exchanges counts with the other nodes. */
-export type RunningGuard = Guard & { round(): Promise<void> }
+/** The guard. `round` runs every second, and exchanges counts with the other nodes. `stop` gives them all that is left. */
+export type RunningGuard = Guard & { round(): Promise<void>; stop(): Promise<void> }
 
 /** The keys that it was counted by, its turn, and the rules in monitor mode that it breaks. */
 type Counted = { keys: SendKeys | null; turn: Turn | null; monitored: readonly Breach[] }
@@ -159,6 +159,10 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
     async round() {
       countMatured()
       await tallies.fold()
+    },
+    async stop() {
+      countMatured()
+      await tallies.fold(true)
     },
   }
 }

@@ -21,6 +21,8 @@ import { type Delta, highestShare, holdOf, type Tally, usualPerHour } from './ta
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
 /** A wider range has a higher limit: a factor on the setting, which is for the narrowest range. */
 const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.15, r6: 1.4 }
+/** Below this share of its limit a key is calm (tallies.ts): a quarter on each of two nodes is half. */
+const CALM_SHARE = 0.25
 /** Factor on the sends that are needed before conversion is judged, for a country: a block there hits everybody in it. */
 const COUNTRY_SENDS = 5
 /** This part of the codes that a key usually has confirmed in an hour is added to its limit. */
@@ -207,6 +209,7 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext)
   const { rules, tallies } = surroundings
   const tally = tallies.read(place.tally)
   const pressure = limitOf(place, rules, tally)
+  tallies.setCalm(place.tally, isCalm(tally, pressure, send.nowMs))
   const asked = place.kind === 'country' ? COUNTRY_RULES : RANGE_RULES
   let breaches = NONE
   for (const rule of asked) {
@@ -239,6 +242,10 @@ function withoutUndecided(place: Place, tally: Readonly<Tally>, { tallies }: Jud
 function yieldsToHold(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules, nowMs: number): boolean {
   if (tally.heldBy === null || tally.heldUntilMs <= nowMs) return false
   return modeOf(rules, rule) === 'monitor' && modeOf(rules, tally.heldBy) === 'block'
+}
+
+function isCalm({ fresh, settled, heldUntilMs }: Readonly<Tally>, limit: number, nowMs: number): boolean {
+  return heldUntilMs <= nowMs && Math.max(fresh, settled) < CALM_SHARE * limit
 }
 
 /** Confirmed codes may end a hold early (RELIEVED). */

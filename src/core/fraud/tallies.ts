@@ -22,10 +22,17 @@ export function tallyKey(accountId: AccountId, key: string, leak: number): Tally
 /**
  * The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. `undecided`
  * is the part of `fresh` that they do not get: each of these codes may still be refused. `early` counts codes that they get
- * all the same.
+ * all the same. While the key is `calm`, the others get its changes later.
  */
-type TallyEntry = { tally: Tally; undecided: number; early: number; pending: PendingDelta | null }
-type PendingDelta = TallyChange & { name: string; taken: boolean }
+type TallyEntry = {
+  tally: Tally
+  undecided: number
+  early: number
+  calm: boolean
+  pending: PendingDelta | null
+}
+/** `sinceMs`, by the monotonic clock, and `entry` say when it is exchanged. */
+type PendingDelta = TallyChange & { name: string; sinceMs: number; entry: TallyEntry; taken: boolean }
 
 /** What this node adds to a key. */
 export type TallyChange = { accountId: AccountId; key: string; leak: number; delta: Delta }
@@ -73,7 +80,13 @@ export type Tallies = {
   shareEarly(key: TallyKey): void
   /** How many codes in `fresh` may still be refused, and are not shared. */
   undecided(key: TallyKey): number
-  fold(): Promise<void>
+  /**
+   * Whether the key is so far below its limits that other nodes may learn of its changes CALM_MS later: most keys are, and an
+   * exchange for each code would cost more than judging it. By default it is not.
+   */
+  setCalm(key: TallyKey, calm: boolean): void
+  /** Exchanges the changes of all keys that are not calm, and of those that have waited; or of `all`. */
+  fold(all?: boolean): Promise<void>
 }
 
 /** 200 bytes each. */
@@ -81,6 +94,9 @@ const MOST_TALLIES = 200_000
 const MOST_ACCOUNTS = 5_000
 /** Keys that may wait for a fold: more than a node can add while the database is away for seconds. */
 const MAX_PENDING = 100_000
+/** With so many, all are exchanged. */
+const MOST_HELD_BACK = 25_000
+export const CALM_MS = 10_000
 const MOST_ROWS = 2_000
 /** An account without a request for so long is no longer kept up to date. */
 const FOLLOWED_MS = 60_000
@@ -137,7 +153,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
     const known = tallies.get(name)
     if (!known) {
-      tallies.set(name, { tally, undecided: 0, early: 0, pending: null })
+      tallies.set(name, entryOf(tally))
       return
     }
     addDelta(tally, { fresh: known.undecided })
@@ -151,12 +167,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function lookUp(key: TallyKey): TallyEntry {
-    const kept = tallies.get(key.name) ?? {
-      tally: emptyTally(clock.now()),
-      undecided: 0,
-      early: 0,
-      pending: null,
-    }
+    const kept = tallies.get(key.name) ?? entryOf(emptyTally(clock.now()))
     tallies.set(key.name, kept)
     key.entry = kept
     key.entryGeneration = tallies.rotate()
@@ -170,28 +181,35 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function addPending(key: TallyKey, kept: TallyEntry, delta: Partial<Delta>): void {
-    if (!kept.pending || kept.pending.taken) kept.pending = pendingOf(key)
+    if (!kept.pending || kept.pending.taken) kept.pending = pendingOf(key, kept)
     if (kept.pending) mergeDelta(kept.pending.delta, delta)
   }
 
   /** Null where there is no room for more. */
-  function pendingOf({ accountId, key, leak, name }: TallyKey): PendingDelta | null {
+  function pendingOf({ accountId, key, leak, name }: TallyKey, entry: TallyEntry): PendingDelta | null {
     const known = pending.get(name)
-    if (known) return known
+    if (known) {
+      known.entry = entry
+      return known
+    }
     if (pending.size >= MAX_PENDING) return null
-    const made = { accountId, key, leak, name, delta: emptyDelta(), taken: false }
+    const sinceMs = clock.monotonic()
+    const made = { accountId, key, leak, name, delta: emptyDelta(), sinceMs, entry, taken: false }
     pending.set(name, made)
     return made
   }
 
-  async function round(): Promise<void> {
-    await sendPending()
+  async function round(all: boolean): Promise<void> {
+    await sendPending(all || pending.size > MOST_HELD_BACK)
     await receiveChanges()
   }
 
-  async function sendPending(): Promise<void> {
-    while (pending.size > 0) {
-      const page = [...pending.values()].slice(0, MOST_ROWS).sort(inOrder)
+  async function sendPending(all: boolean): Promise<void> {
+    const dueMs = clock.monotonic() - CALM_MS
+    const due = [...pending.values()].filter(mine => all || !mine.entry.calm || mine.sinceMs <= dueMs)
+    for (let from = 0; from < due.length; from += MOST_ROWS) {
+      // Those that were changed since have the changes, too.
+      const page = due.slice(from, from + MOST_ROWS).sort(inOrder)
       // New counts gather separately from here on; if the write fails, these are added to them again.
       for (const mine of page) {
         mine.taken = true
@@ -203,7 +221,6 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
         for (const mine of page) restorePending(mine)
         throw error
       }
-      if (page.length < MOST_ROWS) return
     }
   }
 
@@ -269,8 +286,15 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
       addPending(key, kept, { fresh: 1 })
     },
     undecided: key => find(key).undecided,
-    fold: () => runInTurn(round),
+    setCalm(key, calm) {
+      find(key).calm = calm
+    },
+    fold: (all = false) => runInTurn(() => round(all)),
   }
+}
+
+function entryOf(tally: Tally): TallyEntry {
+  return { tally, undecided: 0, early: 0, calm: false, pending: null }
 }
 
 function nameOf(accountId: AccountId, key: string): string {

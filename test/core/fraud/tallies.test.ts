@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
+  CALM_MS,
   createTallies,
   type Tallies,
   type TallyKey,
@@ -149,4 +150,38 @@ test('a tally that was evicted from memory is read again when its next delta is 
   expect(node.read(key).fresh).toBe(1)
   await node.fold()
   expect(node.read(key).fresh).toBe(5)
+})
+
+test('the other nodes learn of the changes of a calm key when they have waited, when it is no longer calm, or when all are stored', async () => {
+  const accountId = ids.next('acc')
+  const [node, other] = [open(), open()]
+  for (const each of [node, other]) await each.ready(accountId)
+  const key = keyOf(accountId, 'r4:+5', 0)
+  const elsewhere = () => other.read(keyOf(accountId, 'r4:+5', 0)).fresh
+  async function exchange(all = false): Promise<void> {
+    await node.fold(all)
+    await other.fold()
+  }
+
+  node.setCalm(key, true)
+  node.add(key, { fresh: 1 })
+  nowMs += CALM_MS - 1_000
+  node.add(key, { fresh: 1 })
+  await exchange()
+  expect([node.read(key).fresh, elsewhere()]).toEqual([2, 0])
+  nowMs += 1_000
+  await exchange()
+  expect(elsewhere()).toBe(2)
+
+  node.add(key, { fresh: 1 })
+  await exchange()
+  expect(elsewhere()).toBe(2)
+  node.setCalm(key, false)
+  await exchange()
+  expect(elsewhere()).toBe(3)
+
+  node.setCalm(key, true)
+  node.add(key, { fresh: 1 })
+  await exchange(true)
+  expect(elsewhere()).toBe(4)
 })

@@ -150,3 +150,22 @@ test('a code that is refused after another of its range was confirmed is subtrac
   const rest = Array.from({ length: 40 }, (_, n) => sendTo(200 + n))
   expect(passed(await startGuard(store).judgeAll(rest))).toBe(21)
 })
+
+test('an attack that is spread over two nodes passes hardly more codes than on one', async () => {
+  const store = createStore()
+  const nodes = [startGuard(store).guard, startGuard(store).guard]
+  let sent = 0
+  for (let number = 1; number <= 200; number++) {
+    const guard = nodes[number % 2]!
+    const send = sendTo(number)
+    const { verdict } = await guard.judge(send)
+    if (verdict === 'pass') {
+      guard.sent(send, false)
+      sent++
+    }
+    // Four a second.
+    if (number % 4 === 0) for (const each of nodes) await each.round()
+  }
+  expect(sent).toBeGreaterThanOrEqual(30)
+  expect(sent).toBeLessThan(36)
+})
