@@ -1,3 +1,4 @@
+import type { DefaultAlphabet } from './sms-parts.ts'
 import { escaped, NO_SHIFT, type ShiftTables } from './sms-shift.ts'
 
 const ESCAPE = 0x1b
@@ -6,10 +7,11 @@ const ESCAPE = 0x1b
 export type Alphabet = 'gsm7' | 'latin1' | 'cyrillic' | 'hebrew' | 'ucs2'
 
 /**
- * The alphabet of an SMPP data_coding (3.4, 5.2.19); null if it is not text, or not supported. `byDefault` is
- * the SMSC's default alphabet.
+ * The alphabet of an SMPP data_coding (3.4, 5.2.19); null if it is not text, or not supported. `defaultAlphabet`
+ * is the SMSC's. Octets above 127 are not ASCII, and read as Latin-1.
  */
-export function alphabetOf(dataCoding: number, byDefault: 'gsm7' | 'latin1'): Alphabet | null {
+export function alphabetOf(dataCoding: number, defaultAlphabet: DefaultAlphabet): Alphabet | null {
+  const byDefault = defaultAlphabet === 'gsm7' ? 'gsm7' : 'latin1'
   if (dataCoding >= 0x10) return alphabetOfScheme(dataCoding, byDefault)
   switch (dataCoding) {
     case 0:

@@ -5,6 +5,12 @@
 
 export type SmsEncoding = 'GSM-7' | 'UCS-2'
 
+/**
+ * The default alphabet of a message centre (SMPP's data_coding 0). Whatever it is, the text is in the 7-bit alphabet on
+ * the air: the centre converts it.
+ */
+export type DefaultAlphabet = 'gsm7' | 'latin1' | 'ascii'
+
 export type SmsCount = {
   encoding: SmsEncoding
   /** The units in which parts are measured: septets (an extension character takes two) or UTF-16 units. */
@@ -15,7 +21,7 @@ export type SmsCount = {
 export type SmsPart = {
   /** The concatenation header with its length octet; null for a text of one part. */
   udh: Buffer | null
-  /** GSM 03.38 codes, one per octet (unpacked), or UTF-16 big-endian. */
+  /** The default alphabet, of GSM-7 one code per octet (unpacked), or UTF-16 big-endian. */
   body: Buffer
 }
 
@@ -59,6 +65,9 @@ const TABLE_SIZE = 0x20ad
 const WIDTH = new Uint8Array(TABLE_SIZE)
 const CODE = new Uint8Array(TABLE_SIZE)
 
+/** The highest character of GSM-7 that a default alphabet can have. */
+const HIGHEST: Readonly<Record<DefaultAlphabet, number>> = { gsm7: TABLE_SIZE, latin1: 0xff, ascii: 0x7f }
+
 for (let code = 0; code < GSM_BASIC.length; code++) {
   if (code === ESCAPE) continue
   WIDTH[GSM_BASIC.charCodeAt(code)] = 1
@@ -69,9 +78,12 @@ for (const [character, code] of GSM_EXTENSION) {
   CODE[character.charCodeAt(0)] = code
 }
 
-/** The alphabet and the number of parts of a text; an empty text has one part. Some 0.1 µs for 85 characters. */
-export function countSms(text: string): SmsCount {
-  const septets = countSeptets(text)
+/**
+ * The encoding and the number of parts of a text; an empty text has one part. Some 0.1 µs for 85 characters. In another
+ * alphabet than GSM-7, texts with characters that it does not have are counted in UCS-2.
+ */
+export function countSms(text: string, alphabet: DefaultAlphabet = 'gsm7'): SmsCount {
+  const septets = countSeptets(text, alphabet)
   if (septets < 0) {
     const parts = text.length <= UCS2_ALONE ? 1 : cutUcs2(text, null)
     return { encoding: 'UCS-2', characters: text.length, parts }
@@ -83,25 +95,30 @@ export function countSms(text: string): SmsCount {
 /**
  * Encodes a text. The parts of one message share `reference`, of which the low octet is used. Throws a
  * RangeError above 255 parts; check `countSms` first.
+ *
+ * In another alphabet than GSM-7, the parts are those of GSM-7, into which the centre converts them. A text that has no
+ * GSM-7 form is in UCS-2 even if the alphabet has its characters, since the centre would replace them.
  */
-export function encodeSms(text: string, reference: number): EncodedSms {
-  const septets = countSeptets(text)
+export function encodeSms(text: string, reference: number, alphabet: DefaultAlphabet = 'gsm7'): EncodedSms {
+  const septets = countSeptets(text, alphabet)
   const ends: number[] = []
   if (septets < 0) {
     if (text.length > UCS2_ALONE) cutUcs2(text, ends)
-    return { dataCoding: 8, parts: cut(encodeUcs2(text), ends, reference) }
+    return { dataCoding: 8, parts: cut(text, ends, reference, encodeUcs2) }
   }
   if (septets > GSM_ALONE) cutGsm7(text, ends)
-  return { dataCoding: 0, parts: cut(encodeGsm7(text, septets), ends, reference) }
+  return { dataCoding: 0, parts: cut(text, ends, reference, alphabet === 'gsm7' ? encodeGsm7 : encodeLatin1) }
 }
 
-/** The number of septets; -1 if a character is outside the alphabet. */
-function countSeptets(text: string): number {
+/** The number of septets; -1 if a character is outside GSM-7 or the alphabet. */
+function countSeptets(text: string, alphabet: DefaultAlphabet): number {
+  const highest = HIGHEST[alphabet]
   let septets = 0
   for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
     // Beyond the table, the look-up gives undefined, which is falsy like the table's zeros.
-    const width = WIDTH[text.charCodeAt(at)]
-    if (!width) return -1
+    const width = WIDTH[unit]
+    if (!width || unit > highest) return -1
     septets += width
   }
   return septets
@@ -109,28 +126,26 @@ function countSeptets(text: string): number {
 
 /**
  * Counts the parts of 153 septets, without separating an escape from its character; adds the end of each
- * part, in octets, to `ends`.
+ * part, in UTF-16 units of the text, to `ends`.
  */
 function cutGsm7(text: string, ends: number[] | null): number {
   let parts = 1
   let used = 0
-  let total = 0
   for (let at = 0; at < text.length; at++) {
     const width = WIDTH[text.charCodeAt(at)]!
     if (used + width > GSM_JOINED) {
-      ends?.push(total)
+      ends?.push(at)
       parts++
       used = 0
     }
     used += width
-    total += width
   }
-  ends?.push(total)
+  ends?.push(text.length)
   return parts
 }
 
 /**
- * Counts the parts of 67 units, without separating surrogate pairs; adds the end of each part, in octets, to
+ * Counts the parts of 67 units, without separating surrogate pairs; adds the end of each part, in units, to
  * `ends`.
  */
 function cutUcs2(text: string, ends: number[] | null): number {
@@ -139,7 +154,7 @@ function cutUcs2(text: string, ends: number[] | null): number {
   while (start < text.length) {
     let end = Math.min(start + UCS2_JOINED, text.length)
     if (end < text.length && isPairAt(text, end - 1)) end--
-    ends?.push(end * 2)
+    ends?.push(end)
     parts++
     start = end
   }
@@ -150,15 +165,20 @@ function isPairAt(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 }
 
-function encodeGsm7(text: string, septets: number): Buffer {
-  const bytes = Buffer.allocUnsafe(septets)
+function encodeGsm7(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(text.length * 2)
   let out = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (WIDTH[unit] === 2) bytes[out++] = ESCAPE
     bytes[out++] = CODE[unit]!
   }
-  return bytes
+  return bytes.subarray(0, out)
+}
+
+/** ASCII too, which is its first half. */
+function encodeLatin1(text: string): Buffer {
+  return Buffer.from(text, 'latin1')
 }
 
 function encodeUcs2(text: string): Buffer {
@@ -166,14 +186,19 @@ function encodeUcs2(text: string): Buffer {
 }
 
 /** `ends` is empty for a text of one part. */
-function cut(bytes: Buffer, ends: readonly number[], reference: number): SmsPart[] {
-  if (ends.length === 0) return [{ udh: null, body: bytes }]
+function cut(
+  text: string,
+  ends: readonly number[],
+  reference: number,
+  encode: (text: string) => Buffer,
+): SmsPart[] {
+  if (ends.length === 0) return [{ udh: null, body: encode(text) }]
   if (ends.length > MOST_SMS_PARTS) {
     throw new RangeError(`a text of ${ends.length} parts; ${MOST_SMS_PARTS} is the most`)
   }
   return ends.map((end, index) => ({
     udh: concatenationHeader(reference, ends.length, index + 1),
-    body: bytes.subarray(index === 0 ? 0 : ends[index - 1]!, end),
+    body: encode(text.slice(index === 0 ? 0 : ends[index - 1]!, end)),
   }))
 }
 

@@ -70,7 +70,9 @@ describe('reading an inbound message', () => {
     expect(read(delivery('\x04\x1f\x04', { dataCoding: 8 }))?.text).toBe('П')
     expect(read(delivery('\x04\x1f\x04', { dataCoding: 0x18 }))?.text).toBe('П')
     expect(read(delivery('\x01\x02', { dataCoding: 4 }))).toBeNull()
-    expect(readMessage(delivery('caf\xe9'), { defaultAlphabet: 'latin1' }, () => '')?.text).toBe('café')
+    for (const defaultAlphabet of ['latin1', 'ascii'] as const) {
+      expect(readMessage(delivery('caf\xe9 @$_'), { defaultAlphabet }, () => '')?.text).toBe('café @$_')
+    }
   })
 
   it.each([

@@ -2,12 +2,16 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { turnsUntil } from '../support/signals.ts'
 import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
-import { type Answer, type Smsc, type SmscBehaviour, startSmsc } from '../support/smsc.ts'
+import { type Answer, type Smsc, type SmscBehaviour, type SmscOptions, startSmsc } from '../support/smsc.ts'
 
 const opened: { smsc: Smsc; test: TestLink }[] = []
 
-async function open(behaviour: SmscBehaviour | Answer = 'accept', options: TestLinkOptions = {}) {
-  const smsc = await startSmsc(behaviour)
+async function open(
+  behaviour: SmscBehaviour | Answer = 'accept',
+  options: TestLinkOptions = {},
+  centre: SmscOptions = {},
+) {
+  const smsc = await startSmsc(behaviour, centre)
   const test = await openTestLink(smsc.port, options)
   opened.push({ smsc, test })
   await test.state('up')
@@ -83,6 +87,43 @@ describe('a submit', () => {
     const { link, smsc } = await open()
     await link.send(sms({ text }), never())
     expect(smsc.submits[0]).toMatchObject({ text, data_coding: dataCoding })
+  })
+
+  it.each([
+    ['latin1', 'Grüße @ 5$_£ {à} ~^|\\', 0],
+    ['latin1', 'für 5 €', 8],
+    ['latin1', 'ça', 8],
+    ['ascii', 'plain @ 5$_ {a} ~^|\\', 0],
+    ['ascii', 'Grüße', 8],
+  ] as const)(
+    'to an SMSC whose alphabet is %s carries the text %j unchanged',
+    async (alphabet, text, dataCoding) => {
+      const { link, smsc } = await open(
+        'accept',
+        { config: { defaultAlphabet: alphabet } },
+        { alphabet: 'LATIN1' },
+      )
+      expect(await link.send(sms({ text }), never())).toMatchObject({ kind: 'accepted', parts: 1 })
+      expect(smsc.submits[0]).toMatchObject({ text, data_coding: dataCoding })
+    },
+  )
+
+  it('to an SMSC whose alphabet is Latin-1 is cut where GSM-7 would be, and elsewhere if it is in UCS-2', async () => {
+    const { link, smsc } = await open(
+      'accept',
+      { config: { defaultAlphabet: 'latin1' } },
+      { alphabet: 'LATIN1' },
+    )
+    const texts = (from: number) => smsc.submits.slice(from).map(submit => submit.text)
+    expect(await link.send(sms({ text: 'é'.repeat(160) }), never())).toMatchObject({ parts: 1 })
+    expect(await link.send(sms({ text: '{'.repeat(100) }), never())).toMatchObject({ parts: 2 })
+    expect(texts(1)).toEqual(['{'.repeat(76), '{'.repeat(24)])
+    expect(await link.send(sms({ text: `€${'a'.repeat(159)}` }), never())).toMatchObject({ parts: 3 })
+    expect(texts(3)).toEqual([`€${'a'.repeat(66)}`, 'a'.repeat(67), 'a'.repeat(26)])
+    expect(await link.send(sms({ text: 'a€'.repeat(10_000) }), never())).toMatchObject({
+      kind: 'rejected',
+      code: 'MESSAGE_REJECTED',
+    })
   })
 
   it.each([

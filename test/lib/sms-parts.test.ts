@@ -123,6 +123,46 @@ describe('encodeSms', () => {
     )
   })
 
+  it('in Latin-1 and ASCII has the parts of GSM-7, and is in UCS-2 where a character has no place in both', () => {
+    const text = fc.oneof(
+      gsmText,
+      fc.string({ unit: fc.constantFrom(...'ab @£ßé{^~\n'), maxLength: 400 }),
+      fc.string({ unit: fc.constantFrom(...'ab$_{^~\n'), maxLength: 400 }),
+    )
+    fc.assert(
+      fc.property(text, fc.constantFrom('latin1', 'ascii'), (text, alphabet) => {
+        const { dataCoding, parts } = encodeSms(text, 7, alphabet)
+        const gsm = encodeSms(text, 7).parts
+        const hasAll = [...text].every(letter => letter.charCodeAt(0) <= (alphabet === 'ascii' ? 0x7f : 0xff))
+        expect(dataCoding).toBe(hasAll ? 0 : 8)
+        const decode = hasAll ? (bytes: Buffer) => bytes.toString('latin1') : decodeUcs2
+        expect(parts.map(part => decode(part.body)).join('')).toBe(text)
+        expect(parts.length).toBe(countSms(text, alphabet).parts)
+        // The centre converts each part to GSM-7: there it must fit.
+        if (hasAll)
+          expect(parts.map(part => decode(part.body))).toEqual(gsm.map(part => decodeGsm7(part.body)))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each([
+    ['a'.repeat(160), 'latin1', 'GSM-7', 1],
+    ['é'.repeat(160), 'latin1', 'GSM-7', 1],
+    ['é'.repeat(160), 'ascii', 'UCS-2', 3],
+    ['{'.repeat(80), 'ascii', 'GSM-7', 1],
+    ['{'.repeat(81), 'ascii', 'GSM-7', 2],
+    [`€${'a'.repeat(69)}`, 'latin1', 'UCS-2', 1],
+    [`€${'a'.repeat(70)}`, 'latin1', 'UCS-2', 2],
+    ['Ω', 'latin1', 'UCS-2', 1],
+    // In Latin-1, but not in GSM-7: a centre would replace it on its way to the phone.
+    ['ç', 'latin1', 'UCS-2', 1],
+    ['`', 'ascii', 'UCS-2', 1],
+  ] as const)('%j in %s is %s, %i parts', (text, alphabet, encoding, parts) => {
+    expect(countSms(text, alphabet)).toMatchObject({ encoding, parts })
+    expect(encodeSms(text, 7, alphabet).parts).toHaveLength(parts)
+  })
+
   it('rejects text that does not fit in 255 parts', () => {
     expect(encodeSms('a'.repeat(153 * MOST_SMS_PARTS), 1).parts).toHaveLength(255)
     expect(() => encodeSms('a'.repeat(153 * MOST_SMS_PARTS + 1), 1)).toThrow(RangeError)

@@ -26,6 +26,8 @@ declare module 'smpp' {
 
   const smpp: {
     PDU: typeof PDU
+    /** The name of the encoding that data_coding 0 means; its `ASCII` is GSM 03.38. */
+    encodings: { default: string }
     createServer(options: { key?: string; cert?: string }, listener: (session: Session) => void): NetServer
   }
   export default smpp

@@ -77,6 +77,8 @@ export type SmscOptions = {
   answerEnquiries?: boolean
   /** Refuses a bind with this status while another connection is bound. */
   oneBind?: number
+  /** The default alphabet (data_coding 0), of all SMSCs in the process; GSM 03.38 unless set. */
+  alphabet?: 'LATIN1'
 }
 
 const RINVDSTADR = 0x0b
@@ -88,6 +90,7 @@ export async function startSmsc(
   behaviour: SmscBehaviour | Answer = 'accept',
   options: SmscOptions = {},
 ): Promise<Smsc> {
+  smpp.encodings.default = options.alphabet ?? 'ASCII'
   const signals = createSignals()
   const submits: Submit[] = []
   const commands: string[] = []

@@ -114,9 +114,9 @@ export const smppConfig = Type.Object(
     destTon: Type.Optional(Type.Integer({ minimum: 0, maximum: 6, default: DEFAULTS.destTon })),
     destNpi: Type.Optional(Type.Integer({ minimum: 0, maximum: 18, default: DEFAULTS.destNpi })),
     defaultAlphabet: Type.Optional(
-      Type.Union([Type.Literal('gsm7'), Type.Literal('latin1')], {
+      Type.Union([Type.Literal('gsm7'), Type.Literal('latin1'), Type.Literal('ascii')], {
         default: DEFAULTS.defaultAlphabet,
-        description: 'How to decode inbound messages in the SMSC’s default alphabet (data_coding 0).',
+        description: 'The SMSC’s default alphabet (data_coding 0), for messages in both directions.',
       }),
     ),
     receiptIdFormat: Type.Optional(

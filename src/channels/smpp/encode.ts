@@ -1,4 +1,4 @@
-import { countSms, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
+import { countSms, type DefaultAlphabet, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import { rejected } from '../shared/outcome.ts'
 import { rejectUnsendable, withoutPlus } from '../shared/sms.ts'
@@ -38,9 +38,10 @@ export function toShortMessages(
     )
   if (!RECIPIENT.test(message.to))
     return rejected('RECIPIENT_REJECTED', 'the recipient is not a number of 3 to 20 digits')
-  if (exceedsMaxParts(message.text))
+  const { defaultAlphabet } = settings
+  if (exceedsMaxParts(message.text, defaultAlphabet))
     return rejected('MESSAGE_REJECTED', `the text needs more than ${MOST_SMS_PARTS} parts`)
-  const { dataCoding, parts } = encodeSms(message.text, reference)
+  const { dataCoding, parts } = encodeSms(message.text, reference, defaultAlphabet)
   return parts.map(({ udh, body }) => ({
     serviceType: settings.serviceType,
     sourceTon: settings.sourceTon ?? from.ton,
@@ -67,6 +68,6 @@ function numberingOf(source: string): Numbering | null {
 }
 
 /** Counting parts is slow: texts that are too short to exceed the limit are not counted. */
-function exceedsMaxParts(text: string): boolean {
-  return text.length > MOST_SMS_PARTS * 60 && countSms(text).parts > MOST_SMS_PARTS
+function exceedsMaxParts(text: string, alphabet: DefaultAlphabet): boolean {
+  return text.length > MOST_SMS_PARTS * 60 && countSms(text, alphabet).parts > MOST_SMS_PARTS
 }
