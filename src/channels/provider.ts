@@ -37,12 +37,14 @@ export type Outcome =
       /** The recipient has opted out of messages from this sender: no other connection is tried. */
       optedOut?: true
     }
-  /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
+  /** Provably not taken: tried again with the policy's backoff, or after `afterMs`; never before `atLeastMs`. */
   | {
       kind: 'retry'
       detail: string
       providerCode?: string
       afterMs?: number
+      /** How long the provider asks to wait; the backoff may be longer. */
+      atLeastMs?: number
       /** The provider was not asked, for a reason in the message: this shows nothing about the connection. */
       notAsked?: true
     }

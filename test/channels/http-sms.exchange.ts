@@ -169,6 +169,21 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'retry', providerCode: 'HTTP 503' },
   },
   {
+    name: 'such a 503 with Retry-After: retry, not before that time',
+    answer: json(503, {}, { 'Retry-After': '90' }),
+    outcome: { kind: 'retry', providerCode: 'HTTP 503', atLeastMs: 90_000 },
+  },
+  {
+    name: 'an error that means later, with a date in Retry-After: retry, after an hour at most',
+    answer: json(429, { error: { code: 'busy' } }, { 'Retry-After': 'Fri, 01 Jan 2100 00:00:00 GMT' }),
+    outcome: { kind: 'retry', providerCode: 'busy', atLeastMs: 3_600_000 },
+  },
+  {
+    name: 'a request that was not processed, with Retry-After: retry, not before that time',
+    answer: json(408, {}, { 'Retry-After': '5' }),
+    outcome: { kind: 'retry', providerCode: 'HTTP 408', atLeastMs: 5_000 },
+  },
+  {
     name: 'HTTP 500, which this gateway does not document: unknown',
     answer: json(500, {}),
     outcome: { kind: 'unknown' },

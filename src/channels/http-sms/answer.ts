@@ -2,7 +2,7 @@ import { toStorableText } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
 import { textOf } from '../http/inbound.ts'
 import { quotes } from '../http/quotes.ts'
-import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
+import { askedWait, quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { codeWithout } from './code-without.ts'
@@ -35,7 +35,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     const said = quotableText(at(form.errorText), message, secrets)
     const named = nameOf(error ?? (isRefusal(status) ? status : null), message, secrets)
     if (success && named !== undefined) return refusal(named, said)
-    if (form.notTakenHttpStatuses?.includes(answer.status)) return notAccepted(answer, named)
+    if (form.notTakenHttpStatuses?.includes(answer.status)) return notAccepted(answer, named, nowMs)
     return verdictOfStatus(answer, nowMs, named, said)
   }
 
@@ -63,9 +63,10 @@ function refusal(providerCode: string, said: string): Verdict {
   return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode } }
 }
 
-function notAccepted({ status }: Answer, named: string | undefined): Verdict {
-  const detail = `The gateway did not take the message (HTTP ${status}).`
-  return { outcome: { kind: 'retry', detail, providerCode: named ?? `HTTP ${status}` } }
+function notAccepted(answer: Answer, named: string | undefined, nowMs: number): Verdict {
+  const detail = `The gateway did not take the message (HTTP ${answer.status}).`
+  const providerCode = named ?? `HTTP ${answer.status}`
+  return { outcome: { kind: 'retry', detail, providerCode, ...askedWait(answer, nowMs) } }
 }
 
 const readJson: Reader = ({ body }) => {

@@ -64,7 +64,15 @@ export function verdictOfMeaning(
     case 'operator':
       return { outcome: { kind: 'retry', detail, providerCode }, down: `${detail} (${providerCode})` }
     case 'later':
-      return { outcome: { kind: 'retry', detail, providerCode, ...(afterMs !== undefined && { afterMs }) } }
+      return {
+        outcome: {
+          kind: 'retry',
+          detail,
+          providerCode,
+          ...(afterMs !== undefined && { afterMs }),
+          ...askedWait(answer, nowMs),
+        },
+      }
     case 'opted_out':
       return {
         outcome: {
@@ -101,7 +109,14 @@ export function verdictOfStatus(
   if (ours) return operatorFault(`${ours} (HTTP ${status})`, code)
   const notRead = NOT_PROCESSED[status]
   if (notRead)
-    return { outcome: { kind: 'retry', detail: `${notRead} (HTTP ${status}).`, providerCode: code } }
+    return {
+      outcome: {
+        kind: 'retry',
+        detail: `${notRead} (HTTP ${status}).`,
+        providerCode: code,
+        ...askedWait(answer, nowMs),
+      },
+    }
   if (status >= 400 && status < 500) {
     const detail = `The provider refuses the request with HTTP ${status}${said}`
     return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode: code } }
@@ -149,6 +164,12 @@ export function explainStatus(code: string): string | null {
 
 function operatorFault(text: string, providerCode: string): Verdict {
   return { outcome: { kind: 'retry', detail: `${text}.`, providerCode }, down: text }
+}
+
+/** The wait before the next try that the answer asks for, as a `retry` has it; empty where it asks for none. */
+export function askedWait(answer: Pick<Answer, 'headers'>, nowMs: number): { atLeastMs?: number } {
+  const atLeastMs = retryAfterMs(answer, nowMs)
+  return atLeastMs === null ? {} : { atLeastMs }
 }
 
 /** Retry-After in ms, within bounds; null where it is missing or invalid. */

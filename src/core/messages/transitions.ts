@@ -99,7 +99,9 @@ export function settleOutcome(
           answer: 'failed',
         }
       }
-      const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, tries, random, BACKOFF_CAP_MS)
+      const ownMs = outcome.afterMs ?? backoffMs(policy.backoffMs, tries, random, BACKOFF_CAP_MS)
+      // A provider that asks for a second each time it is asked must not use up the tries within seconds.
+      const waitMs = Math.max(ownMs, outcome.atLeastMs ?? 0)
       return {
         ...EMPTY,
         kind: 'queued',

@@ -55,6 +55,14 @@ describe('the effect of an outcome on its message', () => {
     expect(settle({ kind: 'retry', detail: 'busy', afterMs: 77_000 }).dueAt).toBe(NOW_MS + 77_000)
   })
 
+  test('retry with the shortest wait given by the provider: due after it, or after the backoff if that is longer', () => {
+    const [backoff, longer, shorter] = [undefined, 600_000, 1].map(
+      atLeastMs => settle({ kind: 'retry', detail: 'busy', ...(atLeastMs && { atLeastMs }) }).dueAt,
+    )
+    expect(longer).toBe(NOW_MS + 600_000)
+    expect(shorter).toBe(backoff)
+  })
+
   test.each([
     [1, 1],
     [3, 3],

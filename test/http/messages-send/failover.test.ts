@@ -147,6 +147,14 @@ describe('failover to another connection of the same channel', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
+  test('happens at once if the first connection asks for more than a minute, and another one is ready', async () => {
+    await createAccount()
+    const [first, second] = [await sms({ retryPolicy: { maxAttempts: 8, backoffMs: 10 } }), await sms()]
+    first.act({ status: 503, headers: { 'Retry-After': '61' } })
+    expect((await sendInTime()).body).toMatchObject({ status: 'sent' })
+    expect([first.peer.requests.length, second.peer.requests.length]).toEqual([1, 1])
+  })
+
   test('happens after the third retryable failure, even if the retry policy allows more attempts', async () => {
     await createAccount()
     const [first, second] = [await sms({ retryPolicy: { maxAttempts: 8, backoffMs: 10 } }), await sms()]
