@@ -307,6 +307,11 @@ export type Io = {
    * Rejects when the store is away.
    */
   earlierIds(): Promise<readonly string[]>
+  /**
+   * To whom messages of this connection went, on any node, by the ids that the provider gave to them or to their parts.
+   * Other ids are left out. Rejects when the store is away.
+   */
+  recipientsOf(providerIds: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Resolves once stored. Only then may the provider's call be answered with success. */
   emit(inbound: readonly Inbound[]): Promise<void>
   /** Reports the outcome of an unknown attempt; ignored if it is known by now. Resolves once stored. */

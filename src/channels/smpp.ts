@@ -9,6 +9,7 @@ import { isReceipt, type ParsedReceipt, readReceipt } from './smpp/receipts.ts'
 import { createSender } from './smpp/sender.ts'
 import type { Delivery } from './smpp/session.ts'
 import { explainStatus, STATUS } from './smpp/status.ts'
+import { createUnmarkedReceipts } from './smpp/unmarked-receipts.ts'
 
 /**
  * SMS over SMPP 3.4: several binds with a window each, kept up with
@@ -29,6 +30,7 @@ export const smppProvider: Provider<SmppConfig> = {
 function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
+  const unmarked = createUnmarkedReceipts(ids, io)
 
   let knowsEarlierIds = settings.receiptIdFormat === 'same'
   let readingEarlierIds: Promise<void> | null = null
@@ -37,11 +39,22 @@ function openLink(config: SmppConfig, io: Io): Link {
 
   /** Resolves to the command_status of the response. Where it rejects, the SMSC delivers the PDU again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
-    const ofReceipt = isReceipt(delivery)
-    if (ofReceipt && !knowsEarlierIds) await learnEarlierIds()
-    const inbound = ofReceipt ? receiptIn(delivery) : messageIn(delivery)
+    const inbound = await read(delivery)
     if (inbound) await io.emit([inbound])
     return STATUS.ok
+  }
+
+  async function read(delivery: Delivery): Promise<Receipt | InboundMessage | null> {
+    const isMarked = isReceipt(delivery)
+    const candidate = isMarked ? null : unmarked.candidateIn(delivery)
+    if (!isMarked && !candidate) return messageIn(delivery)
+    if (!knowsEarlierIds) await learnEarlierIds()
+    if (!candidate) return receiptIn(delivery)
+    const id = await unmarked.submittedId(candidate, delivery)
+    if (id === null) return messageIn(delivery)
+    // Now that it is one, what its id shows is learned.
+    ids.resolve(candidate)
+    return toReceipt(candidate, id)
   }
 
   /** Until the first submit, nothing else shows how the SMSC spells its ids. */
@@ -88,7 +101,10 @@ function openLink(config: SmppConfig, io: Io): Link {
     settings,
     pool,
     clock: io.clock,
-    ids,
+    onAccepted(id, { to }) {
+      ids.recordSubmitted(id)
+      unmarked.recordSubmitted(id, to)
+    },
     onLateOutcome: reportLate,
     firstReference: io.random.bytes(1)[0]!,
   })

@@ -145,6 +145,7 @@ function createUnconnectedIo({ clock, random, log, ids }: Foundation): Io {
     log,
     vault: { read: async () => null },
     earlierIds: async () => [],
+    recipientsOf: async () => new Map(),
     emit: async () => {},
     reportLateOutcome: async () => {},
     report: () => {},

@@ -4,7 +4,7 @@ import { Problem } from '../contract/errors.ts'
 import type { InboundReceiver } from '../contract/inbound.ts'
 import { storableReceipt } from '../core/messages/provider-text.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
-import { selectProviderIds } from '../core/outbox/provider-ids-store.ts'
+import { selectProviderIds, selectRecipients } from '../core/outbox/provider-ids-store.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
 import type { BotRooms } from './bots.ts'
 import type { ConsentRooms } from './consent.ts'
@@ -30,6 +30,7 @@ export function createIo(
     log,
     vault: { read: id => botTokens.read(spec.id, id) },
     earlierIds: () => selectProviderIds(base.db, spec.id),
+    recipientsOf: providerIds => selectRecipients(base.db, spec.id, providerIds),
     emit: inbound => inbox.take(spec, inbound),
     reportLateOutcome: late => inbox.takeLate(spec.id, late),
     report(state) {

@@ -377,6 +377,7 @@ export function createIo(emitFails = false): ObservedIo {
     receiptToken: 'receipt-token',
     vault: { read: async () => VAULT_SECRET },
     earlierIds: async () => [],
+    recipientsOf: async () => new Map(),
     clock: systemClock,
     random: createRandom(),
     log: { info: log, warn: log, debug: log },

@@ -435,6 +435,82 @@ describe('receipts over a connection', () => {
     expect(reads).toBe(1)
   })
 
+  describe('that are marked neither by esm_class nor by optional parameters', () => {
+    const TO = '+491701234567'
+    const text = (id: string, stat = 'DELIVRD') =>
+      `id:${id} sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:${stat} err:000 text:Hi`
+    const unmarked = (id: string, from = TO, to = 'Posthorn') => ({
+      source_addr: from.replace('+', ''),
+      destination_addr: to,
+      short_message: text(id),
+    })
+    const stored = (...given: [string, string][]) => ({ recipientsOf: async () => new Map(given) })
+
+    it('count where they name a stored message to the one they come from, and else are messages', async () => {
+      const { smsc, test } = await open('accept', stored(['A1', TO], ['A2', '+491700000000']))
+      const deliveries = [
+        unmarked('A1'),
+        unmarked('A1', 'Posthorn', TO),
+        unmarked('A2'),
+        unmarked('A3'),
+        { ...unmarked('A1'), short_message: `Look: ${text('A1')}` },
+        { ...unmarked('A1'), short_message: 'id:A1 stat:MARRIED' },
+      ]
+      for (const [at, fields] of deliveries.entries()) {
+        smsc.deliver(fields)
+        await smsc.acknowledged(at + 1)
+      }
+      expect(test.inbound).toMatchObject([
+        { kind: 'receipt', providerId: 'A1', status: 'delivered' },
+        { kind: 'receipt', providerId: 'A1' },
+        { kind: 'message', from: TO, text: text('A2') },
+        { kind: 'message', text: text('A3') },
+        { kind: 'message' },
+        { kind: 'message' },
+      ])
+    })
+
+    it('count at once after the submit, although nothing is stored yet', async () => {
+      const { smsc, test, link } = await open((_, nth) => ({ id: `0000A1B${nth}` }))
+      smsc.deliver(unmarked('1'))
+      await smsc.acknowledged(1)
+      await link.send(sms({ to: TO }), never())
+      // The id in decimal.
+      smsc.deliver(unmarked('41393'))
+      await smsc.acknowledged(2)
+      smsc.deliver(unmarked('0000A1B1'))
+      await smsc.acknowledged(3)
+      smsc.deliver(unmarked('41393', '+491700000000'))
+      await smsc.acknowledged(4)
+      expect(test.inbound.map(({ kind }) => kind)).toEqual(['message', 'receipt', 'receipt', 'message'])
+      expect(receiptsOf(test.inbound).map(({ providerId }) => providerId)).toEqual(['0000A1B1', '0000A1B1'])
+    })
+
+    it('teach nothing about ids where they are messages of people', async () => {
+      const { smsc, test, link } = await open(() => ({ id: '41394' }))
+      await link.send(sms({ to: TO }), never())
+      smsc.deliver(unmarked('A1B2', '+491700000000'))
+      smsc.deliver({ esm_class: 4, short_message: text('41394') })
+      smsc.deliver({ esm_class: 4, short_message: text('1234') })
+      await smsc.acknowledged(3)
+      expect(receiptsOf(test.inbound).map(({ providerId }) => providerId)).toEqual(['41394', '1234'])
+    })
+
+    it('are refused temporarily while it cannot be read whether they are', async () => {
+      let reads = 0
+      const { smsc, test } = await open('accept', {
+        recipientsOf: () =>
+          ++reads === 1 ? Promise.reject(new Error('the store is gone')) : Promise.resolve(new Map()),
+      })
+      smsc.deliver(unmarked('A1'))
+      await smsc.acknowledged(1)
+      smsc.deliver(unmarked('A1'))
+      await smsc.acknowledged(2)
+      expect(smsc.acknowledgements).toEqual([0x08, 0])
+      expect(test.inbound).toMatchObject([{ kind: 'message' }])
+    })
+  })
+
   it('are refused temporarily while the ids of an earlier process cannot be read', async () => {
     let reads = 0
     const { smsc, test } = await open('accept', {

@@ -53,6 +53,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           receiptToken: 'receipt-token',
           vault: { read: async () => null },
           earlierIds: async () => [],
+          recipientsOf: async () => new Map(),
           log: { info() {}, warn() {}, debug() {} },
           report() {},
           reportLateOutcome: () => Promise.resolve(),

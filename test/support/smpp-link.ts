@@ -26,6 +26,7 @@ export type TestLinkOptions = {
   /** Stands for the storage: called after the items are recorded, with the number of the call from 1. */
   emit?: (inbound: readonly Inbound[], nth: number) => Promise<void>
   earlierIds?: Io['earlierIds']
+  recipientsOf?: Io['recipientsOf']
 }
 
 export async function openTestLink(port: number, options: TestLinkOptions = {}): Promise<TestLink> {
@@ -41,6 +42,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
     receiptToken: 'receipt-token',
     vault: { read: async () => null },
     earlierIds: options.earlierIds ?? (async () => []),
+    recipientsOf: options.recipientsOf ?? (async () => new Map()),
     clock: options.clock ?? systemClock,
     // Without jitter, a pause between two tries is its full length.
     random: { ...createRandom(), fraction: () => 1 },

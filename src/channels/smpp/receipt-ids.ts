@@ -32,6 +32,8 @@ export type ReceiptIds = {
   recordEarlier(ids: readonly string[]): void
   /** A receipt's id as the submit's answer spelled it, as far as that can be known. */
   resolve(receipt: ParsedReceipt): string
+  /** How the submit's answer may have spelled the id of a text that may be no receipt: nothing is learned from it. */
+  spellings(id: string): readonly string[]
 }
 
 type Conversion = 'dec-to-hex' | 'hex-to-dec'
@@ -45,7 +47,7 @@ const HEX_LETTER = /[a-fA-F]/
 
 export function createReceiptIds(format: SmppSettings['receiptIdFormat']): ReceiptIds {
   return format === 'same'
-    ? { recordSubmitted() {}, recordEarlier() {}, resolve: receipt => receipt.id }
+    ? { recordSubmitted() {}, recordEarlier() {}, resolve: receipt => receipt.id, spellings: id => [id] }
     : createIdMatcher(format)
 }
 
@@ -95,6 +97,13 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
     return spelling
   }
 
+  function spellings(id: string): readonly string[] {
+    const asItIs = find(id) ?? id
+    const reading = conversion(letters.inReceipts || HEX_LETTER.test(id))
+    const converted = reading === 'same' ? null : convert(id, reading)
+    return converted === null ? [asItIs] : [find(converted) ?? likeSubmits(converted), asItIs]
+  }
+
   /** Some SMSCs write the id of the text also into receipted_message_id. */
   function resolveExact(id: string): string {
     const converted = format === 'auto' ? null : convert(id, format)
@@ -109,9 +118,9 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
     return spelling ?? (exactBase === 'text' ? convertUnmatched(id, converted) : id)
   }
 
-  function conversion(): ConversionOrSame {
+  function conversion(inReceipts = letters.inReceipts): ConversionOrSame {
     if (format !== 'auto') return format
-    if (letters.inSubmits === letters.inReceipts) return 'same'
+    if (letters.inSubmits === inReceipts) return 'same'
     return letters.inSubmits ? 'dec-to-hex' : 'hex-to-dec'
   }
 
@@ -122,12 +131,15 @@ function createIdMatcher(format: 'auto' | Conversion): ReceiptIds {
 
   /** For a submit that is not remembered: the converted id, padded and cased like the ids of recent submits. */
   function convertUnmatched(id: string, converted: string): string {
-    if (!isConversionProven || conversion() === 'same') return id
+    return isConversionProven && conversion() !== 'same' ? likeSubmits(converted) : id
+  }
+
+  function likeSubmits(converted: string): string {
     const padded = lastId.startsWith('0') ? converted.padStart(lastId.length, '0') : converted
     return letters.upperCase ? padded.toUpperCase() : padded
   }
 
-  return { recordSubmitted, recordEarlier, resolve }
+  return { recordSubmitted, recordEarlier, resolve, spellings }
 }
 
 /** The id converted; null where it is not a number in the base to convert from. */

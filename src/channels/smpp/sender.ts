@@ -6,7 +6,6 @@ import { toShortMessages } from './encode.ts'
 import type { SubmitResult } from './in-flight.ts'
 import type { ShortMessage } from './pdu.ts'
 import type { Pool } from './pool.ts'
-import type { ReceiptIds } from './receipt-ids.ts'
 import type { OnResult } from './session.ts'
 import { outcomeOfRefusal, STATUS } from './status.ts'
 
@@ -14,7 +13,8 @@ export type SenderDeps = {
   settings: SmppSettings
   pool: Pool
   clock: Clock
-  ids: ReceiptIds
+  /** Called while the response is read: the receipt may follow in the same bytes. */
+  onAccepted(id: string, message: Outgoing): void
   /** Called with the outcome of an attempt that had been answered as unknown. */
   onLateOutcome(message: Outgoing, outcome: Outcome): void
   /** The first concatenation reference of long messages. */
@@ -36,7 +36,7 @@ const PART_PAUSE_MS = 1000
  * release the money for those that were taken.
  */
 export function createSender(deps: SenderDeps) {
-  const { settings, pool, clock, ids } = deps
+  const { settings, pool, clock } = deps
   let reference = deps.firstReference
   /** Attempts of which some parts were taken, and a later part is throttled. */
   const throttledMessages = new Set<string>()
@@ -50,8 +50,8 @@ export function createSender(deps: SenderDeps) {
       reference++
       return sendParts(parts, message, signal).finally(() => throttledMessages.delete(message.attemptId))
     }
-    return submit(parts[0]!, message.attemptId, signal, answer => {
-      recordId(answer)
+    return submit(parts[0]!, message, signal, answer => {
+      record(message, answer)
       reportLate(message, answer)
     })
   }
@@ -60,9 +60,8 @@ export function createSender(deps: SenderDeps) {
     deps.onLateOutcome(message, toOutcome(answer, message.attemptId))
   }
 
-  /** Called while the response is read: the receipt may follow in the same bytes. */
-  function recordId(answer: SubmitResult): void {
-    if (isAccepted(answer)) ids.recordSubmitted(answer.messageId)
+  function record(message: Outgoing, answer: SubmitResult): void {
+    if (isAccepted(answer)) deps.onAccepted(answer.messageId, message)
   }
 
   async function sendParts(
@@ -70,7 +69,6 @@ export function createSender(deps: SenderDeps) {
     message: Outgoing,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { attemptId } = message
     const acceptedIds: string[] = []
     // A late refusal of the first part ends the message, as a timely one does. Other late responses do not decide it.
     const onLate = (answer: SubmitResult): void => {
@@ -79,8 +77,8 @@ export function createSender(deps: SenderDeps) {
     for (const part of parts) {
       const outcome =
         acceptedIds.length === 0
-          ? await submit(part, attemptId, signal, onLate)
-          : await submitUntilAccepted(part, attemptId, signal)
+          ? await submit(part, message, signal, onLate)
+          : await submitUntilAccepted(part, message, signal)
       if (outcome.kind === 'accepted') acceptedIds.push(outcome.providerId)
       else return acceptedIds.length === 0 ? outcome : partlyAccepted(acceptedIds, parts.length, outcome)
     }
@@ -89,22 +87,23 @@ export function createSender(deps: SenderDeps) {
 
   async function submit(
     part: ShortMessage,
-    attemptId: string,
+    message: Outgoing,
     signal: AbortSignal,
     onLate?: OnResult,
   ): Promise<Outcome> {
-    return toOutcome(await pool.submit(part, signal, recordId, onLate), attemptId)
+    const onAnswer: OnResult = answer => record(message, answer)
+    return toOutcome(await pool.submit(part, signal, onAnswer, onLate), message.attemptId)
   }
 
   async function submitUntilAccepted(
     part: ShortMessage,
-    attemptId: string,
+    message: Outgoing,
     signal: AbortSignal,
   ): Promise<Outcome> {
     for (;;) {
-      const outcome = await submit(part, attemptId, signal)
+      const outcome = await submit(part, message, signal)
       if (outcome.kind !== 'retry' && outcome.kind !== 'throttled') return outcome
-      if (outcome.kind === 'throttled') throttledMessages.add(attemptId)
+      if (outcome.kind === 'throttled') throttledMessages.add(message.attemptId)
       await pauseUnlessAborted(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
       if (signal.aborted) return outcome
     }

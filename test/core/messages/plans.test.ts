@@ -25,6 +25,7 @@ import {
 } from '../../../src/core/messages/withdraw-store.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
+import { selectRecipients } from '../../../src/core/outbox/provider-ids-store.ts'
 import {
   applyParked,
   claimLookups,
@@ -244,6 +245,9 @@ async function callEverything(look: Look = scanned): Promise<Record<string, stri
   await check('note parts', tx => storeParts(tx, nowMs, [whole]))
   await check('a receipt of a part', tx => applyReceipts(tx, nowMs, [receiptOf(`a ${first.id}`)]))
   await check('join parts', tx => joinParts(tx, nowMs, [{ connectionId, partId: `a ${first.id}` }]))
+  await check('recipients', tx =>
+    selectRecipients(tx, connectionId, [`plans ${first.id}`, `a ${first.id}`, 'nobody']),
+  )
   await check('claim', tx => claimDue(tx, node, nowMs, [{ connectionId, limit: 50 }]))
   await check('give back', tx => releaseRows(tx, node, waiting))
   await check('cancel', tx => cancelMessage(tx, nowMs, waiting[0]!.accountId, waiting[0]!.id))
