@@ -1,4 +1,6 @@
 import { storeLowBalanceEvents } from '../core/billing/low-balance-store.ts'
+import { sweepJoined } from '../core/inbound/joined-store.ts'
+import { REPEAT_WINDOW_MS } from '../core/inbound/repeats.ts'
 import { sweepInboundRefs } from '../core/inbound/store.ts'
 import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
@@ -94,6 +96,13 @@ export function listMessageChores(
       everyMs: 10 * MINUTE_MS,
       run: () =>
         sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
+    },
+    {
+      name: 'sweep joined messages',
+      dependsOnClock: true,
+      everyMs: 10 * MINUTE_MS,
+      // An incomplete message waits as long again for its parts.
+      run: () => sweepAll(() => sweepJoined(db, clock.now() - 3 * REPEAT_WINDOW_MS, LARGE_PAGE), LARGE_PAGE),
     },
     {
       name: 'sweep conversation windows',

@@ -62,4 +62,10 @@ export type InboundMedia = {
 export type InboundMediaRequest = { accountId: string; to: string; reference: string }
 
 /** Part `number` (from 1) of `total`; the parts of one message share the reference. */
-export type InboundPart = { reference: number; number: number; total: number }
+export type InboundPart = {
+  reference: number
+  number: number
+  total: number
+  /** The provider gave it no id, so that only its content shows whether it came before. */
+  unnamed?: true
+}

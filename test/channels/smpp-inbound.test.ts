@@ -122,7 +122,9 @@ describe('reading an inbound message', () => {
       esmClass: 0x40,
     })
     expect(read(message)).toMatchObject({ text: 'text' })
-    expect(read(message)?.part).toEqual(part)
+    expect(read(message)?.part).toEqual(part && { ...part, unnamed: true })
+    const tlvs: [number, Buffer][] = [[TLV.receiptedMessageId, Buffer.from('mo-1\0')]]
+    expect(read({ ...message, tlvs: new Map(tlvs) })?.part).toEqual(part)
   })
 
   it('reads the part from optional parameters', () => {
@@ -131,7 +133,12 @@ describe('reading an inbound message', () => {
       [TLV.sarTotal, octet(2)],
       [TLV.sarNumber, octet(1)],
     ]
-    expect(read(delivery('text', {}, tlvs))?.part).toEqual({ reference: 300, total: 2, number: 1 })
+    expect(read(delivery('text', {}, tlvs))?.part).toEqual({
+      reference: 300,
+      total: 2,
+      number: 1,
+      unnamed: true,
+    })
     expect(read(delivery('text', {}, tlvs.slice(1)))?.part).toBeUndefined()
   })
 

@@ -34,16 +34,17 @@ export function readMessage(
   if (alphabet === null) return null
   const { udh, body } = readBody(delivery)
   const part = (udh && partOf(udh)) ?? sarPartOf(tlvs)
+  const ownId = receiptedMessageId(tlvs)
   return {
     kind: 'message',
-    eventId: receiptedMessageId(tlvs) || spareId(),
+    eventId: ownId || spareId(),
     channel: 'int_sms',
     from: addressOf(message.source, message.sourceTon),
     to: addressOf(message.dest, message.destTon),
     text: decodeSms(body, alphabet, udh ? shiftTablesOf(udh) : NO_SHIFT),
     button: null,
     atMs: null,
-    ...(part && { part }),
+    ...(part && { part: ownId ? part : { ...part, unnamed: true } }),
   }
 }
 

@@ -8,6 +8,7 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
 import { joinParts, type PartRow, takeStaleParts } from './parts-store.ts'
 import { LONGEST_TEXT, type ReceivedMessage, toReceived } from './received.ts'
+import { withoutRepeatedParts, withoutRepeats } from './repeats.ts'
 import { claimRefs } from './store.ts'
 import type { StoreInbound } from './store-inbound.ts'
 
@@ -21,7 +22,7 @@ export type Inbox = {
     connection: { id: ConnectionId; provider: string },
     messages: readonly InboundMessage[],
   ): Promise<void>
-  /** Stores long messages whose missing parts did not arrive in time; returns how many, at most MOST_ABANDONED. */
+  /** Ends the wait for parts that did not arrive in time, and stores their messages without them; returns of how many, at most MAX_INCOMPLETE. */
   storeIncomplete(): Promise<number>
 }
 
@@ -72,12 +73,13 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
 
   /** Returns the number of events stored. */
   async function write(tx: Db, items: readonly Item[]): Promise<number> {
-    const fresh = await claimRefs(tx, clock.now(), items)
-    const taken = items.filter((_, at) => fresh.has(at))
+    const claimed = await claimRefs(tx, clock.now(), items)
+    const taken = items.filter((_, at) => claimed.has(at))
     const parts = taken.flatMap(({ part, ...told }) => (part ? [toPartRow(told, part, clock.now())] : []))
-    const whole = parts.length === 0 ? [] : await joinParts(tx, parts)
+    const whole = parts.length === 0 ? [] : groupParts(await joinParts(tx, parts))
+    const fresh = await withoutRepeats(tx, clock.now(), whole)
     const alone = taken.flatMap(({ part, ...told }) => (part ? [] : [told]))
-    return keep(tx, [...alone, ...groupParts(whole).map(joined)])
+    return keep(tx, [...alone, ...fresh.map(joined)])
   }
 
   return {
@@ -93,13 +95,14 @@ export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
     storeIncomplete: () =>
       db.transaction(async tx => {
         const left = groupParts(await takeStaleParts(tx, clock.now() - PARTS_WAIT_MS, MAX_INCOMPLETE))
-        await keep(tx, left.map(joined))
+        await keep(tx, (await withoutRepeatedParts(tx, left)).map(joined))
         return left.length
       }),
   }
 }
 
-function toPartRow(told: ReceivedMessage, { reference, number, total }: InboundPart, nowMs: number): PartRow {
+function toPartRow(told: ReceivedMessage, part: InboundPart, nowMs: number): PartRow {
+  const { reference, number, total, unnamed = false } = part
   const { connectionId, provider, providerId, channel, from, to, text } = told
   return {
     connectionId,
@@ -113,6 +116,7 @@ function toPartRow(told: ReceivedMessage, { reference, number, total }: InboundP
     number,
     total,
     body: Buffer.from(text ?? '', 'utf16le'),
+    unnamed,
     receivedAtMs: nowMs,
   }
 }

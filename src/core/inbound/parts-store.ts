@@ -1,6 +1,6 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
-import { byteaArray, int2Array, textArray, uuidArray } from '../../infra/pg-array.ts'
+import { boolArray, byteaArray, int2Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, fromUuid } from '../../lib/ids.ts'
 
@@ -18,6 +18,8 @@ export type PartRow = {
   total: number
   /** UTF-16 little-endian: a character may be cut in two. */
   body: Buffer
+  /** The provider gave it no id. */
+  unnamed: boolean
   receivedAtMs: number
 }
 
@@ -32,6 +34,7 @@ type Raw = {
   number: number
   total: number
   body: Buffer
+  unnamed: boolean
   received_at: Date
 }
 
@@ -39,7 +42,7 @@ type Raw = {
 const SAME =
   'p.connection_id = w.connection_id and p.sender = w.sender and p.recipient = w.recipient and p.reference = w.reference'
 const COLUMNS =
-  'p.connection_id, p.provider, p.provider_id, p.channel, p.sender, p.recipient, p.reference, p.number, p.total, p.body, p.received_at'
+  'p.connection_id, p.provider, p.provider_id, p.channel, p.sender, p.recipient, p.reference, p.number, p.total, p.body, p.unnamed, p.received_at'
 
 /**
  * Stores parts, and takes out the messages that are complete now.
@@ -63,13 +66,16 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
   await db.query({
     name: 'inbound_parts_put',
     text: `insert into inbound_parts
-             (connection_id, sender, recipient, reference, number, total, provider, provider_id, channel, body, received_at)
-           select distinct on (c, s, r, e, n) c, s, r, e, n, t, p, i, ch, b, $11::timestamptz
+             (connection_id, sender, recipient, reference, number, total, provider, provider_id, channel, body, unnamed,
+              received_at)
+           select distinct on (c, s, r, e, n) c, s, r, e, n, t, p, i, ch, b, u, $12::timestamptz
              from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::smallint[], $7::text[],
-                         $8::text[], $9::text[], $10::bytea[]) as x (c, s, r, e, n, t, p, i, ch, b)
+                         $8::text[], $9::text[], $10::bytea[], $11::boolean[])
+                    as x (c, s, r, e, n, t, p, i, ch, b, u)
             order by c, s, r, e, n
            on conflict (connection_id, sender, recipient, reference, number) do update
-             set provider_id = excluded.provider_id, body = excluded.body, received_at = excluded.received_at`,
+             set provider_id = excluded.provider_id, body = excluded.body, unnamed = excluded.unnamed,
+                 received_at = excluded.received_at`,
     values: [
       ...keys,
       int2Array(parts, part => part.number),
@@ -78,6 +84,7 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
       textArray(parts, part => part.providerId),
       textArray(parts, part => part.channel),
       byteaArray(parts, part => part.body),
+      boolArray(parts, part => part.unnamed),
       toIso(Math.max(...parts.map(part => part.receivedAtMs))),
     ],
   })
@@ -122,6 +129,7 @@ function toRow(raw: Raw): PartRow {
     number: raw.number,
     total: raw.total,
     body: raw.body,
+    unnamed: raw.unnamed,
     receivedAtMs: raw.received_at.getTime(),
   }
 }

@@ -4,6 +4,7 @@ import type { InboundMessage } from '../../../src/contract/reported-message.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { findSuppressed } from '../../../src/core/consent/store.ts'
 import { createInbox, MAX_INCOMPLETE } from '../../../src/core/inbound/inbox.ts'
+import { sweepJoined } from '../../../src/core/inbound/joined-store.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
 import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
 import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
@@ -26,6 +27,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   await database.db.query({ name: 't_clean', text: 'delete from inbound_parts' })
+  await database.db.query({ name: 't_clean_joined', text: 'delete from inbound_joined' })
   connection = { id: ids.next('cnn'), provider: 'smpp' }
 })
 
@@ -97,6 +99,58 @@ describe('parts of a message', () => {
     expect(await kept()).toEqual(['smile 😀!'])
     await node.receive(connection, [parts[0]!])
     expect(await node.storeIncomplete()).toBe(0)
+  })
+
+  describe('to which the provider gave no id', () => {
+    const unnamed = (reference: number, number: number, text: string) =>
+      message({ text, part: { reference, number, total: 2, unnamed: true } })
+
+    test('change nothing when they are delivered again, all of them or some', async () => {
+      const [node, other] = [openNode(), openNode()]
+      await node.receive(connection, [unnamed(1, 1, 'a'), unnamed(1, 2, 'b')])
+      await other.receive(connection, [unnamed(1, 2, 'b')])
+      await other.receive(connection, [unnamed(1, 1, 'a')])
+      await node.receive(connection, [unnamed(1, 2, 'b')])
+      await clock.advance(11 * 60_000)
+      expect(await node.storeIncomplete()).toBe(1)
+      expect(await kept()).toEqual(['ab'])
+    })
+
+    test('are of a new message if one of them differs, and if the same come after ten minutes', async () => {
+      const node = openNode()
+      const both = (second: string) => node.receive(connection, [unnamed(2, 1, 'a'), unnamed(2, 2, second)])
+      await both('b')
+      await both('c')
+      await both('b')
+      await clock.advance(11 * 60_000)
+      await both('b')
+      expect(await kept()).toEqual(['ab', 'ab', 'ac', 'ab'])
+      await node.receive(connection, [unnamed(2, 1, 'x')])
+      await clock.advance(11 * 60_000)
+      expect(await node.storeIncomplete()).toBe(1)
+      expect((await kept())[0]).toBe('x…')
+    })
+
+    test('are not taken for those of another sender, and with an id never for repeats', async () => {
+      const node = openNode()
+      const from = '+447700900125'
+      await node.receive(connection, [unnamed(3, 1, 'a'), unnamed(3, 2, 'b')])
+      await node.receive(connection, [
+        { ...unnamed(3, 1, 'a'), from },
+        { ...unnamed(3, 2, 'b'), from },
+      ])
+      for (let times = 0; times < 2; times++)
+        await node.receive(connection, [part(4, 1, 'c'), part(4, 2, 'd')])
+      expect((await kept()).toSorted()).toEqual(['ab', 'ab', 'cd', 'cd'])
+    })
+
+    test('are forgotten by the sweep', async () => {
+      const node = openNode()
+      await node.receive(connection, [unnamed(5, 1, 'a'), unnamed(5, 2, 'b')])
+      expect(await sweepJoined(database.db, clock.now(), 100)).toBe(0)
+      await clock.advance(1)
+      expect(await sweepJoined(database.db, clock.now(), 100)).toBe(1)
+    })
   })
 
   test.each([
