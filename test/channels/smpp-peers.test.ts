@@ -106,6 +106,17 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
     ])
   })
 
+  it('receives texts in its default alphabet', async () => {
+    const { perl, link } = await open({ defaultAlphabet: 'latin1' })
+    await link.send(sms({ to: '+4917000000', text: 'Grüße @ 5$_£ {à}' }), never())
+    await link.send(sms({ to: '+4917000000', text: '5 €' }), never())
+    await perl.until('submit_sm', 2)
+    expect(perl.got('submit_sm')).toMatchObject([
+      { coding: 0, text: hex('Grüße @ 5$_£ {à}') },
+      { coding: 8, text: '0035002020ac' },
+    ])
+  })
+
   it('sends inbound messages in GSM-7, in UCS-2 and in parts, which are emitted', async () => {
     const { perl, test, link } = await open()
     await link.send(sms({ to: '+4917000006' }), never())

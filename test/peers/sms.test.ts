@@ -107,6 +107,14 @@ describe.skipIf(!hasNetSmpp)('an SMSC over Net::SMPP', () => {
   })
   afterEach(() => centre.stop())
 
+  test('a message whose receipt is marked as a message from a phone is delivered, and nobody gets it as a message', async () => {
+    const answer = await account.send({ to: to('07'), text: 'Hello' }, { live: true })
+    await reaches(account, messageIdOf(answer), 'sent')
+    await account.send({ to: to('00'), text: 'Hello again' }, { live: true })
+    await reaches(account, messageIdOf(answer), 'delivered')
+    expect(await account.read('/api/v2/inbound')).toEqual([])
+  })
+
   test.each([
     ['in optional parameters', '01'],
     ['in the text, with the id in decimal', '02'],

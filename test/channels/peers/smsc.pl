@@ -5,6 +5,7 @@
 #   …01 receipt in optional parameters    …02 receipt in the text, the id in decimal
 #   …03 throttled                         …04 invalid recipient
 #   …05 receipt before the submit's answer, undelivered
+#   …07 receipt that only its text shows to be one, with the answer to the next submit
 #   …06 three messages from the phone: in GSM-7, in UCS-2, and in two parts, the second one first
 # It joins the parts of a long message by their UDH.
 use strict;
@@ -25,12 +26,13 @@ ${*$peer}{async} = 1;
 
 my $count = 0x0A0F;
 my %joined;
+my $late;
 
 sub receipt_text {
-    my ($peer, $pdu, $id, $stat, $err) = @_;
+    my ($peer, $pdu, $id, $stat, $err, $esm_class) = @_;
     $peer->deliver_sm(
         source_addr => $pdu->{destination_addr}, destination_addr => $pdu->{source_addr},
-        esm_class => 4,
+        esm_class => $esm_class // 4,
         short_message => "id:$id sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 "
           . "stat:$stat err:$err text:hello",
     );
@@ -83,6 +85,8 @@ sub take_submit {
     my $id = sprintf '%08X', $number;
     receipt_text($peer, $pdu, $id, 'UNDELIV', '045') if $to =~ /05$/;
     $peer->submit_sm_resp(seq => $seq, message_id => $id);
+    $late->() if $late;
+    $late = $to =~ /07$/ ? sub { receipt_text($peer, $pdu, $id, 'DELIVRD', '000', 0) } : undef;
     phone_writes($peer, $pdu) if $to =~ /06$/;
     receipt_tlv($peer, $pdu, $id) if $to =~ /01$/;
     receipt_text($peer, $pdu, $number, 'DELIVRD', '000') if $to =~ /02$/;
