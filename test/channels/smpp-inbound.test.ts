@@ -142,8 +142,8 @@ describe('reading an inbound message', () => {
     expect(read(delivery('text', {}, tlvs.slice(1)))?.part).toBeUndefined()
   })
 
-  it('returns an empty text when the header is longer than the message', () => {
-    expect(read(delivery('\x50ab', { esmClass: 0x40 }))?.text).toBe('')
+  it('reads all of it as text when the header would be longer than the message', () => {
+    expect(read(delivery('Pab', { esmClass: 0x40 }))?.text).toBe('Pab')
     expect(read(delivery('', { esmClass: 0x40 }))?.text).toBe('')
   })
 })

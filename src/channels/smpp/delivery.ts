@@ -9,8 +9,9 @@ import type { Delivery } from './session.ts'
 export function readBody({ message, tlvs }: Delivery): { udh: Buffer | null; body: Buffer; octets: Buffer } {
   const payload = tlvs.get(TLV.messagePayload)
   const octets = payload && payload.length > 0 ? payload : message.body
-  if (!(message.esmClass & ESM_UDHI)) return { udh: null, body: octets, octets }
-  const end = Math.min((octets[0] ?? 0) + 1, octets.length)
+  const end = (octets[0] ?? 0) + 1
+  const isHeaded = (message.esmClass & ESM_UDHI) !== 0 && end <= octets.length
+  if (!isHeaded) return { udh: null, body: octets, octets }
   return { udh: octets.subarray(1, end), body: octets.subarray(end), octets }
 }
 
