@@ -9,6 +9,8 @@ export type OrphanCheckDeps = {
   node(): number
   /** The messages that this node holds in memory. */
   held: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
+  /** Pages of the outbox that one check reads. */
+  pages?: number
   /** Ends an attempt that was recorded and is not being made. */
   concludeLost(row: OwnedRow): Promise<void>
 }
@@ -18,15 +20,26 @@ export type OrphanCheckDeps = {
  * them. A claim or a release whose response was lost with the connection leaves such
  * rows, and as long as the node lives no other node would claim them. Two checks must
  * agree, further apart than any call to the database takes, since a message that is
- * just being claimed or released is not orphaned.
+ * just being claimed or released is not orphaned. Each check looks at one stretch of the
+ * outbox, and a stretch in which it found something is looked at once more.
  */
 export function createOrphanCheck(deps: OrphanCheckDeps): { release(): Promise<number> } {
   const { db, held, log, node } = deps
   let seenBefore = new Set<MessageId>()
+  let page = 0
+  let isSecondLook = false
+
+  async function list(): Promise<OwnedRow[]> {
+    const { rows, nextPage } = await listOwned(db, node(), [...held.keys()], page, deps.pages)
+    const found = rows.filter(row => !held.has(row.id))
+    if (found.length === 0 || isSecondLook) page = nextPage
+    isSecondLook = found.length > 0 && !isSecondLook
+    return found
+  }
 
   /** Releases those that have not begun, and ends the attempts of the others; returns how many rows. */
   async function find(): Promise<number> {
-    const rows = (await listOwned(db, node(), [...held.keys()])).filter(row => !held.has(row.id))
+    const rows = await list()
     const twice = rows.filter(row => seenBefore.has(row.id))
     seenBefore = new Set(rows.map(row => row.id))
     if (twice.length === 0) return 0

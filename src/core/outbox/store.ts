@@ -111,28 +111,52 @@ export type OwnedRow = {
   attempt: number
 }
 
-/** The rows that a node holds according to the database, except the messages that it has in memory (`inMemory`). */
-export async function listOwned(db: Db, node: number, inMemory: readonly MessageId[]): Promise<OwnedRow[]> {
+/** Pages of the outbox that one look reads: 16 MB, some 100,000 rows. */
+const PAGES_AT_ONCE = 2_000
+
+/** What one look found, in one stretch of the outbox; `nextPage` is where the following stretch begins, 0 after the last one. */
+export type OwnedRows = { rows: OwnedRow[]; nextPage: number }
+
+/**
+ * The rows that a node holds according to the database, except the messages that it has in memory (`inMemory`), in a stretch
+ * of physical pages of the outbox.
+ */
+export async function listOwned(
+  db: Db,
+  node: number,
+  inMemory: readonly MessageId[],
+  fromPage: number,
+  pages = PAGES_AT_ONCE,
+): Promise<OwnedRows> {
   const { rows } = await db.query<{
-    account_id: string
+    more: boolean
+    account_id: string | null
     message_id: string
     connection_id: string
     begun: boolean
     attempt: number
   }>({
     name: 'list_owned',
-    text: `select o.account_id, o.message_id, o.connection_id, o.begun, m.attempt
-             from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
-            where o.owner = $1 and o.message_id <> all ($2::uuid[])`,
-    values: [node, uuidArray(inMemory, id => id)],
+    text: `select pg_relation_size('outbox') > ($3::bigint + $4) * current_setting('block_size')::bigint as more, o.*
+             from (select) one left join list_owned($1,$2,$3,$4) o on true`,
+    values: [node, uuidArray(inMemory, id => id), fromPage, pages],
   })
-  return rows.map(row => ({
-    accountId: fromUuid('acc', row.account_id),
-    id: fromUuid('msg', row.message_id),
-    connectionId: fromUuid('cnn', row.connection_id),
-    begun: row.begun,
-    attempt: row.attempt,
-  }))
+  return {
+    rows: rows.flatMap(({ account_id, ...row }) =>
+      account_id === null
+        ? []
+        : [
+            {
+              accountId: fromUuid('acc', account_id),
+              id: fromUuid('msg', row.message_id),
+              connectionId: fromUuid('cnn', row.connection_id),
+              begun: row.begun,
+              attempt: row.attempt,
+            },
+          ],
+    ),
+    nextPage: rows[0]!.more ? fromPage + pages : 0,
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type Claimed,
   cancelDeliveries,
   claimDeliveries,
+  countWaiting,
   finishDeliveries,
   freeDeliveries,
   releaseDeliveries,
@@ -189,3 +190,31 @@ test('cancelling the deliveries of a target reads few pages, however many months
   })
   expect(pages).toBeLessThan(500 * 40)
 }, 60_000)
+
+test('the metric of waiting deliveries counts a bounded number of them, and estimates a backlog', async () => {
+  await db.query({
+    name: 'put_backlog',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, due_at)
+      select $1, uuid_at(now()), 'endpoint', $2, gen_random_uuid(), 'message.sent', now() from generate_series(1, 40000)`,
+    values: [toUuid(accountId), targetUuid],
+  })
+  const waiting = await exactlyWaiting()
+  let found = 0
+  const count = async (tx: Db) => {
+    found = await countWaiting(tx, 1_000)
+  }
+  for (const change of ['discard plans', 'vacuum analyze deliveries', 'discard plans']) {
+    await db.query({ name: `before_count_${change.slice(0, 3)}`, text: change })
+    expect(await rowsRead(count)).toBeLessThanOrEqual(1_000)
+    expect(await countWaiting(db, waiting + 1)).toBe(waiting)
+  }
+  expect(Math.abs(found - waiting)).toBeLessThan(waiting / 10)
+}, 60_000)
+
+async function exactlyWaiting(): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'exactly_waiting',
+    text: `select count(*)::integer as n from deliveries where status = 'pending' and owner is null`,
+  })
+  return rows[0]!.n
+}
