@@ -51,6 +51,8 @@ export type RefusedMessage = {
   providerCode: string | null
 }
 
+type Reasoned = Decision & { reason: string }
+
 const MOST_AT_ONCE = 500
 /** How long a report stays parked: a submit is answered long before, or never. */
 const PARKED_MS = DAY_MS
@@ -59,16 +61,30 @@ const PARKED_MS = DAY_MS
 const SMS: readonly Channel[] = ['local_sms', 'int_sms']
 
 export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; ids: Ids }): OptOuts {
-  async function stop(
+  function stop(
     tx: Db,
     decisions: readonly Decision[],
     source: 'stop' | 'provider',
     reason: string,
   ): Promise<void> {
+    return add(
+      tx,
+      decisions.map(decision => ({ ...decision, reason })),
+      source,
+    )
+  }
+
+  /** In one statement for all reasons, so that concurrent calls do not deadlock. */
+  async function add(tx: Db, decisions: readonly Reasoned[], source: 'stop' | 'provider'): Promise<void> {
     if (decisions.length === 0) return
-    const rows = decisions
-      .flatMap(suppressionsOf)
-      .map(place => ({ ...place, id: ids.next('sup'), source, reason }))
+    const rows = decisions.flatMap(decision =>
+      suppressionsOf(decision).map(place => ({
+        ...place,
+        id: ids.next('sup'),
+        source,
+        reason: decision.reason,
+      })),
+    )
     await publishSuppressionEvents(tx, ids, clock.now(), 'created', await insertSuppressions(tx, rows))
   }
 
@@ -79,24 +95,16 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
   }
 
   async function refused(tx: Db, messages: readonly RefusedMessage[]): Promise<void> {
-    for (const [code, group] of Map.groupBy(messages, ({ providerCode }) => providerCode)) {
-      await refusedFor(tx, group, code)
-    }
-  }
-
-  async function refusedFor(
-    tx: Db,
-    messages: readonly RefusedMessage[],
-    providerCode: string | null,
-  ): Promise<void> {
     const owners = await findOwners(
       tx,
       messages.map(({ connectionId, sender }) => ({ connectionId, number: sender })),
     )
-    const decisions = messages.map((message, at) => ({ ...message, accountId: owners[at]!.accountId }))
-    const code = providerCode === null ? '' : ` (${providerCode})`
-    const reason = `The provider refused a message: the recipient has opted out there${code}.`
-    await stop(tx, decisions, 'provider', reason)
+    const decisions = messages.map((message, at) => ({
+      ...message,
+      accountId: owners[at]!.accountId,
+      reason: reasonOf(message),
+    }))
+    await add(tx, decisions, 'provider')
   }
 
   async function applyParked(tx: Db): Promise<number> {
@@ -119,6 +127,11 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     applyParked: () => db.transaction(applyParked),
     sweepParked: () => sweepParkedOptOuts(db, clock.now() - PARKED_MS),
   }
+}
+
+function reasonOf({ providerCode }: RefusedMessage): string {
+  const code = providerCode === null ? '' : ` (${providerCode})`
+  return `The provider refused a message: the recipient has opted out there${code}.`
 }
 
 function suppressionsOf({

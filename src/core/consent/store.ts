@@ -46,7 +46,7 @@ export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]
     text: `insert into suppressions as s (account_id, id, recipient, recipient_key, channel, connection_id, source, reason)
            select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[])
              as i (account_id, id, recipient, recipient_key, channel, connection_id, source, reason)
-            order by account_id, recipient_key, channel
+            order by account_id, recipient_key, channel, connection_id
            on conflict do nothing returning ${COLUMNS}`,
     values: [
       uuidArray(rows, row => row.accountId),
@@ -111,17 +111,23 @@ export async function deleteSuppression(
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Deletes suppressions by recipients and providers on these channels, not those made by the API; returns the deleted rows. */
+/**
+ * Deletes suppressions by recipients and providers on these channels, not those made by the API; returns the deleted rows. Locks
+ * them in the order of `insertSuppressions`.
+ */
 export async function deleteByRecipient(
   db: Db,
   items: readonly Pick<SuppressionRow, 'accountId' | 'key' | 'channel' | 'connectionId'>[],
 ): Promise<SuppressionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'suppressions_delete_by_recipient',
-    text: `delete from suppressions s
-            using unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i (account_id, key, channel, connection_id)
-            where s.account_id = i.account_id and s.recipient_key = i.key and s.channel = i.channel
-              and s.connection_id is not distinct from i.connection_id and s.source <> 'api'
+    text: `with found as materialized (
+             select s.account_id, s.id
+               from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i (account_id, key, channel, connection_id)
+               join suppressions s on s.account_id = any (array[i.account_id]) and s.recipient_key = i.key and s.channel = i.channel
+                and s.connection_id is not distinct from i.connection_id and s.source <> 'api'
+              order by i.account_id, i.key, i.channel, i.connection_id for update of s)
+           delete from suppressions s using found f where s.account_id = any (array[f.account_id]) and s.id = f.id
            returning ${COLUMNS}`,
     values: [
       uuidArray(items, item => item.accountId),
