@@ -19,6 +19,9 @@ import { welcome } from './welcome.ts'
 
 /** A stop takes at most ten seconds; the last half second is for the exit itself. */
 const STOP_LIMIT_MS = 9_500
+/** By then the embedded database is stopped: it may take what the rest of the stop has left of this. */
+const STORE_LIMIT_MS = 9_000
+const STORE_LEAST_MS = 500
 /**
  * Under npm, one Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time does
  * not count.
@@ -172,10 +175,11 @@ function warnOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger
 }
 
 async function stopAll(app: { stop(): Promise<void> }, store: Store): Promise<void> {
+  const untilMs = systemClock.monotonic() + STORE_LIMIT_MS
   try {
     await app.stop()
   } finally {
-    await store.stop()
+    await store.stop(Math.max(STORE_LEAST_MS, untilMs - systemClock.monotonic()))
   }
 }
 

@@ -27,8 +27,8 @@ export type Store = {
   url: string
   /** The migrations that this start applied. */
   applied: readonly string[]
-  /** Stops the server if it is the embedded one. */
-  stop(): Promise<void>
+  /** Stops the server if it is the embedded one, within about `limitMs`. */
+  stop(limitMs?: number): Promise<void>
 }
 
 const DATABASE_WAIT_MS = 30_000

@@ -54,8 +54,8 @@ export type Embedded = {
   url: string
   /** The process id of the server. */
   pid(): number
-  /** Stops the server, whether this process started it or found it. Never throws; normally takes at most some 6 s. */
-  stop(): Promise<void>
+  /** Stops the server, whether this process started it or found it. Never throws; takes at most about `limitMs`. */
+  stop(limitMs?: number): Promise<void>
 }
 
 /** The longest wait for the server to accept connections: after a crash it replays its WAL first. */
@@ -67,7 +67,8 @@ const READY_POLL_MS = 15
  */
 const MOST_LAUNCHES = 5
 const BACKOFF_MS = [200, 500, 1_000, 2_000, 5_000, 10_000]
-const STOP_PATIENCE_MS = 3_000
+/** A stop takes no longer; most of it is for the server's last checkpoint. */
+const STOP_LIMIT_MS = 9_000
 const LOG_POLL_MS = 60_000
 
 /**
@@ -123,18 +124,19 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   return {
     url: urlOf(held.postmaster.socketDir),
     pid: () => held.postmaster.pid,
-    stop: () => keepProcessAlive(stop()),
+    stop: (limitMs = STOP_LIMIT_MS) => keepProcessAlive(stop(limitMs)),
   }
 
-  async function stop(): Promise<void> {
+  async function stop(limitMs: number): Promise<void> {
     if (stopping) return
     stopping = true
     cancelTrim()
-    if (recovery) await withinMs(clock, STOP_PATIENCE_MS, recovery)
+    const untilMs = clock.monotonic() + limitMs
+    if (recovery) await withinMs(clock, limitMs / 3, recovery)
     // The owner's lock is held until the end: a process that waits for it must not get a server that is
     // shutting down.
     const last = findPostmaster(site.clusterDir)
-    if (last) await stopPostmaster(last, site.clusterDir, clock, STOP_PATIENCE_MS)
+    if (last) await stopPostmaster(last, site.clusterDir, clock, untilMs - clock.monotonic())
     await held.owner.end().catch(() => {})
     releaseSocketDir(held.postmaster.socketDir)
   }
@@ -227,7 +229,7 @@ async function connectWhenReady(
 
 /** A server that nobody can use is not left running. */
 async function stopLaunched(postmaster: Postmaster, { clusterDir }: Site, clock: Clock): Promise<void> {
-  await stopPostmaster(postmaster, clusterDir, clock, STOP_PATIENCE_MS)
+  await stopPostmaster(postmaster, clusterDir, clock, STOP_LIMIT_MS)
   releaseSocketDir(postmaster.socketDir)
 }
 
