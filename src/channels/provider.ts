@@ -270,6 +270,8 @@ export type MarketingPreference = {
   from: string
   to: string
   decision: 'stop' | 'start'
+  /** When the person decided, by the provider's clock; null if it does not say. */
+  atMs: number | null
 }
 
 export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate | MarketingPreference

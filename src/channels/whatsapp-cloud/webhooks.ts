@@ -160,7 +160,10 @@ function readPreferences(value: Fields, entry: Fields): MarketingPreference[] {
     if (each['category'] !== 'marketing_messages' || !decision || person === null) return []
     const at = stringOf(each['timestamp']) || stringOf(entry['time'])
     const eventId = `preference:${person}:${said}:${at}`
-    return [{ kind: 'preference', eventId, channel: 'official_chatapp', from: `+${person}`, to, decision }]
+    const from = `+${person}`
+    return [
+      { kind: 'preference', eventId, channel: 'official_chatapp', from, to, decision, atMs: timeOf(at) },
+    ]
   })
 }
 

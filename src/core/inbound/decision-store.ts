@@ -2,7 +2,7 @@ import { isSms } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { firstUuidAt, fromUuid } from '../../lib/ids.ts'
+import { type ConnectionId, firstUuidAt, fromUuid } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { InboundId, InboundRow } from './store.ts'
 
@@ -43,4 +43,30 @@ export async function selectOutdated(
     ],
   })
   return new Set(outdated.map(({ id }) => fromUuid('inb', id)))
+}
+
+/**
+ * Keeps the time of the latest decision of each of these people, as the age of a reference; returns the references of those whose
+ * decision is not older than the one that is known. At most one decision for each reference. In the order of keys, so that two
+ * nodes cannot deadlock.
+ */
+export async function keepLatest(
+  db: Db,
+  decisions: readonly { connectionId: ConnectionId; ref: string; atMs: number }[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ provider_id: string }>({
+    name: 'inbound_keep_latest',
+    text: `insert into inbound_refs as r (connection_id, provider_id, received_at)
+           select * from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as i (connection_id, provider_id, received_at)
+            order by i.connection_id, i.provider_id
+           on conflict (connection_id, provider_id) do update set received_at = excluded.received_at
+            where r.received_at <= excluded.received_at
+           returning provider_id`,
+    values: [
+      uuidArray(decisions, each => each.connectionId),
+      textArray(decisions, each => each.ref),
+      timeArray(decisions, each => each.atMs),
+    ],
+  })
+  return new Set(rows.map(row => row.provider_id))
 }

@@ -5,7 +5,7 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners } from '../consent/store.ts'
-import { placeOf } from './decisions.ts'
+import { keepLatest } from './decision-store.ts'
 import { mayBeAnswered } from './keyword.ts'
 import { toEventRef } from './received.ts'
 import { claimRefs } from './store.ts'
@@ -36,15 +36,25 @@ export function createTakePreferences(deps: {
         tx,
         taken.map(({ to }) => ({ connectionId, number: to })),
       )
-      const decisions = taken.map(({ channel, from: written, decision }, at) => {
+      const nowMs = clock.now()
+      const decisions = taken.map(({ channel, from: written, decision, atMs }, at) => {
         const from = phones.parse(written)?.e164 ?? written
-        return { accountId: owners[at]!.accountId, connectionId, channel, from, recipient: from, decision }
+        return {
+          ...{ accountId: owners[at]!.accountId, connectionId, channel, from, recipient: from, decision },
+          ref: toEventRef(`latest preference:${from}`),
+          // A later time than now counts as wrong.
+          atMs: Math.min(atMs ?? nowMs, nowMs),
+        }
       })
-      const last = new Map(
-        decisions.filter(each => mayBeAnswered(each, phones)).map(each => [placeOf(each), each]),
-      )
+      const last = new Map<string, (typeof decisions)[number]>()
+      for (const each of decisions.filter(each => mayBeAnswered(each, phones))) {
+        const before = last.get(each.ref)
+        if (!before || before.atMs <= each.atMs) last.set(each.ref, each)
+      }
+      // Without those that arrive after what the person decided later.
+      const latest = await keepLatest(tx, [...last.values()])
       const by = (decision: MarketingPreference['decision']) =>
-        [...last.values()].filter(each => each.decision === decision)
+        [...last.values()].filter(each => each.decision === decision && latest.has(each.ref))
       await optOuts.stop(tx, by('stop'), 'provider', "The recipient stopped marketing in the provider's app.")
       await optOuts.start(tx, by('start'))
     })

@@ -549,6 +549,7 @@ describe('a preference on marketing', () => {
     from: '+16505551234',
     to: '+15550783881',
     decision: 'stop',
+    atMs: 1_731_705_721_000,
   }
 
   test.each([

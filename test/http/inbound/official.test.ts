@@ -128,6 +128,19 @@ describe('a webhook call of WhatsApp', () => {
     expect(await suppressions()).toEqual([])
   })
 
+  test('that arrives after what the person decided later changes nothing', async () => {
+    const suppressions = () => account.read<object[]>('/api/v2/suppressions')
+    const at = Math.floor(app.now() / 1_000)
+    await callWebhook(preferenceChange({ value: 'stop', timestamp: at }))
+    expect(await suppressions()).toHaveLength(1)
+    await callWebhook(preferenceChange({ value: 'resume', timestamp: at - 60 }))
+    expect(await suppressions()).toHaveLength(1)
+    await callWebhook(preferenceChange({ value: 'resume', timestamp: at + 1 }))
+    expect(await suppressions()).toEqual([])
+    await callWebhook(preferenceChange({ value: 'stop', timestamp: at - 30 }))
+    expect(await suppressions()).toEqual([])
+  })
+
   test('that a person resumed marketing leaves the suppressions that the account made', async () => {
     const made = await app.call('/api/v2/suppressions', {
       method: 'POST',
