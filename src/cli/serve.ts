@@ -15,6 +15,7 @@ import { Refusal } from '../lib/refusal.ts'
 import { buildStaleConsole } from './build-stale-console.ts'
 import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
+import { explainLostDatabase } from './unusable-database.ts'
 import { welcome } from './welcome.ts'
 
 /** A stop takes at most ten seconds; the last half second is for the exit itself. */
@@ -157,7 +158,7 @@ async function start(
     }
   } catch (error) {
     await store.stop()
-    throw explainListenError(error, config)
+    throw explainListenError(explainLostDatabase(error), config)
   }
 }
 

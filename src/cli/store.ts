@@ -6,7 +6,7 @@ import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { type Clock, keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { VERSION } from '../version.ts'
-import { databaseRefusal, needsConfigChange } from './unusable-database.ts'
+import { databaseRefusal, explainLostDatabase, needsConfigChange } from './unusable-database.ts'
 
 export type StoreOptions = {
   config: Config
@@ -41,7 +41,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return { ...server, applied: await migrateStore(server.url, options) }
   } catch (error) {
     await server.stop()
-    throw error
+    throw explainLostDatabase(error)
   }
 }
 

@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../infra/db.ts'
 import { Refusal } from '../lib/refusal.ts'
 
 /** Advice by SQLSTATE or error code (independent of the language), or by message. */
@@ -43,6 +44,22 @@ export function databaseRefusal(cause: Error): Refusal {
     `The database of DATABASE_URL cannot be used: ${reason}${advice === undefined ? '' : `: ${advice}`}.`,
     { cause },
   )
+}
+
+/** SQLSTATEs of a lost connection, of resources that are used up, and of a server that is told to stop. */
+const LOST = /^(08|53|57P)/
+
+/**
+ * Explains that the database was there and then could not do what the start needs: its disk is full, it only reads, or it went
+ * away. Other errors are returned as they are.
+ */
+export function explainLostDatabase(error: unknown): unknown {
+  const isLost = error instanceof DatabaseUnavailable || LOST.test((error as Failure).code ?? '')
+  if (!(error instanceof Error) || !isLost) return error
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  return new Refusal(`The database could not do what the start needs: ${reason.replace(/[:. ]+$/, '')}.`, {
+    cause: error,
+  })
 }
 
 function adviceOn(failure: Failure): string | undefined {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { databaseRefusal, needsConfigChange } from '../../src/cli/unusable-database.ts'
+import { databaseRefusal, explainLostDatabase, needsConfigChange } from '../../src/cli/unusable-database.ts'
+import { DatabaseUnavailable } from '../../src/infra/db.ts'
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields)
 
@@ -39,4 +40,17 @@ test('the message contains each address that was tried, but no hint for running 
   expect(databaseRefusal(unknown).message).toBe(
     'The database of DATABASE_URL cannot be used: unable to verify.',
   )
+})
+
+test('a database that is lost during the start is explained by its own words, other errors are left', () => {
+  const full = failure('could not extend file: No space left on device.', { code: '53100' })
+  for (const lost of [full, new DatabaseUnavailable(full)]) {
+    expect(explainLostDatabase(lost)).toMatchObject({
+      name: 'Refusal',
+      message:
+        'The database could not do what the start needs: could not extend file: No space left on device.',
+    })
+  }
+  const bug = failure('column "x" does not exist', { code: '42703' })
+  expect(explainLostDatabase(bug)).toBe(bug)
 })

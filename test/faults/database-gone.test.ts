@@ -165,6 +165,29 @@ async function footprint(
 const messageIdOf = (text: string) =>
   (JSON.parse(text) as { tracking: { messageId: string } }).tracking.messageId
 
+test('a start on a database whose disk is full says so in one line', async () => {
+  const full = await createTestDatabase()
+  const words = 'could not extend file "base/16384/2619": No space left on device'
+  try {
+    for (const [name, text] of [
+      [
+        'full_disk',
+        `create function no_space() returns trigger language plpgsql as $$
+          begin raise exception '${words}' using errcode = '53100'; end $$`,
+      ],
+      ['full_nodes', 'create trigger no_space before insert on nodes execute function no_space()'],
+    ] as const) {
+      await full.db.query({ name, text })
+    }
+    const error = await startPosthorn({ DATABASE_URL: full.url }).catch(given => given as Error)
+    const { message } = error as Error
+    expect(message).toContain(`posthorn: The database could not do what the start needs: ${words}.\n`)
+    expect(message).not.toContain('unexpected')
+  } finally {
+    await full.drop()
+  }
+}, 30_000)
+
 describe('a database that is cut off', () => {
   test('makes every request fail with 503 in time, and all requests work seconds after it is back', async () => {
     proxy.set('cut')
