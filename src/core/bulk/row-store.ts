@@ -19,10 +19,7 @@ export async function readRows(
 ): Promise<StoredRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'bulk_read_rows',
-    text: `select n, body from (
-             select n, body, sum(octet_length(body)) over (order by n) - octet_length(body) as before
-               from (select n, body from bulk_rows where account_id = $1 and job_id = $2 and n >= $3 order by n limit $4) p
-           ) s where before < $5 order by n`,
+    text: 'select n, body from read_bulk_rows($1,$2,$3,$4,$5)',
     values: [toUuid(accountId), toUuid(id), from, limit, PAGE_CHARACTERS],
   })
   return rows
@@ -33,27 +30,11 @@ export type RowRequest = JobRef & { from: number; limit: number }
 /**
  * For each job the next rows without an outcome from `from` on, which are still to be
  * handed over. One query for many jobs; each job's page is bounded as in `readRows`.
- * Most such rows are after the last outcome, and need no look-up of theirs (11 µs each).
  */
 export async function readPendingRows(db: Db, requests: readonly RowRequest[]): Promise<StoredRow[][]> {
   const { rows } = await db.query<StoredRow & { ask: number }>({
     name: 'bulk_read_waiting',
-    text: `select i.ask::integer as ask, s.n, s.body
-             from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[]) with ordinality
-                    as i (account_id, job_id, low, most, ask),
-                  lateral (
-                    select coalesce(max(l.n), -1) as n from (
-                      select o.n from bulk_outcomes o where o.account_id = i.account_id and o.job_id = i.job_id and o.n >= i.low
-                       order by o.account_id desc, o.job_id desc, o.n desc limit 1) l) last,
-                  lateral (
-                    select p.n, p.body, sum(octet_length(p.body)) over (order by p.n) - octet_length(p.body) as before from (
-                      select r.n, r.body from bulk_rows r
-                       where r.account_id = i.account_id and r.job_id = i.job_id and r.n >= i.low
-                         and (r.n > last.n or not exists (
-                           select 1 from bulk_outcomes o
-                            where o.account_id = r.account_id and o.job_id = r.job_id and o.n = r.n offset 0))
-                       order by r.n limit i.most) p) s
-            where s.before < $5 order by i.ask, s.n`,
+    text: 'select ask, n, body from read_waiting_rows($1,$2,$3,$4,$5)',
     values: [
       uuidArray(requests, ask => ask.accountId),
       uuidArray(requests, ask => ask.id),

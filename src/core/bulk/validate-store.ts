@@ -74,17 +74,8 @@ export async function sealRows(
 ): Promise<void> {
   await db.query({
     name: 'bulk_seal_rows',
-    // Without the bounds, a plan that was made for a small job would read all rows of a large one for each page.
-    text: `update bulk_rows r set body = i.body from unnest($3::integer[], $4::text[]) as i (n, body)
-            where r.account_id = $1 and r.job_id = $2 and r.n = i.n and r.n between $5 and $6`,
-    values: [
-      toUuid(accountId),
-      toUuid(id),
-      int4Array(rows, row => row.n),
-      textArray(rows, row => row.body),
-      rows[0]?.n,
-      rows.at(-1)?.n,
-    ],
+    text: 'select seal_bulk_rows($1,$2,$3,$4)',
+    values: [toUuid(accountId), toUuid(id), int4Array(rows, row => row.n), textArray(rows, row => row.body)],
   })
 }
 
