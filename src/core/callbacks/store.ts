@@ -287,11 +287,7 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
 export async function releaseDeliveries(db: Db, rows: readonly ClaimRef[]): Promise<void> {
   await db.query({
     name: 'give_back_deliveries',
-    text: `update deliveries d set owner = null, claimed_at = null
-             from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[], $6::timestamptz[])
-               as i (account_id, target_id, seq, id, node, claimed)
-            where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
-              and d.owner is not distinct from i.node and d.claimed_at = i.claimed`,
+    text: 'select release_deliveries($1,$2,$3,$4,$5,$6)',
     values: claimColumns(rows),
   })
 }
