@@ -6,6 +6,7 @@ import { invalid, Problem, unsupported } from '../contract/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import { challenge } from './challenge.ts'
 import { discardRest } from './discard-rest.ts'
+import { isBodyUnsent } from './expect-continue.ts'
 import type { HttpLog } from './request-context.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -28,10 +29,12 @@ export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
 
 /**
  * Fastify would close the connection of a client that is still sending, and most clients would then never
- * read the answer: the rest of the body is discarded instead. A client that is too slow is cut off.
+ * read the answer: the rest of the body is discarded instead. A client that is too slow is cut off, and one that
+ * waits for a 100 has sent nothing yet.
  */
 function discardBody(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
-  if (problem.code === 'REQUEST_TIMEOUT') return void reply.header('Connection', 'close')
+  if (problem.code === 'REQUEST_TIMEOUT' || isBodyUnsent(request.raw))
+    return void reply.header('Connection', 'close')
   reply.removeHeader('Connection')
   discardRest(request.raw, MOST_DISCARDED_BYTES)
 }

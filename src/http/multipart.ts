@@ -52,6 +52,7 @@ export async function readForm<F>(
   limits: FormLimits,
   sink: FileSink<F>,
 ): Promise<Form<F>> {
+  if (Number(request.headers['content-length']) > limits.mostBytes) throw formTooLarge()
   const fields = createFields(limits.fileFields)
   let file: Upload<F> | undefined
   try {
@@ -112,14 +113,13 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
     parser.on('finish', () => guard(resolve))
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > mostBytes) fail(tooLarge('', 'The form is too large.'))
+      if (bytes > mostBytes) fail(formTooLarge())
       if (bytes > mostBytes * OVERRUN) request.destroy()
     })
     const cut = () => request.complete || fail(unreadable('', 'The body ended too soon.'))
     request.on('error', cut)
     request.on('close', cut)
-    if (Number(request.headers['content-length']) > mostBytes) fail(tooLarge('', 'The form is too large.'))
-    else request.pipe(parser)
+    request.pipe(parser)
   })
 }
 
@@ -212,6 +212,10 @@ function startUpload<F>(
       await taken.then(sink.discard, () => {})
     },
   }
+}
+
+function formTooLarge(): Problem {
+  return tooLarge('', 'The form is too large.')
 }
 
 function tooLarge(path: string, message: string): Problem {

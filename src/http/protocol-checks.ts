@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../contract/errors.ts'
+import { continueIfComplete, continueWhenRead } from './expect-continue.ts'
 
 /**
  * Makes the checks of the Host and Expect headers that Node would do itself, with responses that have no body
@@ -13,6 +14,14 @@ export function addProtocolChecks(app: FastifyInstance): void {
   })
   // RFC 9110, 10.1.1: an unknown expectation may be ignored; Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('checkContinue', (request, response) => {
+    continueWhenRead(request, response)
+    app.server.emit('request', request, response)
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    continueIfComplete(request.raw, reply.raw)
+    done(null, payload)
+  })
 }
 
 /** A host name or address, with an optional port (RFC 3986); it may be empty. */

@@ -215,6 +215,28 @@ describe('malformed or unusual requests', () => {
   })
 
   it.each([
+    ['without a key', '/demo/echo', 'Content-Length: 9', 401],
+    ['with too long a body', '/demo/echo', `X-API-Key: ${KEY}\r\nContent-Length: 2000000`, 413],
+    ['with another type', '/demo/echo', `X-API-Key: ${KEY}\r\nContent-Type: a/b\r\nContent-Length: 9`, 415],
+  ])('are refused %s before their body is sent, if they expect a 100', async (_, path, headers, status) => {
+    const json = headers.includes('Content-Type') ? '' : 'Content-Type: application/json\r\n'
+    const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${json}${headers}\r\nExpect: 100-continue\r\n\r\n`
+    const answer = splitRaw(await sendRaw(frame.port, head))
+    expect(answer.status).toBe(status)
+    expect(answer.head.toLowerCase()).toContain('connection: close')
+  })
+
+  it('get the 100 that they expect when their body is read', async () => {
+    const head = `POST /demo/echo HTTP/1.1\r\n${close}Content-Type: application/json\r\nX-API-Key: ${KEY}\r\n`
+    const socket = connect(frame.port, '127.0.0.1')
+    socket.write(`${head}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n`)
+    expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write('{"to":"a"}')
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)
+    await once(socket, 'close')
+  })
+
+  it.each([
     ['two hosts', 'Host: a.example\r\nhost: b.example'],
     ['the same host twice', 'Host: a.example\r\nHost: a.example'],
     ['a path', 'Host: a.example/reset?'],

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import {
@@ -255,6 +257,20 @@ describe('a bulk body that does not arrive complete', () => {
 })
 
 describe('a bulk request is rejected for', () => {
+  test.each([
+    ['without an idempotency key', '', 'IDEMPOTENCY_KEY_REQUIRED'],
+    ['over the size limit', 'Idempotency-Key: a\r\n', 'PAYLOAD_TOO_LARGE'],
+  ])('what its headers say, before its body is sent, if it expects a 100: %s', async (_, headers, code) => {
+    const sender = connect(Number(new URL(app.url).port), '127.0.0.1')
+    sender.write(
+      `POST /api/v2/messages/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${account.testKey}\r\n${headers}` +
+        'Content-Type: application/json\r\nContent-Length: 3000000000\r\nExpect: 100-continue\r\n\r\n',
+    )
+    const received = await text(sender)
+    expect(received).toMatch(/^HTTP\/1\.1 4/)
+    expect(received).toContain(`"code":"${code}"`)
+  })
+
   test('an inactive subscription', async () => {
     const inactive = await app.createAccount({ plan: { name: 'p', status: 'inactive' } })
     const answer = await createBulk(app, inactive, 'not even JSON')
