@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../contract/envelope.ts'
@@ -108,21 +108,32 @@ function logFailure(log: HttpLog, problem: Problem, error: unknown, request: Fas
 }
 
 /**
- * Responds to connection errors before a request exists: malformed HTTP, headers that are too large, a request
- * that does not arrive in time. Then it closes the connection.
+ * Responds to connection errors: malformed HTTP, headers that are too large, a request that does not arrive in time.
+ * Then it closes the connection, and ends the request whose body was arriving.
  */
 export function createClientErrorHandler(ids: Ids) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return
+    const response = responseInProgress(socket)
     // During a response, a second status line would end up in that response's body.
-    if (socket.writable && !isAnswering(socket)) socket.end(rawAnswer(toClientProblem(error), ids))
-    else socket.destroy()
+    if (socket.writable && !response?.headersSent) {
+      socket.end(rawAnswer(toClientProblem(error), ids))
+      if (response) endBody(response.req)
+    } else socket.destroy()
   }
 }
 
-function isAnswering(socket: Socket): boolean {
-  const answer = (socket as Socket & { _httpMessage?: { headersSent: boolean } | null })._httpMessage
-  return answer?.headersSent === true
+function responseInProgress(socket: Socket): ServerResponse | null | undefined {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
+}
+
+/** Its reader would wait until the client closes the connection, too. */
+function endBody(request: IncomingMessage): void {
+  if (request.complete || request.listenerCount('error') === 0) return
+  request.emit(
+    'error',
+    Object.assign(new Error('the rest of the body is not valid HTTP'), { code: 'ECONNRESET' }),
+  )
 }
 
 function toClientProblem(error: NodeJS.ErrnoException): Problem {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -245,6 +246,29 @@ describe('a bulk body that does not arrive complete', () => {
       errorCode: 'INTAKE_INCOMPLETE',
     })
     expect(await readBulkRows(account, accepting!.id)).toEqual([])
+  })
+
+  test('rejects the job at once when it stops being valid HTTP, though its sender keeps the connection', async () => {
+    const rows = `{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `
+    const sender = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', allowHalfOpen: true })
+    sender.write(
+      `POST /api/v2/messages/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${account.testKey}\r\nIdempotency-Key: no chunk\r\n` +
+        'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
+        `${rows.length.toString(16)}\r\n${rows}\r\n`,
+    )
+    const [accepting] = await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs[0]?.total === 20,
+    )
+    const acceptedAt = app.now()
+    sender.write('no length\r\n')
+    const [answer] = await once(sender, 'data')
+    expect(String(answer)).toContain('"code":"VALIDATION_ERROR"')
+    const job = await untilBulk(app, account, accepting!.id, 'rejected')
+    expect(job.errorCode).toBe('INTAKE_INCOMPLETE')
+    // Much less than the time that a body may stall.
+    expect(app.now() - acceptedAt).toBeLessThan(5_000)
+    sender.destroy()
   })
 
   test('gets a 408 when it arrives too slowly', async () => {
