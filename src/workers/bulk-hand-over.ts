@@ -24,6 +24,8 @@ export type HandOverDeps = {
   accept: Accept<BulkAcceptRow, BulkVerdict>
   /** False where the lane is no longer this node's. */
   fail(row: FailedRow): Promise<boolean>
+  /** A message may be stored with its first attempt, which was not made, though nobody tries its row again. */
+  noteUnheard(id: MessageId): void
   /** The first attempt of a message was recorded when it was stored, but was not made, and will not be. */
   undoAttempt(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
@@ -111,7 +113,11 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       if (verdict.kind === 'known') progress.leaving.submitted(null)
       return await conclude(known, row, prepared, verdict, begun === true)
     } catch (error) {
-      if (begun !== null && mayBeStored(error)) row.begun = begun && row.begun !== false
+      if (begun !== null && mayBeStored(error)) {
+        row.begun = begun && row.begun !== false
+        // The row may be given up: its job is paused or cancelled, or the lane has become another node's.
+        deps.noteUnheard(row.messageId)
+      }
       // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
       if (error instanceof Problem) return fail(known, row, error.code, error.message)
       throw error

@@ -31,6 +31,8 @@ export type Dispatcher = Dispatch & {
   onSlotFree(wake: (connectionId: ConnectionId) => void): void
   /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
   onReturn(turnOf: AssignTurn): void
+  /** A message may be stored with its first attempt, which this node has not made; it does not know. */
+  noteUnheard(id: MessageId): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
   undoAttempt(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Synchronises the lanes with the open links. */
@@ -67,6 +69,8 @@ export type DispatchDeps = DueClaimerDeps &
 
 /** Messages of one connection that one poll claims at most: keeps each poll short. */
 const MOST_CLAIMED = 500
+/** If the bulk job of a message has been cancelled, the message is withdrawn within this time of its release. */
+const WITHDRAWN_WITHIN_MS = 2_000
 
 /**
  * Submits accepted messages to their providers: through a lane per connection, and
@@ -89,6 +93,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     node: deps.node,
     held: heldItems,
     concludeLost,
+    concludeUnmade: row => concludeUnmade(row, clock.now() + WITHDRAWN_WITHIN_MS),
   })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
@@ -112,13 +117,18 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
-    heldItems.set(item.id, item)
+    hold(item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
       item.heldAtMs ??= clock.monotonic()
       lane.hold(item)
       pump(lane)
     } else void releaseItems([item])
+  }
+
+  function hold(item: OutboxItem): void {
+    heldItems.set(item.id, item)
+    orphanCheck.noteHeld(item.id)
   }
 
   /** Its attempt is recorded: it is submitted as soon as there is a free slot. */
@@ -157,7 +167,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       push(item, false)
       return
     }
-    heldItems.set(item.id, item)
+    hold(item)
     turns.requestTurn(item, {
       go: () => push(item, false),
       deferred(dueAtMs) {
@@ -190,6 +200,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Concludes an attempt that was recorded and is not being made: it may have been sent. */
   async function concludeLost({ attempt, ...row }: OwnedRow): Promise<void> {
     await conclude.orphaned(row, attempt)
+  }
+
+  async function concludeUnmade(
+    { attempt, ...row }: Omit<OwnedRow, 'begun'>,
+    dueAtMs = clock.now(),
+  ): Promise<void> {
+    const conclusion = await conclude.notMade(row, attempt, dueAtMs)
+    if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -339,10 +357,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       notifySlotFree = wake
     },
     onReturn: turns.onReturn,
+    noteUnheard: orphanCheck.noteUnheard,
     async undoAttempt(message) {
       try {
-        const conclusion = await conclude.notMade(message, 1)
-        if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
+        await concludeUnmade({ ...message, attempt: 1 })
       } catch (error) {
         deps.log.warn(
           { err: error, messageId: message.id },

@@ -2,6 +2,7 @@ import { listOwned, type OwnedRow, releaseRows } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { createLru } from '../lib/lru.ts'
 
 export type OrphanCheckDeps = {
   db: Database
@@ -11,9 +12,23 @@ export type OrphanCheckDeps = {
   held: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
   /** Pages of the outbox that one check reads. */
   pages?: number
-  /** Ends an attempt that was recorded and is not being made. */
+  /** Ends an attempt that was recorded and is not being made: it may have been. */
   concludeLost(row: OwnedRow): Promise<void>
+  /** The same for one that was certainly not made. */
+  concludeUnmade(row: OwnedRow): Promise<void>
 }
+
+export type OrphanCheck = {
+  /** Looks once; returns how many messages it released. */
+  release(): Promise<number>
+  /** The message may be stored with an attempt that this node has not made, and will not make before it holds it. */
+  noteUnheard(id: MessageId): void
+  /** This node holds the message, so its next attempt may be made. */
+  noteHeld(id: MessageId): void
+}
+
+/** Many more than can be unheard at once: those that were not stored are never looked up. */
+const UNHEARD_KEPT = 10_000
 
 /**
  * Finds orphaned messages: the database assigns them to this node, which does not hold
@@ -23,8 +38,9 @@ export type OrphanCheckDeps = {
  * just being claimed or released is not orphaned. Each check looks at one stretch of the
  * outbox, and a stretch in which it found something is looked at once more.
  */
-export function createOrphanCheck(deps: OrphanCheckDeps): { release(): Promise<number> } {
+export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   const { db, held, log, node } = deps
+  const unheard = createLru<MessageId, true>(UNHEARD_KEPT)
   let seenBefore = new Set<MessageId>()
   let page = 0
   let isSecondLook = false
@@ -52,9 +68,17 @@ export function createOrphanCheck(deps: OrphanCheckDeps): { release(): Promise<n
       node(),
       twice.filter(row => !row.begun),
     )
-    await Promise.all(twice.filter(row => row.begun).map(deps.concludeLost))
+    await Promise.all(twice.filter(row => row.begun).map(endAttempt))
     return twice.length
   }
 
-  return { release: find }
+  function endAttempt(row: OwnedRow): Promise<void> {
+    return unheard.get(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
+  }
+
+  return {
+    release: find,
+    noteUnheard: id => unheard.set(id, true),
+    noteHeld: id => void unheard.delete(id),
+  }
 }

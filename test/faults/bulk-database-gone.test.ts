@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../support/bulk.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -11,6 +11,8 @@ import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy
 /** Longer than any request waits, and longer than the accept of a row is repeated. */
 const AWAY_MS = 6_000
 const RATE = 5
+/** Longer than it takes to find that a message is not held. */
+const UNHELD_MS = 20_000
 
 let database: TestDatabase
 let proxy: DatabaseProxy
@@ -123,6 +125,49 @@ test('a row that was stored without a response is sent also if its connection is
     const { timeline } = await account.message(messageId)
     expect(timeline.filter(step => step.status === 'unknown')).toEqual([])
   }
+})
+
+describe('a row that was stored without a response, and is given up while its job', () => {
+  const post = (id: string, verb: string) =>
+    app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.liveKey })
+
+  /** A job whose last row is stored without a response, and which is changed before that row is tried again. */
+  async function changeUnheard(verb: string): Promise<string> {
+    const id = await begin(bulkRows(6))
+    await untilBulk(app, account, id, 'queued', 'running')
+    const unheard = proxy.loseEvery('row 5')
+    await app.during(unheard.first)
+    expect(await app.during(post(id, verb))).toMatchObject({ status: 200 })
+    await app.pass(UNHELD_MS)
+    unheard.stop()
+    expect(taken()).toEqual(textsOf(bulkRows(5)))
+    return id
+  }
+
+  async function statusesOf(id: string): Promise<(string | undefined)[]> {
+    const messages = await account.messages(`?bulkJobId=${id}`)
+    const timelines = await Promise.all(messages.map(({ messageId }) => account.message(messageId)))
+    return timelines.flatMap(({ timeline }) => timeline.map(({ status }) => status))
+  }
+
+  test('is paused, is sent when the job is resumed', async () => {
+    const id = await changeUnheard('pause')
+    await post(id, 'resume')
+    const job = await untilBulk(app, account, id, 'completed')
+    expect(job.counts).toEqual({ pending: 0, sent: 6, failed: 0, cancelled: 0 })
+    expect(taken()).toEqual(textsOf(bulkRows(6)))
+    expect(await statusesOf(id)).not.toContain('unknown')
+  })
+
+  test('is cancelled, is cancelled, too', async () => {
+    const id = await changeUnheard('cancel')
+    const job = await app.until(
+      () => readBulk(app, account, id),
+      ({ counts }) => counts.pending === 0,
+    )
+    expect(job.counts).toEqual({ pending: 0, sent: 5, failed: 0, cancelled: 1 })
+    expect(await statusesOf(id)).not.toContain('unknown')
+  })
 })
 
 test('a lane whose release failed with the database is used by the next job', async () => {

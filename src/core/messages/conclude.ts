@@ -32,8 +32,8 @@ export type Conclude = {
   attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion>
   /** Settles an attempt as unknown: it was recorded, but this node does not know whether it was made. */
   orphaned(place: MessageRef, attempt: number): Promise<Conclusion>
-  /** Reverts an attempt that was recorded and certainly not made: the message is due at once. */
-  notMade(place: MessageRef, attempt: number): Promise<Conclusion>
+  /** Reverts an attempt that was recorded and certainly not made: the message is due at `dueAtMs`, by default at once. */
+  notMade(place: MessageRef, attempt: number, dueAtMs?: number): Promise<Conclusion>
 }
 
 export type ConcludeDeps = {
@@ -140,7 +140,8 @@ export function createConclude(deps: ConcludeDeps): Conclude {
       const outcome: Outcome = { kind: 'unknown', detail: 'the node did not see the outcome of the attempt' }
       return storeSettlement(place, attempt, settlementOf(place.connectionId, outcome, attempt))
     },
-    notMade: (place, attempt) => storeSettlement(place, attempt, settleNotMade(clock.now())),
+    notMade: (place, attempt, dueAtMs = clock.now()) =>
+      storeSettlement(place, attempt, settleNotMade(dueAtMs)),
   }
 }
 

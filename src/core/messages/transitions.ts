@@ -46,13 +46,13 @@ const EMPTY = {
   uncounted: false,
 } as const
 
-/** For an attempt that was recorded but certainly not made: the message is due at once, the attempt does not count. */
-export function settleNotMade(nowMs: number): Settlement {
+/** For an attempt that was recorded but certainly not made: the message is due again, the attempt does not count. */
+export function settleNotMade(dueAtMs: number): Settlement {
   return {
     ...EMPTY,
     kind: 'queued',
     errorDetail: 'the attempt was recorded but not made',
-    dueAt: nowMs,
+    dueAt: dueAtMs,
     uncounted: true,
     answer: null,
   }
