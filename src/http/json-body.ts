@@ -39,11 +39,16 @@ export function skipBodyParsing(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
-/** Throws a 415 for a body that is not plain JSON. */
+/** Throws a 415 for a body that is not plain JSON. An absent body needs no type: its reader says that it is absent. */
 export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
   refuseCompressed(headers)
-  if (JSON_TYPES.test(headers['content-type'] ?? '')) return
+  const type = headers['content-type']
+  if (JSON_TYPES.test(type ?? '') || (type === undefined && !mayHaveBody(headers))) return
   throw unsupported('Content-Type', 'must be application/json')
+}
+
+function mayHaveBody(headers: FastifyRequest['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** Throws a 415 for a compressed body. */

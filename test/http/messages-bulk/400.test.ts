@@ -75,6 +75,7 @@ describe('the idempotency key', () => {
 
 test.each([
   ['an empty body', ''],
+  ['no body', undefined],
   ['malformed JSON', '{"messages": [}'],
   ['an array', '[]'],
   ['null', 'null'],
