@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -7,11 +8,14 @@ declare module 'node:http' {
   }
 }
 
+/** The time for a client to read a refusal, in ms. */
+const LINGER_MS = 5_000
+
 /**
  * For `Expect: 100-continue`: asks for the body when the server begins to read it. A refusal that needs only the
- * headers comes instead of the 100, so that the client need not send the body; Node then closes the connection.
+ * headers comes instead of the 100, so that the client need not send the body; then the connection is closed.
  */
-export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+export function continueWhenRead(request: IncomingMessage, response: ServerResponse, clock: Clock): void {
   const read = request._read
   request.awaitsContinue = true
   request._read = size => {
@@ -19,6 +23,25 @@ export function continueWhenRead(request: IncomingMessage, response: ServerRespo
     // After the response Node discards what is left of the body.
     if (!response.headersSent) sendContinue(request, response)
     request._read(size)
+  }
+  closeSlowly(request, clock)
+}
+
+/**
+ * Node would cut the connection after the response, and a client that sends its body without waiting would lose the
+ * response: the body is discarded for a while.
+ */
+function closeSlowly(request: IncomingMessage, clock: Clock): void {
+  const { socket } = request
+  const { destroySoon } = socket
+  socket.destroySoon = () => {
+    socket.destroySoon = destroySoon
+    if (!request.awaitsContinue) return socket.destroySoon()
+    socket.end()
+    socket.once(
+      'close',
+      clock.after(LINGER_MS, () => socket.destroy()),
+    )
   }
 }
 

@@ -226,6 +226,15 @@ describe('malformed or unusual requests', () => {
     expect(answer.head.toLowerCase()).toContain('connection: close')
   })
 
+  it('are told of a refusal also if they expect a 100 and do not wait for it', async () => {
+    const body = Buffer.alloc(8 * 1_048_576, ' ')
+    const head = `POST /demo/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n`
+    for (let tries = 0; tries < 8; tries++) {
+      const whole = Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`), body])
+      expect(splitRaw(await sendRaw(frame.port, whole)).status).toBe(401)
+    }
+  })
+
   it('get the 100 that they expect when their body is read', async () => {
     const head = `POST /demo/echo HTTP/1.1\r\n${close}Content-Type: application/json\r\nX-API-Key: ${KEY}\r\n`
     const socket = connect(frame.port, '127.0.0.1')
