@@ -62,6 +62,7 @@ async function accept(owner: number, count: number, more: Partial<AcceptRow>): P
 
 function check(held: ReadonlyMap<MessageId, unknown>, pages?: number) {
   const lost: OwnedRow[] = []
+  const unmade: OwnedRow[] = []
   const made = createOrphanCheck({
     db,
     log,
@@ -69,8 +70,9 @@ function check(held: ReadonlyMap<MessageId, unknown>, pages?: number) {
     held,
     ...(pages !== undefined && { pages }),
     concludeLost: async row => void lost.push(row),
+    concludeUnmade: async row => void unmade.push(row),
   })
-  return { ...made, lost }
+  return { ...made, lost, unmade }
 }
 
 async function owned(): Promise<number> {
@@ -110,6 +112,17 @@ test('what two checks find is released, or concluded where it was begun; what is
   expect(await release()).toBe(3)
   expect(await owned()).toBe(2)
   expect(lost).toMatchObject([{ id: begun[0], begun: true, attempt: 1 }])
+})
+
+test('an attempt that was stored unheard counts as not made, unless the message came to be held meanwhile', async () => {
+  const [unheard, held] = await accepted(node, 2, true)
+  const { release, noteUnheard, noteHeld, lost, unmade } = check(new Map())
+  for (const id of [unheard!, held!]) noteUnheard(id)
+  noteHeld(held!)
+  await release()
+  await release()
+  expect(unmade).toMatchObject([{ id: unheard, begun: true, attempt: 1 }])
+  expect(lost).toMatchObject([{ id: held, begun: true, attempt: 1 }])
 })
 
 test('a check reads a bounded part of a backlog, and the next ones find what is orphaned anywhere in it', async () => {
