@@ -11,13 +11,13 @@ import {
 import { ActorView } from './actor.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { Name } from './name.ts'
 import { withPattern } from './pattern.ts'
 import { SENDER_STATUSES } from './sender.ts'
 import { WalletView } from './wallet.ts'
 
 /** Schemas of the operator's API, `/api/admin`. */
 
-const Name = Type.String({ minLength: 1, maxLength: 200 })
 const MaybeTime = nullable(IsoTime)
 const MaybeText = nullable(Type.String())
 const Rate = Type.Integer({ minimum: 1, maximum: 1_000_000 })

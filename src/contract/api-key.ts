@@ -1,13 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { AdminKey } from './admin.ts'
 import { KEY_MODES, KEY_ROLES, PERMISSIONS } from './enums.ts'
+import { Name } from './name.ts'
 
 /** A key as its account sees it. */
 export const ApiKey = AdminKey
 export type ApiKey = AdminKey
 
 export const ApiKeyCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  name: Name,
   mode: Type.Enum(KEY_MODES),
   permissions: Type.Array(Type.Enum(PERMISSIONS), { maxItems: PERMISSIONS.length }),
   role: Type.Optional(

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { Name } from './name.ts'
 import { withPattern } from './pattern.ts'
 
 /**
@@ -9,7 +10,6 @@ import { withPattern } from './pattern.ts'
  */
 
 export const EmailField = Type.String({ minLength: 3, maxLength: 254, description: 'An e-mail address' })
-export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
 /** The password of an existing login: it may be shorter than today's minimum. */
 const Password = Type.String({ minLength: 1, maxLength: 200 })
 export const LEAST_PASSWORD = 10
@@ -40,7 +40,7 @@ export type SetupState = Static<typeof SetupState>
 
 export const SetupBody = Type.Object({
   email: EmailField,
-  name: PersonName,
+  name: Name,
   password: NewPassword,
   operatorToken: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
 })
@@ -100,7 +100,7 @@ export const SessionRow = Type.Object({
 })
 export type SessionRow = Static<typeof SessionRow>
 
-export const UserUpdate = Type.Object({ name: Type.Optional(PersonName) })
+export const UserUpdate = Type.Object({ name: Type.Optional(Name) })
 export type UserUpdate = Static<typeof UserUpdate>
 
 export const PasswordChange = Type.Object({ currentPassword: Password, newPassword: NewPassword })
@@ -146,7 +146,7 @@ export type InvitationPreview = Static<typeof InvitationPreview>
 
 export const InvitationAccept = Type.Object({
   token: InvitationToken,
-  name: Type.Optional(PersonName),
+  name: Type.Optional(Name),
   password: Type.String({
     minLength: 1,
     maxLength: 200,

@@ -147,6 +147,8 @@ describe('POST /api/admin/accounts', () => {
   test.each<[string, object, string[]]>([
     ['no name', { name: undefined }, ['name']],
     ['an empty name', { name: '' }, ['name']],
+    ['a blank name', { name: ' \u00a0 ' }, ['name']],
+    ['a name in two lines', { name: 'Acme\nInc' }, ['name']],
     ['an unknown country', { homeCountry: 'XX' }, ['homeCountry']],
     ['a country given by its name', { homeCountry: 'Egypt' }, ['homeCountry']],
     ['an unknown currency', { currency: 'ABC' }, ['currency']],

@@ -96,6 +96,12 @@ describe('API keys of an account', () => {
 
   test.each([
     [{ name: '' }, 'name'],
+    [{ name: ' \u00a0\u3000' }, 'name'],
+    [{ name: 'Shop\nOther' }, 'name'],
+    [{ name: '\u001b[31mShop' }, 'name'],
+    [{ name: 'Shop\u0085' }, 'name'],
+    [{ name: 'Shop\u2028Other' }, 'name'],
+    [{ name: '\u200b \u2060' }, 'name'],
     [{ mode: 'both' }, 'mode'],
     [{ role: 'operator' }, 'role'],
     [{ permissions: ['everything'] }, 'permissions[0]'],

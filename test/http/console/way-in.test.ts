@@ -80,6 +80,7 @@ describe('the first setup of the console', () => {
     [{ ...ROOT, password: 'too short' }, 'password'],
     [{ ...ROOT, password: 'ROOT@example.com' }, 'password'],
     [{ ...ROOT, name: '' }, 'name'],
+    [{ ...ROOT, name: '\t' }, 'name'],
   ])('rejects %j and names the field', async (body, path) => {
     const refused = await openBrowser(app).call('POST', '/api/console/setup', body)
     expect(refused.status).toBe(400)

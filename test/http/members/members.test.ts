@@ -9,6 +9,7 @@ import type {
   Person,
 } from '../../../src/contract/member.ts'
 import type { Message } from '../../../src/contract/message.ts'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { join, openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../support/console.ts'
 import { type MailDev, startMailDev } from '../../support/maildev.ts'
@@ -442,7 +443,13 @@ describe('with a mail server', () => {
 
   test('an invitation is mailed whatever characters the name of the account has', async () => {
     for (const name of ['😀'.repeat(200), 'Two\nlines']) {
-      expect((await app.admin('PATCH', `/accounts/${account.id}`, { name })).status).toBe(200)
+      // Not over the API, which refuses line breaks today: accounts of older versions have them.
+      await app.db.query({
+        name: 'rename_account',
+        text: 'update accounts set name = $2 where id = $1',
+        values: [toUuid(account.id as AccountId), name],
+      })
+      await app.admin('PATCH', `/accounts/${account.id}`, { quietHours: null })
       expect((await invite({ email: newEmail(), role: 'member' })).mail, name).toBe('sent')
     }
     const subjects = [(await mails.mail(2)).subject, (await mails.mail(3)).subject]
