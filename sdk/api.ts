@@ -277,7 +277,7 @@ export interface BatchResult {
     requestId: string
     status: 'sent' | 'queued' | 'scheduled' | 'failed'
     /**
-     * For an accepted recipient.
+     * For an accepted recipient, and for a failed one whose message may still be sent.
      */
     messageId?: string
     /**

@@ -181,7 +181,11 @@ export const BatchResult = Type.Object({
       success: Type.Boolean(),
       requestId: Type.String(),
       status: Type.Enum(['sent', 'queued', 'scheduled', 'failed'] as const),
-      messageId: Type.Optional(Type.String({ description: 'For an accepted recipient.' })),
+      messageId: Type.Optional(
+        Type.String({
+          description: 'For an accepted recipient, and for a failed one whose message may still be sent.',
+        }),
+      ),
       code: Type.Optional(Type.String({ description: 'For a failed recipient.' })),
       error: Type.Optional(Type.String()),
     }),

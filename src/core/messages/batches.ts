@@ -2,6 +2,7 @@ import { SANDBOX } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
+import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 import {
   claimBatchKey,
   claimUnfinishedBatch,
@@ -38,6 +39,8 @@ export type Batches = {
     claimedAtMs: number,
     answer: { status: number; body: string },
   ): Promise<boolean>
+  /** Lets the next request on this node take the batch up at once: the one that claimed it then ended without an answer. */
+  leave(accountId: AccountId, claim: KeyClaim, claimedAtMs: number): void
   /** Whether the sandbox took any message of a finished batch. */
   isSimulated(accountId: AccountId, existing: StoredKey): Promise<boolean>
 }
@@ -47,18 +50,31 @@ const MAX_REQUEST_MS = 10_000
 
 export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches {
   const { db, clock, ids } = deps
+  /** When each was left, in ms of the monotonic clock; only while another request would still have to wait. */
+  const leftAtMs = createShortLivedMap<string, number>()
+
+  function leave(accountId: AccountId, claim: KeyClaim, claimedAtMs: number): void {
+    const nowMs = clock.monotonic()
+    for (const [name, atMs] of leftAtMs.entries()) {
+      if (atMs > nowMs - MAX_REQUEST_MS) break
+      leftAtMs.delete(name)
+    }
+    leftAtMs.set(nameOf(accountId, claim, claimedAtMs), nowMs)
+  }
 
   return {
+    leave,
     claim: (accountId, claim, messageIds) => claimBatchKey(db, accountId, claim, messageIds, clock.now()),
     async claimUnfinished(accountId, claim, existing) {
       const claimedAtMs = existing.batchClaimedAt!
-      const young = existing.batchAgeMs! < MAX_REQUEST_MS
-      if (young && (await someNodeStillRuns(db, claimedAtMs))) return null
+      const left = leftAtMs.has(nameOf(accountId, claim, claimedAtMs))
+      const mayBeUnderWay = !left && existing.batchAgeMs! < MAX_REQUEST_MS
+      if (mayBeUnderWay && (await someNodeStillRuns(db, claimedAtMs))) return null
       const confirmed = await confirmMessages(db, accountId, existing.batch!)
       const accepted = new Map([...confirmed].filter(([, { isWithdrawn }]) => !isWithdrawn))
-      const left = existing.batch!.map(id => (confirmed.get(id)?.isWithdrawn ? ids.next('msg') : id))
-      const takenUpAt = await claimUnfinishedBatch(db, accountId, claim, left, claimedAtMs)
-      return takenUpAt === null ? null : { accepted, ids: left, takenUpAt }
+      const idsLeft = existing.batch!.map(id => (confirmed.get(id)?.isWithdrawn ? ids.next('msg') : id))
+      const takenUpAt = await claimUnfinishedBatch(db, accountId, claim, idsLeft, claimedAtMs)
+      return takenUpAt === null ? null : { accepted, ids: idsLeft, takenUpAt }
     },
     async recall(accountId, id) {
       const found = (await confirmMessages(db, accountId, [id])).get(id)
@@ -68,4 +84,9 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
     isSimulated: async (accountId, { batch }) =>
       batch !== null && (await usesProvider(db, accountId, batch, SANDBOX)),
   }
+}
+
+/** A claim of a batch; each time that the batch is taken up makes another one. */
+function nameOf(accountId: AccountId, { operation, key }: KeyClaim, claimedAtMs: number): string {
+  return `${accountId} ${claimedAtMs} ${operation} ${key}`
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { BatchResult, SendBody } from '../../contract/send.ts'
-import { DatabaseUnavailable, UNIQUE_VIOLATION } from '../../infra/db.ts'
+import { DatabaseUnavailable, mayHaveBeenExecuted, UNIQUE_VIOLATION } from '../../infra/db.ts'
 import { type AccountId, type Ids, type MessageId, type RequestId, withPrefix } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { splitByWeight } from '../../lib/split-by-weight.ts'
@@ -41,6 +41,8 @@ export type SendBatchRequest = {
 export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
 
 type Result = BatchResult['results'][number]
+/** A new batch, or one that a repeat takes up. */
+type BatchToRun = Pick<UnfinishedBatch, 'ids'> & Partial<UnfinishedBatch>
 type Run = { results: readonly Result[]; answer: Answer }
 type Item = { to: string; id: MessageId; takenUpAt?: number } & (
   | { accepted: null; prepared: Prepared | Problem }
@@ -93,7 +95,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const accountId = request.caller.account.id
     const claimed = await batches.claim(accountId, claim, ids)
     if (typeof claimed !== 'number') return replay(request, claim, claimed)
-    return finish(request, claim, claimed, await run(request, { ids }))
+    return complete(request, claim, claimed, { ids })
   }
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
@@ -101,8 +103,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     if (unfinished && !isExpired(existing, deps.clock.now()) && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.claimUnfinished(request.caller.account.id, claim, existing)
       if (!left) return inProgress(request)
-      const { results, answer } = await run(request, left)
-      return finish(request, claim, left.takenUpAt, { results, answer: { ...answer, replayed: true } })
+      return complete(request, claim, left.takenUpAt, left)
     }
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
@@ -111,19 +112,27 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   }
 
   /**
-   * Stores the answer. A request that was so slow that a repeat has taken up its batch leaves the answer to that one,
-   * and one of which the database did not confirm all recipients leaves it to the next one.
+   * Sends the claimed batch, and stores the answer. A request that was so slow that a repeat has taken up its batch
+   * leaves the answer to that one, and one of which the database did not confirm all recipients to the next one.
    */
-  async function finish(
+  async function complete(
     request: SendBatchRequest,
     claim: KeyClaim,
     claimedAtMs: number,
-    { results, answer }: Run,
+    batch: BatchToRun,
   ): Promise<Answer> {
-    // Whether these recipients are stored after all, a repeat finds out, and finishes the batch.
-    if (results.some(({ code }) => code === 'SERVICE_UNAVAILABLE')) return unavailable(request)
-    const isStored = await batches.finish(request.caller.account.id, claim, claimedAtMs, answer)
-    return isStored ? answer : inProgress(request)
+    const accountId = request.caller.account.id
+    let isStored = false
+    try {
+      const { results, answer: own } = await run(request, batch)
+      // Whether these recipients are stored after all, a repeat finds out, and finishes the batch.
+      if (results.some(({ code }) => code === 'SERVICE_UNAVAILABLE')) return unavailable(request)
+      const answer = { ...own, replayed: batch.takenUpAt !== undefined }
+      isStored = await batches.finish(accountId, claim, claimedAtMs, answer)
+      return isStored ? answer : inProgress(request)
+    } finally {
+      if (!isStored) batches.leave(accountId, claim, claimedAtMs)
+    }
   }
 
   function unavailable({ requestId }: SendBatchRequest): Answer {
@@ -135,10 +144,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return problemAnswer(idempotency.inProgress(), withPrefix('msg', requestId))
   }
 
-  async function run(
-    request: SendBatchRequest,
-    { ids, accepted, takenUpAt }: Pick<UnfinishedBatch, 'ids'> & Partial<UnfinishedBatch>,
-  ): Promise<Run> {
+  async function run(request: SendBatchRequest, { ids, accepted, takenUpAt }: BatchToRun): Promise<Run> {
     const items = await Promise.all(
       request.body.to.map(async (to, at): Promise<Item> => {
         const item = await prepareItem(request, to, ids[at]!, accepted?.get(ids[at]!))
@@ -191,9 +197,9 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       if (verdict.kind === 'known') return await recallItem(accountId, item)
       if (verdict.kind === 'accepted') return acceptedResult(item, item.prepared.scheduledAt !== null)
       if (verdict.kind === 'insufficient') return failedResult(item, new Problem('INSUFFICIENT_BALANCE'))
-      return failedResult(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
+      return refusedResult(item, verdict.kind === 'faulty' ? verdict.cause : verdict)
     } catch (error) {
-      return failedResult(item, problemOf(error, item))
+      return refusedResult(item, error)
     }
   }
 
@@ -218,12 +224,15 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   }
 
   /** An error of one item is reported for that item only. */
-  function problemOf(error: unknown, { id }: Item): Problem {
-    if (error instanceof Problem) return error
-    // Not confirmed, so it will be withdrawn, and may be sent again.
-    if (error instanceof DatabaseUnavailable) return new Problem('SERVICE_UNAVAILABLE')
-    deps.log.warn({ err: error, messageId: id }, 'a recipient of a batch could not be accepted')
-    return new Problem('INTERNAL_ERROR')
+  function refusedResult(item: Item, error: unknown): Result {
+    if (error instanceof Problem) return failedResult(item, error)
+    if (error instanceof DatabaseUnavailable) {
+      return mayHaveBeenExecuted(error)
+        ? unconfirmedResult(item)
+        : failedResult(item, new Problem('SERVICE_UNAVAILABLE'))
+    }
+    deps.log.warn({ err: error, messageId: item.id }, 'a recipient of a batch could not be accepted')
+    return failedResult(item, new Problem('INTERNAL_ERROR'))
   }
 
   return sendBatch
@@ -270,6 +279,18 @@ function failedResult(item: Item, problem: Problem): Result {
     error: problem.message,
   }
 }
+
+/**
+ * Its message may be stored nevertheless. It will be withdrawn, but not if another node begins it before, or this one
+ * ends: only its id tells the sender.
+ */
+function unconfirmedResult(item: Item): Result {
+  return { ...failedResult(item, new Problem('SERVICE_UNAVAILABLE', UNCONFIRMED_TEXT)), messageId: item.id }
+}
+
+const UNCONFIRMED_TEXT =
+  'The database did not confirm this message in time, and it may still be sent: read it by its messageId before ' +
+  'you send it again.'
 
 function isSimulated({ accepted, prepared }: Item): boolean {
   return !(prepared instanceof Problem) && (accepted ?? prepared).provider === SANDBOX

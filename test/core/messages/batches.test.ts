@@ -55,6 +55,23 @@ test('an abandoned batch is taken over once, by nodes of which one has a clock t
   expect(takeovers.filter(left => left !== null)).toHaveLength(1)
 })
 
+test('a batch whose request ended without an answer is taken over at once on its node, and only there', async () => {
+  const here = await startNode(0)
+  const there = await startNode(0)
+  const account = here.ids.next('acc')
+  const claim = { operation: 1, key: 'given up', bodyHash: Buffer.of(1) }
+  const claimedAt = (await here.batches.claim(account, claim, [here.ids.next('msg')])) as number
+  const existing = (await here.batches.claim(account, claim, [])) as StoredKey
+  expect(await here.batches.claimUnfinished(account, claim, existing)).toBeNull()
+
+  here.batches.leave(account, claim, claimedAt)
+  expect(await there.batches.claimUnfinished(account, claim, existing)).toBeNull()
+  expect(await here.batches.claimUnfinished(account, claim, existing)).not.toBeNull()
+  // Now the repeat works on it.
+  const repeated = (await here.batches.claim(account, claim, [])) as StoredKey
+  expect(await here.batches.claimUnfinished(account, claim, repeated)).toBeNull()
+})
+
 test('a request whose batch was taken up by a repeat does not store its answer', async () => {
   const { ids, batches } = await startNode(0)
   const account = ids.next('acc')

@@ -48,19 +48,31 @@ async function accountWithUndecidedBatch(): Promise<TestAccount> {
     return answer
   })
   expect(first.body).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
-  const early = await sendBatch()
-  expect([early.status, early.headers.get('retry-after')]).toEqual([409, '1'])
-  await database.db.query({
-    name: 'undecided_for_long',
-    text: `update idempotency set batch_at = batch_at - interval '11 seconds' where account_id = $1`,
-    values: [toUuid(account.id as AccountId)],
-  })
   return account
 }
 
 const sendBatch = () => account.send({ to: TO, text: 'x' }, { live: true, idempotencyKey: 'batch' })
 
-test('a batch with a key whose recipients could not be stored is a 503, and a repeat finishes it; its response is replayed', async () => {
+test('without a key, a recipient whose message may be stored nevertheless is told its id', async () => {
+  account = await app.createAccount()
+  const answer = await withoutWallet(() => account.send({ to: TO, text: 'x' }, { live: true }))
+  expect(answer.status, answer.text).toBe(207)
+  const { results, success } = answer.body as unknown as BatchResult
+  expect(success).toBe(false)
+  for (const result of results) {
+    expect(result).toMatchObject({ success: false, status: 'failed', code: 'SERVICE_UNAVAILABLE' })
+    expect(result.error).toContain('messageId')
+  }
+  // The lock is free now, so they are stored, and withdrawn after that.
+  const ended = await lookUntil(
+    () => account.messages(''),
+    found => found.length === 2 && found.every(({ status }) => status === 'cancelled'),
+    10_000,
+  )
+  expect(ended.map(({ messageId }) => messageId).sort()).toEqual(results.map(each => each.messageId).sort())
+})
+
+test('a batch with a key whose recipients could not be stored is a 503, and a repeat finishes it at once; its response is replayed', async () => {
   const account = await accountWithUndecidedBatch()
   const second = await sendBatch()
   expect(second.status, second.text).toBe(200)
