@@ -6,6 +6,7 @@ import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
+import { createLru } from '../../lib/lru.ts'
 import { type Answer, insufficientAnswer } from './answers.ts'
 import { confirmMessages } from './confirm-store.ts'
 import { fixFirstAnswer, renderFirstAnswer } from './first-answer.ts'
@@ -72,6 +73,8 @@ export function isExpired({ createdAt }: Pick<ExistingKey, 'createdAt'>, nowMs: 
 
 /** The longest that a request takes to store its answer after its wait, in ms. */
 const ANSWER_GRACE_MS = 3_000
+/** Messages without an answer whose first conflict is remembered. */
+const MOST_PENDING = 10_000
 
 /**
  * The same key gives the same answer, for 24 hours. The answer for an accepted message follows
@@ -80,6 +83,22 @@ const ANSWER_GRACE_MS = 3_000
  */
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { db, clock, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
+  const longestMs = deps.syncWaitMs + ANSWER_GRACE_MS
+  /** When a request first found a message without an answer, in ms of the monotonic clock. */
+  const foundPendingAtMs = createLru<MessageId, number>(MOST_PENDING)
+
+  /**
+   * Whether the request of a message may still be waiting to give the first answer. Not by the message's age alone,
+   * which an earlier clock lowers.
+   */
+  async function isPending(accountId: AccountId, id: MessageId): Promise<boolean> {
+    if (clock.now() - timeOf(id) >= longestMs) return false
+    if (!(await answers.isPending(accountId, id))) return false
+    const nowMs = clock.monotonic()
+    const foundAtMs = foundPendingAtMs.get(id)
+    if (foundAtMs === undefined) foundPendingAtMs.set(id, nowMs)
+    return foundAtMs === undefined || nowMs - foundAtMs < longestMs
+  }
 
   async function replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey) {
     const nowMs = clock.now()
@@ -95,10 +114,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 
   async function replayMessage(account: AccountSnapshot, claim: KeyClaim, id: MessageId) {
-    const ageMs = clock.now() - timeOf(id)
-    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answers.isPending(account.id, id))) {
-      return inProgress()
-    }
+    if (await isPending(account.id, id)) return inProgress()
     const confirmed = await confirmMessages(db, account.id, [id])
     // Its key is freed together with it, in a moment.
     if (confirmed.get(id)?.isWithdrawn) return inProgress()

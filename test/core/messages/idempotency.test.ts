@@ -188,6 +188,19 @@ describe('a first response that was never sent', () => {
     expect(await replayNow()).toMatchObject({ status: 200, replayed: true })
   })
 
+  test('is no conflict for longer because the clock was set back: that lasted until the clock had caught up', async () => {
+    await run(`insert into nodes (host, started_at) values ('set back', now() - interval '1 hour')`)
+    const claim = claimOf()
+    await accepted(claim)
+    clock.jump(-1_800_000)
+    const replayNow = async () => idempotency.replay(caller(), claim, await existing(claim))
+    expect(await replayNow()).toBeInstanceOf(Problem)
+    await clock.advance(SYNC_WAIT_MS + 2_999)
+    expect(await replayNow()).toBeInstanceOf(Problem)
+    await clock.advance(1)
+    expect(await replayNow()).toMatchObject({ status: 200, replayed: true })
+  })
+
   test.each([
     ['no node is live', `'1 hour'`, `'6 seconds'`],
     ['the only live node started after the message', `'-1 hour'`, `'0 seconds'`],
