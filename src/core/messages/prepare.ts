@@ -119,7 +119,7 @@ export function planSend(
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
   const own = connectionsOf(world, deps)
   const bot = botOf(context, caller.mode, world, own)
-  const named = findTemplate(body, recipient, world.templates)
+  const named = findTemplate(body, recipient, world.templates, context?.channel ?? null)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
   const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, excluded }
   const route = routeOf(body, caller, known, world, deps)

@@ -25,16 +25,21 @@ const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
   free: 'free_text',
 }
 
-/** Finds the template of a send. Throws a Problem if it is unknown or not usable; null if the send names none. */
+/**
+ * Finds the template of a send. Throws a Problem if it is unknown or not usable; null if the send names none.
+ * `contextChannel`: the channel of the conversation, if the send names one.
+ */
 export function findTemplate(
   body: SingleSendBody,
   recipient: Recipient,
   templates: AccountTemplatesSnapshot,
+  contextChannel: Channel | null,
 ): NamedTemplate | null {
   if (!body.template) return null
   const { id, key } = body.template
   if (id === undefined && key === undefined) throw invalid('template', 'needs an id or a key')
-  const template = id === undefined ? findByKey(body, recipient, templates) : findById(body, templates)
+  const template =
+    id === undefined ? findByKey(body, recipient, templates, contextChannel) : findById(body, templates)
   const path = id === undefined ? 'template.key' : 'template.id'
   if (!isUsable(template.status)) {
     throw invalid(
@@ -63,15 +68,22 @@ function findByKey(
   { template: use, channel }: SingleSendBody,
   recipient: Recipient,
   templates: AccountTemplatesSnapshot,
+  contextChannel: Channel | null,
 ): TemplateSnapshot {
   const { key = '', language } = use!
   const named = templates.byName.get(key)
   if (!named) throw unknownTemplate('template.key')
   const spoken = language === undefined ? named : inLanguage(named, language)
-  const over = channel === undefined || channel === 'auto' ? null : channel
-  const fitting = narrow(spoken, each =>
-    channelsOf(each).some(own => (over === null ? reaches(own, recipient) : own === over)),
-  )
+  const asked = channel === undefined || channel === 'auto' ? null : channel
+  const over = asked ?? contextChannel
+  const fitting =
+    over === null
+      ? narrow(spoken, each => channelsOf(each).some(own => reaches(own, recipient)))
+      : spoken.filter(each => channelsOf(each).includes(over))
+  if (fitting.length === 0) {
+    const path = asked === null ? 'conversationContext.moduleType' : 'channel'
+    throw invalid(path, `${describeChannels(spoken)}, not ${over}`)
+  }
   const usable = narrow(fitting, each => isUsable(each.status))
   // The account's own templates take precedence over the platform's.
   const own = narrow(usable, each => each.accountId !== PLATFORM)
@@ -99,14 +111,22 @@ function narrow(
 }
 
 function ambiguous(key: string, found: readonly TemplateSnapshot[]): never {
-  const categories = new Set(found.map(each => each.category))
-  if (categories.size > 1) {
+  const channels = new Set(found.map(each => channelsOf(each).join(' or ')))
+  if (channels.size > 1) {
     throw invalid(
       'channel',
-      `must be given: there are templates "${key}" of ${[...categories].join(' and ')}`,
+      `must be given: there are templates "${key}" for ${[...channels].join(', and for ')}`,
     )
   }
   throw invalid('template.language', `must be given, one of ${languagesOf(found)}`)
+}
+
+function describeChannels(templates: readonly TemplateSnapshot[]): string {
+  const { name } = templates[0]!
+  const channels = [...new Set(templates.flatMap(channelsOf))].join(' or ')
+  return templates.length === 1
+    ? `the template "${name}" is for ${channels}`
+    : `the templates "${name}" are for ${channels}`
 }
 
 function languagesOf(templates: readonly TemplateSnapshot[]): string {
@@ -149,7 +169,7 @@ export function channelByTemplate(
   homeCountry: string,
 ): Channel {
   const own = channelsOf(template)
-  const words = `the template "${template.name}" is for ${own.join(' or ')}`
+  const words = describeChannels([template])
   const asked = body.channel === 'auto' ? undefined : body.channel
   if (asked !== undefined && !own.includes(asked)) throw invalid('channel', `${words}, not ${asked}`)
   if (contextChannel !== null && !own.includes(contextChannel)) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Channel } from '../../../src/contract/enums.ts'
 import type { SingleSendBody } from '../../../src/contract/send.ts'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
@@ -50,13 +51,43 @@ describe('findTemplate by key', () => {
     recipient: Recipient = PHONE,
     more: Partial<SingleSendBody> = {},
     all = [sms, mail, chat],
-  ) => findTemplate(body({ key: 'greeting', ...use }, more), recipient, snapshot(all))?.template.id
+    context: Channel | null = null,
+  ) => findTemplate(body({ key: 'greeting', ...use }, more), recipient, snapshot(all), context)?.template.id
 
   test('chooses the template by channel and recipient, and throws if they do not decide', () => {
     expect(find({}, MAIL)).toBe('tpl_mail')
     expect(find({}, PHONE, { channel: 'user_chatapp_session' })).toBe('tpl_chat')
     expect(find({}, PHONE, { channel: 'int_sms' })).toBe('tpl_sms')
     expect(() => find({})).toThrow('channel: must be given')
+  })
+
+  test('asks for the channel where templates in one language are for several, unless a conversation decides', () => {
+    const web = template('tpl_web', { category: 'chatapp', provider: 'user_session', language: 'en' })
+    const [en, de] = ['en', 'de'].map(language =>
+      template(`tpl_${language}`, { category: 'chatapp', provider: 'official_provider', language }),
+    ) as [TemplateSnapshot, TemplateSnapshot]
+    const all = [en, de, web]
+    for (const use of [{ language: 'en' }, {}]) {
+      expect(() => find(use, PHONE, {}, all)).toThrow(
+        /^channel: must be given: .* for official_chatapp, and for user_chatapp_session$/,
+      )
+    }
+    expect(find({ language: 'en' }, PHONE, { channel: 'official_chatapp' }, all)).toBe('tpl_en')
+    expect(find({}, PHONE, { channel: 'user_chatapp_session' }, all)).toBe('tpl_web')
+    expect(find({}, PHONE, {}, all, 'user_chatapp_session')).toBe('tpl_web')
+    expect(find({}, PHONE, { channel: 'auto' }, all, 'user_chatapp_session')).toBe('tpl_web')
+    expect(() => find({}, PHONE, { channel: 'official_chatapp' }, all)).toThrow('template.language: must be')
+  })
+
+  test('names the channels of all templates where none is for the requested one', () => {
+    const words =
+      'the templates "greeting" are for local_sms or int_sms or email_user or user_chatapp_session'
+    expect(() => find({}, PHONE, { channel: 'official_chatapp' })).toThrow(
+      `channel: ${words}, not official_chatapp`,
+    )
+    expect(() => find({}, PHONE, {}, [sms, mail, chat], 'botapp_bot')).toThrow(
+      `conversationContext.moduleType: ${words}, not botapp_bot`,
+    )
   })
 
   test('prefers active templates, then those of the account', () => {
@@ -76,7 +107,9 @@ describe('findTemplate by key', () => {
     expect(find({ language: 'en-US' }, PHONE, {}, [en, de])).toBe('tpl_en_US')
     expect(() => find({ language: 'fr' }, PHONE, {}, [en, de])).toThrow('one of de, en_US')
     expect(() => find({}, PHONE, {}, [en, de])).toThrow('one of de, en_US')
-    expect(findTemplate(body({ key: 'greeting' }), PHONE, snapshot([en, de], de))?.template.id).toBe('tpl_de')
+    expect(findTemplate(body({ key: 'greeting' }), PHONE, snapshot([en, de], de), null)?.template.id).toBe(
+      'tpl_de',
+    )
   })
 
   test('prefers the template in the requested language to one without a language', () => {
