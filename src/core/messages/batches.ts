@@ -2,6 +2,7 @@ import { SANDBOX } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
+import { createLru } from '../../lib/lru.ts'
 import { createShortLivedMap } from '../../lib/short-lived-map.ts'
 import {
   claimBatchKey,
@@ -47,11 +48,16 @@ export type Batches = {
 
 /** The longest that a request takes from the claim to its response, in ms. */
 const MAX_REQUEST_MS = 10_000
+/** Unfinished batches of which a node remembers when it found them. */
+const MOST_FOUND = 10_000
 
 export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches {
   const { db, clock, ids } = deps
   /** When each was left, in ms of the monotonic clock; only while another request would still have to wait. */
   const leftAtMs = createShortLivedMap<string, number>()
+
+  /** When a request first found each unfinished, in ms of the monotonic clock. */
+  const foundAtMs = createLru<string, number>(MOST_FOUND)
 
   function leave(accountId: AccountId, claim: KeyClaim, claimedAtMs: number): void {
     const nowMs = clock.monotonic()
@@ -62,13 +68,22 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
     leftAtMs.set(nameOf(accountId, claim, claimedAtMs), nowMs)
   }
 
+  /** The age of a claim alone says too little: an earlier clock of the database lowers it. */
+  function foundForLong(name: string): boolean {
+    const nowMs = clock.monotonic()
+    const atMs = foundAtMs.get(name)
+    if (atMs === undefined) foundAtMs.set(name, nowMs)
+    return atMs !== undefined && nowMs - atMs >= MAX_REQUEST_MS
+  }
+
   return {
     leave,
     claim: (accountId, claim, messageIds) => claimBatchKey(db, accountId, claim, messageIds, clock.now()),
     async claimUnfinished(accountId, claim, existing) {
       const claimedAtMs = existing.batchClaimedAt!
-      const left = leftAtMs.has(nameOf(accountId, claim, claimedAtMs))
-      const mayBeUnderWay = !left && existing.batchAgeMs! < MAX_REQUEST_MS
+      const name = nameOf(accountId, claim, claimedAtMs)
+      const mayBeUnderWay =
+        !leftAtMs.has(name) && existing.batchAgeMs! < MAX_REQUEST_MS && !foundForLong(name)
       if (mayBeUnderWay && (await someNodeStillRuns(db, claimedAtMs))) return null
       const confirmed = await confirmMessages(db, accountId, existing.batch!)
       const accepted = new Map([...confirmed].filter(([, { isWithdrawn }]) => !isWithdrawn))

@@ -19,7 +19,7 @@ async function startNode(aheadMs: number) {
   const clock = createFakeClock(Date.now() + aheadMs)
   await registerNode(database.db, `ahead by ${aheadMs}`, clock.now(), false)
   const ids = createIds(clock, createRandom())
-  return { ids, batches: createBatches({ db: database.db, clock, ids }) }
+  return { clock, ids, batches: createBatches({ db: database.db, clock, ids }) }
 }
 
 test.each([
@@ -70,6 +70,23 @@ test('a batch whose request ended without an answer is taken over at once on its
   // Now the repeat works on it.
   const repeated = (await here.batches.claim(account, claim, [])) as StoredKey
   expect(await here.batches.claimUnfinished(account, claim, repeated)).toBeNull()
+})
+
+test('an abandoned batch waits no longer because the clock of the database was set back', async () => {
+  const { clock, ids, batches } = await startNode(0)
+  const account = ids.next('acc')
+  const claim = { operation: 1, key: 'of the future', bodyHash: Buffer.of(1) }
+  await batches.claim(account, claim, [ids.next('msg')])
+  await database.db.query({
+    name: 'set_back',
+    text: `update idempotency set batch_at = batch_at + interval '1 hour' where key = 'of the future'`,
+  })
+  const existing = (await batches.claim(account, claim, [])) as StoredKey
+  expect(await batches.claimUnfinished(account, claim, existing)).toBeNull()
+  await clock.advance(9_999)
+  expect(await batches.claimUnfinished(account, claim, existing)).toBeNull()
+  await clock.advance(1)
+  expect(await batches.claimUnfinished(account, claim, existing)).not.toBeNull()
 })
 
 test('a request whose batch was taken up by a repeat does not store its answer', async () => {
