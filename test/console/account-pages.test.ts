@@ -315,6 +315,22 @@ describe('webhooks', { timeout: 60_000 }, () => {
     expect(tests).toHaveLength(2)
     expect(new Set(tests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
+
+  it('show a payload with all digits of the numbers in its metadata', async () => {
+    const { page } = window
+    const { status } = await server.app.call('/api/v2/messages/send', {
+      method: 'POST',
+      key: server.app.demoKey,
+      headers: { 'content-type': 'application/json' },
+      body: '{"to": "+12025550155", "text": "Long", "options": {"metadata": {"order": 9007199254740993}}}',
+    })
+    expect(status).toBe(200)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('row').filter({ hasText: 'message.sent' }).first().click()
+    const payload = page.getByRole('region', { name: 'The payload' })
+    await payload.getByText('"order": 9007199254740993').waitFor()
+  })
 })
 
 describe('the suppression list', { timeout: 60_000 }, () => {

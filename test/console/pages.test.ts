@@ -311,6 +311,26 @@ describe('the messages', { timeout: 60_000 }, () => {
   })
 })
 
+describe('the metadata of a message', { timeout: 60_000 }, () => {
+  it('is shown with all digits of its numbers, also after it was polled', async () => {
+    const { page, go } = window
+    const { body } = await server.app.call('/api/v2/messages/send', {
+      method: 'POST',
+      key: server.app.demoKey,
+      headers: { 'content-type': 'application/json' },
+      body: `{"to": "+12025550177", "text": "Long", "options": {"metadata": {"order": 9007199254740993, "part": 0.5}}}`,
+    })
+    const { messageId } = body['tracking'] as { messageId: string }
+    await go(`/messages/${messageId}`)
+    const metadata = page.getByRole('region', { name: 'Metadata' })
+    await metadata.getByText('"order": 9007199254740993,').waitFor()
+    await metadata.getByText('"part": 0.5').waitFor()
+    // The sandbox reports it as delivered a second later.
+    await page.getByRole('dialog').getByText('Delivered').first().waitFor()
+    await metadata.getByText('"order": 9007199254740993,').waitFor()
+  })
+})
+
 describe('the first load', { timeout: 60_000 }, () => {
   it('is small and fast', async () => {
     let load = await loadAnew()

@@ -13,6 +13,7 @@ import {
   type PathsWith,
   type Posthorn,
   PosthornError,
+  PosthornUnreachable,
 } from '../../../sdk/index.ts'
 import { invalidate, useApiContext } from './context.tsx'
 import { isRefusalStatus } from './fault.ts'
@@ -25,6 +26,7 @@ import {
   type RowUpdate,
   updateRows,
 } from './pages.ts'
+import { parseExactly } from './parse-exactly.ts'
 
 type ReadPath = PathsWith<'get'>
 type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
@@ -41,6 +43,8 @@ type ReadOptions<A> = {
   everyMs?: number | ((last: A | undefined) => number) | undefined
   /** Keeps showing the last result until the result of a new query arrives. */
   keepsPrevious?: boolean
+  /** For JSON of users that is shown: `JSON.stringify` writes its numbers with all their digits. */
+  keepsDigits?: boolean
 }
 
 /**
@@ -55,11 +59,14 @@ export function useRead<P extends ReadPath>(
   options: ReadOptions<Answer<P, 'get'>> = {},
 ) {
   const { api } = useApiContext()
-  const { everyMs } = options
+  const { everyMs, keepsDigits = false } = options
   return useQuery<Answer<P, 'get'>>({
     queryKey: useKey(path, init),
-    queryFn: ({ signal }) => read(api, path, { ...init, signal } as ReadInit<P>),
+    queryFn: ({ signal }) =>
+      (keepsDigits ? readExactly : read)(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
+    // Merging a result with the last one would copy such numbers as if they were objects.
+    ...(keepsDigits && { structuralSharing: false }),
     ...(options.keepsPrevious && { placeholderData: keepPreviousData }),
     ...(everyMs !== undefined && {
       refetchInterval: ({ state }) =>
@@ -251,6 +258,15 @@ function useKey(path: string, init: unknown): readonly unknown[] {
 
 function read<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>): Promise<Answer<P, 'get'>> {
   return api.get(path as never, init as never) as Promise<Answer<P, 'get'>>
+}
+
+async function readExactly<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>) {
+  const text = await read(api, path, { ...init, parseAs: 'text' } as ReadInit<P>)
+  try {
+    return parseExactly(text as string) as Answer<P, 'get'>
+  } catch (cause) {
+    throw new PosthornUnreachable('The answer does not come from Posthorn.', 200, cause)
+  }
 }
 
 function withoutEmpty(query: PagedQuery): PagedQuery {

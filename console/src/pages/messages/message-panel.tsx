@@ -28,7 +28,7 @@ export function MessagePanel({ messageId, onClose }: { messageId: string | null;
   const read = useRead(
     '/api/v2/messages/{messageId}',
     { path: { messageId: messageId ?? '' } },
-    { enabled: messageId !== null, everyMs: POLL_EVERY_MS },
+    { enabled: messageId !== null, everyMs: POLL_EVERY_MS, keepsDigits: true },
   )
   const message = messageId === null ? undefined : read.data?.data
   return (

@@ -29,7 +29,7 @@ export function DeliveryPanel({
   const read = useRead(
     '/api/v2/webhooks/{id}/deliveries/{deliveryId}',
     { path },
-    { enabled: deliveryId !== null, everyMs: POLL_EVERY_MS },
+    { enabled: deliveryId !== null, everyMs: POLL_EVERY_MS, keepsDigits: true },
   )
   const replay = useAction(
     api => api.post('/api/v2/webhooks/{id}/deliveries/{deliveryId}/replay', { path }),
