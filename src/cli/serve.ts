@@ -158,7 +158,7 @@ async function start(
     }
   } catch (error) {
     await store.stop()
-    throw explainListenError(explainLostDatabase(error), config)
+    throw explainListenError(explainLostDatabase(store.explain(error)), config)
   }
 }
 

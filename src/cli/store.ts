@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { createDatabase, isConnectionLoss } from '../infra/db.ts'
+import { isDamage } from '../infra/embedded/damage.ts'
 import { startEmbedded } from '../infra/embedded.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
@@ -27,6 +28,8 @@ export type Store = {
   url: string
   /** The migrations that this start applied. */
   applied: readonly string[]
+  /** A Refusal that says so if `error` is of the database and means that its data is damaged; else `error`. */
+  explain(error: unknown): unknown
   /** Stops the server if it is the embedded one, within about `limitMs`. */
   stop(limitMs?: number): Promise<void>
 }
@@ -41,7 +44,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return { ...server, applied: await migrateStore(server.url, options) }
   } catch (error) {
     await server.stop()
-    throw explainLostDatabase(error)
+    throw explainLostDatabase(server.explain(error))
   }
 }
 
@@ -64,7 +67,11 @@ async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>
     return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost, ...(signal && { signal }) })
   const url = config.databaseUrl
   await progress.step('Waiting for the database', () => keepProcessAlive(waitForDatabase(url, clock, signal)))
-  return { url, stop: async () => {} }
+  return {
+    url,
+    explain: error => (isDamage(error) ? databaseRefusal(error) : error),
+    stop: async () => {},
+  }
 }
 
 /** Waits for the database, which may be starting at the same time. */

@@ -20,6 +20,7 @@ const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
     advice:
       'let the proxy ignore options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and extra_float_digits (PgBouncer: ignore_startup_parameters)',
   },
+  { code: /^(58P01|58030|XX00[12])$/, advice: 'its data is damaged: restore it from a backup' },
   { message: /does not support SSL/, advice: 'set up TLS there, or add sslmode=disable' },
   {
     code: /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT)/,

@@ -16,6 +16,7 @@ import {
   writeSettings,
 } from './embedded/cluster.ts'
 import { checkLock, lockFile } from './embedded/cluster-lock.ts'
+import { isDamage, isFinalRefusal } from './embedded/damage.ts'
 import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
 import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
 import {
@@ -54,6 +55,8 @@ export type Embedded = {
   url: string
   /** The process id of the server. */
   pid(): number
+  /** A Refusal that says so if `error` is of the database and means that its data is damaged; else `error`. */
+  explain(error: unknown): unknown
   /** Stops the server, whether this process started it or found it. Never throws; takes at most about `limitMs`. */
   stop(limitMs?: number): Promise<void>
 }
@@ -90,7 +93,11 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   let held = await startServer(site, options)
   let stopping = false
   let recovery: Promise<void> | undefined
-  await ensureDatabase(held.owner)
+  await ensureDatabase(held.owner, held.postmaster.socketDir).catch(async cause => {
+    await stopLaunched(held.postmaster, site, clock)
+    await held.owner.end().catch(() => {})
+    throw isFinalRefusal(cause) ? unusable(site, cause) : cause
+  })
   watch()
   const cancelTrim = every(clock, LOG_POLL_MS, () => trimLog(site.logFile))
 
@@ -124,6 +131,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   return {
     url: urlOf(held.postmaster.socketDir),
     pid: () => held.postmaster.pid,
+    explain: error => (isDamage(error) ? unusable(site, error) : error),
     stop: (limitMs = STOP_LIMIT_MS) => keepProcessAlive(stop(limitMs)),
   }
 
@@ -234,8 +242,9 @@ async function stopLaunched(postmaster: Postmaster, { clusterDir }: Site, clock:
 }
 
 function unusable({ clusterDir, logFile }: Site, cause: Error): Refusal {
+  const fault = isDamage(cause) ? 'is damaged' : "is damaged or not Posthorn's"
   return new Refusal(
-    `The embedded PostgreSQL starts, but its data in ${clusterDir} is damaged: ${cause.message} (see ${logFile}). Restore it from a backup.`,
+    `The embedded PostgreSQL starts, but its data in ${clusterDir} ${fault}: ${cause.message} (see ${logFile}). Restore it from a backup.`,
     { cause },
   )
 }
@@ -250,7 +259,9 @@ function startFailure(site: Site, logStart: number): Refusal {
   const reason = exitReason(site.logFile, logStart) ?? 'it ended without a word'
   if (/No space left/i.test(reason))
     return new Refusal(`The disk with ${site.clusterDir} is full: free some space.`)
-  return new Refusal(`The embedded PostgreSQL does not start: ${reason} (see ${site.logFile})`)
+  return new Refusal(
+    `The embedded PostgreSQL does not start: ${reason} (see ${site.logFile}). Correct ${join(site.clusterDir, 'custom.conf')} if its settings are the reason; restore the data from a backup if it is damaged.`,
+  )
 }
 
 function every(clock: Clock, periodMs: number, run: () => void): Cancel {

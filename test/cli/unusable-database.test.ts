@@ -17,6 +17,7 @@ test.each([
     failure('unsupported startup parameter: options', { code: '08P01' }),
     'PgBouncer: ignore_startup_parameters',
   ],
+  [failure('invalid page in block 0 of relation "base/5/1"', { code: 'XX001' }), 'its data is damaged'],
   [failure('The server does not support SSL connections'), 'add sslmode=disable'],
   [failure('self-signed certificate in chain', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }), 'add sslrootcert='],
 ])('%s: the configuration must change, and the message says how', (cause, advice) => {

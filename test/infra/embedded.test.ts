@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -30,6 +31,7 @@ import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
 import { createLog } from '../../src/infra/log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { Refusal } from '../../src/lib/refusal.ts'
 import { lookUntil } from '../support/look-until.ts'
 import { silentProgress } from '../support/silent-progress.ts'
 
@@ -318,6 +320,8 @@ describe('the embedded server', () => {
     await expect(start()).rejects.toThrow(
       /created by PostgreSQL 17, but this Posthorn includes PostgreSQL 18/,
     )
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '')
+    await expect(start()).rejects.toThrow(/PG_VERSION has no version of PostgreSQL, so it is damaged/)
   })
 
   it('reports why it does not start', async () => {
@@ -336,11 +340,62 @@ describe('the embedded server', () => {
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(before)
   })
 
-  it('refuses damaged data that the server starts with, and stops the server', async () => {
+  it.each([
+    ['base', /is damaged: database "postgres" does not exist/],
+    ['base/5/PG_VERSION', /is damaged or not Posthorn's: "base\/5" is not a valid data directory/],
+    ['base/16384', /is damaged: database "posthorn" does not exist/],
+    ['base/16384/PG_VERSION', /is damaged or not Posthorn's: "base\/16384" is not a valid data directory/],
+    ['base/16384/1259', /is damaged: could not open file "base\/16384\/1259"/],
+  ])('refuses data without %s, with which the server starts, and stops the server', async (path, reason) => {
     copyData()
-    rmSync(join(dataDir, 'postgres', 'base'), { recursive: true })
-    await expect(start()).rejects.toThrow(/is damaged: database "postgres" does not exist/)
+    rmSync(join(dataDir, 'postgres', path), { recursive: true })
+    const refusal: unknown = await start().catch(error => error)
+    expect(refusal).toBeInstanceOf(Refusal)
+    expect((refusal as Error).message).toMatch(reason)
+    expect((refusal as Error).message).toMatch(/Restore it from a backup\.$/)
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
+
+  it('explains errors of damaged data, and no others', async () => {
+    copyData()
+    const embedded = await start()
+    await ask(embedded.url, 'CREATE TABLE things AS SELECT 1 AS one')
+    const [row] = await ask(embedded.url, `SELECT pg_relation_filepath('things') AS path`)
+    await embedded.stop()
+    rmSync(join(dataDir, 'postgres', row!['path'] as string))
+    const { url, explain } = await start()
+    const missing = await ask(url, 'SELECT * FROM things').catch(explain)
+    expect(missing).toBeInstanceOf(Refusal)
+    expect((missing as Error).message).toMatch(/is damaged: could not open file .* Restore it from a backup/)
+    expect(await ask(url, 'SELECT * FROM others').catch(explain)).not.toBeInstanceOf(Refusal)
+  })
+
+  it.each([
+    ['a file', () => writeFileSync(join(dataDir, 'postgres'), ''), /postgres is not a directory: restore/],
+    [
+      'a link to nowhere',
+      () => symlinkSync('/nowhere/else', join(dataDir, 'postgres')),
+      /postgres is a link to \/nowhere\/else, which does not exist: mount or create that/,
+    ],
+  ])('refuses %s in place of its data', async (_name, put, reason) => {
+    mkdirSync(dataDir)
+    put()
+    await expect(start()).rejects.toThrow(reason)
+  })
+
+  it('refuses a log that cannot be written', async () => {
+    copyData()
+    rmSync(join(dataDir, 'postgres.log'))
+    mkdirSync(join(dataDir, 'postgres.log'))
+    await expect(start()).rejects.toThrow(/postgres\.log cannot be written \(EISDIR\): check its permissions/)
+  })
+
+  it('says what is missing where the server writes no fatal line', async () => {
+    copyData()
+    rmSync(join(dataDir, 'postgres', 'global', 'pg_control'))
+    await expect(start()).rejects.toThrow(
+      /does not start: .*could not find the database system .*pg_control.* restore the data from a backup/,
+    )
   })
 
   it('stops what it launched when it is told to stop before that is ready', async () => {

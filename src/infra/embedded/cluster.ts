@@ -4,9 +4,11 @@ import {
   chownSync,
   existsSync,
   lchownSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -76,7 +78,7 @@ export function allowTraversal(dataDir: string): void {
 
 /** Throws a Refusal for a cluster of another major version. */
 export function checkMajor(clusterDir: string, binaries: Binaries): void {
-  const major = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
+  const major = readMajor(join(clusterDir, 'PG_VERSION'))
   if (major === String(binaries.major)) return
   throw new Refusal(
     `${clusterDir} was created by PostgreSQL ${major}, but this Posthorn includes PostgreSQL ${binaries.major}: ` +
@@ -84,9 +86,35 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
   )
 }
 
-/** Throws a Refusal if `clusterDir` has files, but is no cluster: it belongs to something else, or is damaged. */
+function readMajor(file: string): string {
+  try {
+    const [major] = /^\d+$/.exec(readFileSync(file, 'utf8').trim()) ?? []
+    if (major !== undefined) return major
+  } catch (cause) {
+    throw new Refusal(
+      `${file} cannot be read (${(cause as NodeJS.ErrnoException).code}): restore the data from a backup.`,
+      { cause },
+    )
+  }
+  throw new Refusal(`${file} has no version of PostgreSQL, so it is damaged: restore the data from a backup.`)
+}
+
+/** Throws a Refusal if something other than a cluster is at `clusterDir`: it belongs to something else, or is damaged. */
 function refuseOtherFiles(clusterDir: string): void {
-  if (!existsSync(clusterDir) || readdirSync(clusterDir).length === 0) return
+  const found = lstatSync(clusterDir, { throwIfNoEntry: false })
+  if (!found) return
+  const target = statSync(clusterDir, { throwIfNoEntry: false })
+  if (!target) {
+    throw new Refusal(
+      `${clusterDir} is a link to ${readlinkSync(clusterDir)}, which does not exist: mount or create that, or remove the link for a new database.`,
+    )
+  }
+  if (!target.isDirectory()) {
+    throw new Refusal(
+      `${clusterDir} is not a directory: restore the data from a backup, or move it away for a new database.`,
+    )
+  }
+  if (readdirSync(clusterDir).length === 0) return
   throw new Refusal(
     `${clusterDir} has files, but no PG_VERSION, which every database of PostgreSQL has: restore it from a backup, or move it away for a new database.`,
   )

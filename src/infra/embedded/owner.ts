@@ -2,6 +2,7 @@ import pg from 'pg'
 import { Refusal } from '../../lib/refusal.ts'
 import { isConnectionLoss } from '../db.ts'
 import { ROLE } from './cluster.ts'
+import { isFinalRefusal } from './damage.ts'
 
 export const DATABASE = 'posthorn'
 /** The advisory lock of the server's owner: an arbitrary constant, which must not change. */
@@ -19,9 +20,12 @@ export function urlOf(socketDir: string, database: string = DATABASE): string {
 }
 
 /** Tries once to connect; returns the reason if the server is not ready, and the error if it never will be. */
-export async function connect(socketDir: string): Promise<pg.Client | 'starting' | 'recovering' | Error> {
+export async function connect(
+  socketDir: string,
+  database = 'postgres',
+): Promise<pg.Client | 'starting' | 'recovering' | Error> {
   const client = new pg.Client({
-    connectionString: urlOf(socketDir, 'postgres'),
+    connectionString: urlOf(socketDir, database),
     application_name: `posthorn owner ${process.pid}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
@@ -32,15 +36,10 @@ export async function connect(socketDir: string): Promise<pg.Client | 'starting'
     return client
   } catch (error) {
     await client.end().catch(() => {})
-    if (isDamage(error)) return error as Error
+    if (isFinalRefusal(error)) return error
     // Both texts come with 57P03, during recovery, and also from a server that shuts down.
     return /recovery|not yet accepting/.test((error as Error).message) ? 'recovering' : 'starting'
   }
-}
-
-/** A missing database, a missing file, damaged data: unlike a server that starts, stops or is full, it stays so. */
-function isDamage(error: unknown): boolean {
-  return /^(3D000|58P01|XX00[12])$/.test((error as { code?: string }).code ?? '')
 }
 
 /**
@@ -78,8 +77,11 @@ async function inUse(client: pg.Client, dataDir: string): Promise<InUse> {
   )
 }
 
-/** Creates the database `posthorn` where it is missing. */
-export async function ensureDatabase(client: pg.Client): Promise<void> {
+/** Creates the database `posthorn` where it is missing. Throws the server's error if it cannot be used. */
+export async function ensureDatabase(client: pg.Client, socketDir: string): Promise<void> {
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE])
   if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`)
+  const tried = await connect(socketDir, DATABASE)
+  if (tried instanceof Error) throw tried
+  if (typeof tried !== 'string') await tried.end()
 }

@@ -94,7 +94,7 @@ function commandLine(pid: number): string {
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   neutralizeLockFile(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
   neutralizeLockFile(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
-  const log = openSync(options.logFile, 'a', 0o600)
+  const log = openLog(options.logFile)
   try {
     const { command, args, options: how } = serverCommand(options)
     const child = spawn(command, args, { ...how, cwd: '/', detached: true, stdio: ['ignore', log, log] })
@@ -108,6 +108,18 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
     return { pid, socketDir: options.socketDir }
   } finally {
     closeSync(log)
+  }
+}
+
+function openLog(logFile: string): number {
+  try {
+    return openSync(logFile, 'a', 0o600)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOSPC') throw cause
+    throw new Refusal(`${logFile} cannot be written (${code}): check its permissions, or remove it.`, {
+      cause,
+    })
   }
 }
 
@@ -199,11 +211,16 @@ export function sizeOf(file: string): number {
  */
 const TURNED_AWAY = /\bFATAL:\s+the database system is /
 
-/** Why a server ended whose log begins at byte `from`: its last fatal line. */
+/**
+ * Why a server ended whose log begins at byte `from`: its last fatal line. Without one, the lines without a time,
+ * as it writes them before it has read its settings.
+ */
 export function exitReason(logFile: string, from: number): string | undefined {
   const lines = readFileSync(logFile).subarray(from).toString().split('\n')
   const line = lines.findLast(
     text => /\b(FATAL|PANIC):|error while loading/.test(text) && !TURNED_AWAY.test(text),
   )
-  return line?.replace(/^.*?(FATAL|PANIC):\s*/, '')
+  if (line) return line.replace(/^.*?(FATAL|PANIC):\s*/, '')
+  const early = new Set(lines.filter(text => text !== '' && !/^\d{4}-/.test(text)))
+  return early.size === 0 ? undefined : [...early].join(' ')
 }
