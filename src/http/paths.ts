@@ -35,6 +35,19 @@ export function pathOf(url: string): string {
   }
 }
 
+/** Whether a request is for a page of the console. */
+export type PageCheck = (url: string, accepted: string | undefined) => boolean
+
+/** Pages are at all paths whose first segment is not that of a route, for requests that accept HTML. */
+export function createPageCheck(routes: readonly Route[]): PageCheck {
+  const taken = new Set(routes.map(route => firstStep(route.url)))
+  return (url, accepted) => accepted?.includes('text/html') === true && !taken.has(firstStep(pathOf(url)))
+}
+
+function firstStep(path: string): string {
+  return path.split('/')[1]!
+}
+
 function hasParams({ url }: Route): boolean {
   return url.includes('/:')
 }

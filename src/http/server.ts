@@ -24,6 +24,7 @@ import {
   requirePermission,
   requireSameSite,
 } from './auth.ts'
+import { sendBadAddressPage } from './bad-address.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { forbidCaching } from './forbid-caching.ts'
@@ -38,7 +39,7 @@ import {
   skipBodyParsing,
 } from './json-body.ts'
 import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
-import { pathOf, shadowedPaths } from './paths.ts'
+import { createPageCheck, pathOf, shadowedPaths } from './paths.ts'
 import { addProtocolChecks } from './protocol-checks.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -169,10 +170,11 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
 }
 
 function createFastify(
-  { ids, log, trustedProxies = [], longestRequestMs = 0, checkResponses = false }: ServerDeps,
+  { ids, log, routes, trustedProxies = [], longestRequestMs = 0, checkResponses = false }: ServerDeps,
   unmatched: Unmatched,
 ): FastifyInstance {
   const onError = createErrorHandler(log)
+  const isForPage = createPageCheck(routes)
   return Fastify({
     schemaController: { compilersFactory: createCompilers(checkResponses) },
     // `addRequestContext` logs one line per request; Fastify would log two.
@@ -193,6 +195,8 @@ function createFastify(
     clientErrorHandler: createClientErrorHandler(ids),
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
+      if (error.code === 'FST_ERR_BAD_URL' && isForPage(request.url, request.headers.accept))
+        return sendBadAddressPage(reply)
       unmatched(request, reply, toProblem(error)).then(problem => onError(problem, request, reply))
     },
   })

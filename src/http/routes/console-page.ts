@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../contract/errors.ts'
 import type { ConsoleFile, ConsoleFiles, Encoding } from '../../infra/console-files.ts'
-import { pathOf } from '../paths.ts'
+import { createPageCheck, type PageCheck, pathOf } from '../paths.ts'
+import { plainPage } from '../plain-page.ts'
 import { defineRoute, type Route, type RouteSchema } from '../route.ts'
 
 type Deps = { consoleFiles: ConsoleFiles }
@@ -46,7 +47,7 @@ export const consoleAssets = ({ consoleFiles }: Deps) =>
  * HTML, and not below the first path segment of any other route.
  */
 export const consoleAnyPage = ({ consoleFiles, routes }: Deps & { routes: () => readonly Route[] }) => {
-  let taken: ReadonlySet<string> | undefined
+  let isForPage: PageCheck | undefined
   return defineRoute({
     method: 'GET',
     url: '/*',
@@ -54,18 +55,11 @@ export const consoleAnyPage = ({ consoleFiles, routes }: Deps & { routes: () => 
     page: true,
     schema: PAGE,
     handler(request, reply) {
-      taken ??= new Set(routes().map(route => firstStep(route.url)))
-      const wantsPage = request.headers.accept?.includes('text/html') === true
-      if (!wantsPage || taken.has(firstStep(pathOf(request.url)))) {
-        return reply.callNotFound()
-      }
+      isForPage ??= createPageCheck(routes())
+      if (!isForPage(request.url, request.headers.accept)) return reply.callNotFound()
       return sendIndex(consoleFiles, request as never, reply)
     },
   })
-}
-
-function firstStep(path: string): string {
-  return path.split('/')[1]!
 }
 
 async function sendIndex(
@@ -110,39 +104,16 @@ function chooseEncoding(accepted: string | undefined, { encoded }: ConsoleFile):
   return (['br', 'gzip'] as const).find(encoding => known.has(encoding) && encoded[encoding] !== undefined)
 }
 
-const BUILDING = plainPage(
-  'The console is being built',
-  'This happens once, at the first start of a checkout, and takes some seconds. This page then reloads itself. The API is already available.',
-  2,
-)
-const NOT_BUILT = plainPage(
-  'The console is not built',
-  'The build failed; the server’s log says why. <code>npm run console</code> repeats it. The API is available nevertheless.',
-  10,
-)
-
-/** A page without scripts that reloads itself after `againSeconds`. */
-function plainPage(title: string, text: string, againSeconds: number): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="${againSeconds}">
-<meta name="color-scheme" content="light dark">
-<title>Posthorn</title>
-<link rel="icon" href="data:,">
-<style>
-body { font: 15px/1.6 system-ui, sans-serif; min-height: 90vh; display: grid; place-content: center; max-width: 32rem; margin: auto; padding: 1rem }
-h1 { font-size: 1.25rem; margin: 0 }
-p { margin: .5rem 0; opacity: .8 }
-</style>
-</head>
-<body>
-<h1>${title}</h1>
-<p>${text}</p>
-<p><a href="/docs">The reference of the API</a></p>
-</body>
-</html>
-`
-}
+const REFERENCE = '<a href="/docs">The reference of the API</a>'
+const BUILDING = plainPage({
+  title: 'The console is being built',
+  text: 'This happens once, at the first start of a checkout, and takes some seconds. This page then reloads itself. The API is already available.',
+  link: REFERENCE,
+  againSeconds: 2,
+})
+const NOT_BUILT = plainPage({
+  title: 'The console is not built',
+  text: 'The build failed; the server’s log says why. <code>npm run console</code> repeats it. The API is available nevertheless.',
+  link: REFERENCE,
+  againSeconds: 10,
+})

@@ -58,6 +58,20 @@ describe('the console', () => {
     }
   })
 
+  it('is replaced by a page that says so at an address that cannot be decoded; the API answers in JSON', async () => {
+    for (const path of ['/%', '/messages/%E0%A4%A']) {
+      const page = await read(path, asBrowser)
+      expect(page.status, path).toBe(400)
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(page.text).toMatch(/This address is not valid/)
+      expect(page.text).toMatch(/<a href="\/">/)
+      const [known] = demoRoutes()
+      for (const answer of [await read(path), await read(`/${known!.url.split('/')[1]}${path}`, asBrowser)])
+        expect(answer.body, path).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
+    }
+  })
+
   it('does not replace 404 and 405 responses of the API', async () => {
     const [posted] = demoRoutes().filter(({ method, url }) => method === 'POST' && !url.includes(':'))
     const wrong = await read(posted!.url, asBrowser)
