@@ -106,7 +106,7 @@ export async function signIn(
 
 export type Violation = { id: string; impact: string; nodes: string[] }
 
-/** The serious and critical violations that axe finds, of these rules only if they are given. */
+/** The violations that axe finds, of these rules only if they are given. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
   // Half a megabyte, which stays loaded until the page is reloaded.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source)
@@ -116,20 +116,32 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
         where: object,
         how: object,
       ): Promise<{
-        violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
+        violations: {
+          id: string
+          impact: string
+          nodes: { html: string; failureSummary: string; target: string[] }[]
+        }[]
       }>
     }
     const { axe } = globalThis as unknown as { axe: Axe }
     const how = { resultTypes: ['violations'], ...(only && { runOnly: { type: 'rule', values: only } }) }
     // `document` exists only in the page.
-    const { violations } = await axe.run((globalThis as unknown as { document: object }).document, how)
+    type Element = { closest(selector: string): Element | null }
+    type Document = { querySelector(selector: string): Element | null }
+    const { document } = globalThis as unknown as { document: Document }
+    const { violations } = await axe.run(document, how)
+    // An open menu is no part of the page's regions, but where the focus is.
+    const isInMenu = ({ target }: { target: string[] }) =>
+      document.querySelector(target[0]!)?.closest('[role="menu"]') != null
     return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, impact, nodes }) => ({
         id,
         impact,
-        nodes: nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`),
+        nodes: nodes
+          .filter(node => id !== 'region' || !isInMenu(node))
+          .map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`),
       }))
+      .filter(({ nodes }) => nodes.length > 0)
   }, rules)
 }
 

@@ -2,9 +2,11 @@ import {
   Alert,
   createTheme,
   Drawer,
+  DrawerHeader,
   type MantineColorsTuple,
   Menu,
   Modal,
+  ModalHeader,
   Notification,
   SegmentedControl,
   Tooltip,
@@ -64,6 +66,8 @@ const dark: MantineColorsTuple = [
 
 /** The accessible name of close buttons. */
 const CLOSE = { 'aria-label': 'Close' }
+/** A <header> in a dialog would be announced as a second banner of the page. */
+const NO_BANNER = { role: 'none' }
 
 export const theme = createTheme({
   colors: { verdigris, brass, gray, dark },
@@ -119,9 +123,11 @@ export const theme = createTheme({
         closeButtonProps: CLOSE,
       },
     }),
+    ModalHeader: ModalHeader.extend({ defaultProps: NO_BANNER }),
     Drawer: Drawer.extend({
       defaultProps: { overlayProps: { backgroundOpacity: 0.25 }, closeButtonProps: CLOSE },
     }),
+    DrawerHeader: DrawerHeader.extend({ defaultProps: NO_BANNER }),
     // Choices that do not fit beside each other are below each other, and not cut off.
     SegmentedControl: SegmentedControl.extend({ styles: { root: { flexWrap: 'wrap' } } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: CLOSE } }),
