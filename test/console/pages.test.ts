@@ -311,6 +311,20 @@ describe('the messages', { timeout: 60_000 }, () => {
   })
 })
 
+describe('an address without a page', { timeout: 60_000 }, () => {
+  it('says so in the heading and in the title of the tab, and offers a page', async () => {
+    const { page, turn } = window
+    await turn('/keys')
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
+    await page.evaluate(`history.pushState(null, '', '/nowhere')`)
+    await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor()
+    expect(await page.title()).toBe('Page not found · Posthorn')
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Go to overview' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  })
+})
+
 describe('the metadata of a message', { timeout: 60_000 }, () => {
   it('is shown with all digits of its numbers, also after it was polled', async () => {
     const { page, go } = window

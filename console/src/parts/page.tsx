@@ -14,7 +14,7 @@ export function Page({
   title: string
   lead?: ReactNode
   actions?: ReactNode
-  children: ReactNode
+  children?: ReactNode
   /** For forms and texts, which are hard to read in full width. */
   narrow?: boolean
 }) {

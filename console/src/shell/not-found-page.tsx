@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link, Redirect, useLocation } from 'wouter'
-import { EmptyNote } from '../parts/empty-note.tsx'
+import { Page } from '../parts/page.tsx'
 import { useSession } from '../session/context.tsx'
 import { usePages } from './use-pages.ts'
 
@@ -13,24 +13,19 @@ export function NotFoundPage() {
   if (path === '/' && first) return <Redirect to={first.path} replace />
   if (session.memberships.length === 0 && !session.user.operator) {
     return (
-      <EmptyNote
+      <Page
         title="You belong to no account"
-        text="Your login works, but has no account. Ask an owner of an account for an invitation."
+        lead="Your login works, but has no account. Ask an owner of an account for an invitation."
       />
     )
   }
   return (
-    <EmptyNote
-      title="Page not found"
-      text="Its address may be mistyped, or you have no permission for it."
-      action={
-        first && (
-          <Button component={Link} href={first.path}>
-            {' '}
-            Go to {first.title.toLowerCase()}{' '}
-          </Button>
-        )
-      }
-    />
+    <Page title="Page not found" lead="Its address may be mistyped, or you have no permission for it.">
+      {first && (
+        <Button component={Link} href={first.path}>
+          {`Go to ${first.title.toLowerCase()}`}
+        </Button>
+      )}
+    </Page>
   )
 }
