@@ -290,7 +290,7 @@ async function demoAccount(): Promise<string> {
 /** Does the same as the switch in the header. */
 async function chooseLive({ page, go }: Window): Promise<void> {
   await page.evaluate(
-    `localStorage.setItem('posthorn-choice', JSON.stringify({ accountId: null, mode: 'live' }))`,
+    `sessionStorage.setItem('posthorn-choice', JSON.stringify({ accountId: null, mode: 'live' }))`,
   )
   await go('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

@@ -1,13 +1,15 @@
 import type { Mode, Session } from './session.ts'
 
-/** The current account and mode, kept for the next visit. */
+/** The current account and mode: each tab has its own, and a new one begins with that of the last used tab. */
 export type Choice = { accountId: string | null; mode: Mode }
 
 const KEY = 'posthorn-choice'
 
 export function loadChoice(): Choice {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Choice>
+    const kept = JSON.parse(
+      sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? '{}',
+    ) as Partial<Choice>
     return { accountId: kept.accountId ?? null, mode: kept.mode === 'live' ? 'live' : 'test' }
   } catch {
     return { accountId: null, mode: 'test' }
@@ -16,7 +18,7 @@ export function loadChoice(): Choice {
 
 export function saveChoice(choice: Choice): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify(choice))
+    for (const storage of [sessionStorage, localStorage]) storage.setItem(KEY, JSON.stringify(choice))
   } catch {
     // Storage is not available: the choice is not kept.
   }

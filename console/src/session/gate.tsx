@@ -54,7 +54,12 @@ function SignedIn({
   const choice = resolveChoice(chosen, session)
   // Before components below send requests.
   identify({ csrfToken: session.csrfToken, ...choice })
-  useEffect(() => saveChoice(choice))
+  useEffect(() => {
+    const save = () => saveChoice(choice)
+    save()
+    addEventListener('focus', save)
+    return () => removeEventListener('focus', save)
+  })
 
   async function signOut(): Promise<void> {
     try {
