@@ -311,6 +311,51 @@ describe('the messages', { timeout: 60_000 }, () => {
   })
 })
 
+describe('a long list', { timeout: 60_000 }, () => {
+  it('is where it was left when the person comes back to it, and at its top when they follow a link', async () => {
+    const { page, go, turn } = window
+    await send({ to: Array.from({ length: 60 }, (_, at) => `+1202555${String(2_000 + at)}`), text: 'Many' })
+    await go('/messages')
+    const list = page.getByRole('region', { name: 'Messages' })
+    const scrollTop = () => list.evaluate(element => (element as unknown as { scrollTop: number }).scrollTop)
+    await list.evaluate(element =>
+      (element as unknown as { scrollTo(x: number, y: number): void }).scrollTo(0, 900),
+    )
+    const row = page.locator('[data-index="22"]')
+    await row.waitFor()
+    const key = (await row.getAttribute('data-key'))!
+    await turn('/keys')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await page.goBack()
+    await page.locator(`[data-key="${key}"]`).waitFor()
+    expect(await scrollTop()).toBe(900)
+    await turn('/keys')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await turn('/messages')
+    await page.locator('[data-index="0"]').waitFor()
+    expect(await scrollTop()).toBe(0)
+  })
+})
+
+describe('a tab', { timeout: 60_000 }, () => {
+  it('keeps its mode when another tab changes to the other one, also after a reload', async () => {
+    const { page, go, context } = window
+    const mode = (of: typeof page) =>
+      of.getByRole('radiogroup', { name: 'Mode' }).getByRole('radio', { checked: true })
+    await go('/messages')
+    expect(await mode(page).getAttribute('value')).toBe('test')
+    const other = await context.newPage()
+    await other.goto('/messages')
+    await other.getByRole('radiogroup', { name: 'Mode' }).getByText('Live', { exact: true }).click()
+    await other.reload()
+    expect(await mode(other).getAttribute('value')).toBe('live')
+    await page.reload()
+    expect(await mode(page).getAttribute('value')).toBe('test')
+    await other.getByRole('radiogroup', { name: 'Mode' }).getByText('Test', { exact: true }).click()
+    await other.close()
+  })
+})
+
 describe('an address without a page', { timeout: 60_000 }, () => {
   it('says so in the heading and in the title of the tab, and offers a page', async () => {
     const { page, turn } = window

@@ -1,9 +1,18 @@
 import { Button, Loader, Skeleton } from '@mantine/core'
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type UIEvent,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
+import { keepOffset, startOffsetPx } from './kept-scroll.ts'
 import { useFittingColumns } from './use-fitting-columns.ts'
 import { useRowFocus } from './use-row-focus.ts'
 
@@ -62,6 +71,7 @@ export function DataList<R>({
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
+    initialOffset: () => startOffsetPx(label),
     getItemKey(index) {
       const row = rowAt(index)
       return row === undefined ? index : rowKey(row)
@@ -75,8 +85,9 @@ export function DataList<R>({
   useEffect(() => syncTabOrder(scroller.current))
   useNearbyPages(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
-  function onScroll(): void {
-    if (scroller.current?.scrollTop === 0) read.rewind?.()
+  function onScroll({ currentTarget: { scrollTop } }: UIEvent): void {
+    keepOffset(label, scrollTop)
+    if (scrollTop === 0) read.rewind?.()
   }
 
   if (read.isPending) return <ListSkeleton />
