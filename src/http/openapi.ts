@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { ErrorBody } from '../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode } from '../contract/errors.ts'
+import { BODY_EXAMPLES, IDEMPOTENCY_KEY_EXAMPLE } from './openapi-examples.ts'
 import type { FormSpec, Route } from './route.ts'
 
 export type OpenApiInfo = {
@@ -112,11 +113,12 @@ function toOperation(route: Route): Json {
   }
 }
 
-function toRequestBody({ schema, form, streamed, bodyOptional = false }: Route): Json {
+function toRequestBody({ method, url, schema, form, streamed, bodyOptional = false }: Route): Json {
   const body = schema.body ?? streamed?.body
   if (body === undefined && !form) return {}
+  const examples = BODY_EXAMPLES[`${method} ${url}`]
   const content = {
-    ...(body !== undefined && asJson(body)),
+    ...(body !== undefined && { 'application/json': { schema: body, ...(examples && { examples }) } }),
     ...(form && { 'multipart/form-data': { schema: formSchema(body, form) } }),
   }
   return { requestBody: { required: !bodyOptional, content } }
@@ -164,6 +166,7 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
     // A parameter with a default may be absent, although its schema requires it for the handler.
     required: required.has(name) && value.default === undefined,
     ...(value.description === undefined ? {} : { description: value.description }),
+    ...(name === 'Idempotency-Key' && { example: IDEMPOTENCY_KEY_EXAMPLE }),
     schema: value,
   }))
 }
