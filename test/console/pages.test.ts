@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Console,
@@ -308,6 +309,32 @@ describe('the messages', { timeout: 60_000 }, () => {
     expect(loaded!.status()).toBe(200)
     expect(await words.inputValue()).toBe(text)
     expect(await page.getByLabel('Subject').inputValue()).toBe('Long')
+  })
+})
+
+describe('a theme of high contrast', { timeout: 60_000 }, () => {
+  it('shows which mode and which tab is chosen, and whether a switch is on', async () => {
+    const contrast = await server.open({ highContrast: true })
+    await contrast.context.addCookies(await window.context.cookies())
+    const { page, go } = contrast
+    const background = (of: Locator) =>
+      of.evaluate(element => {
+        type Styles = { getComputedStyle(of: unknown): { backgroundColor: string } }
+        return (globalThis as unknown as Styles).getComputedStyle(element).backgroundColor
+      })
+    await go('/messages')
+    const modes = page.getByRole('radiogroup', { name: 'Mode' })
+    const [test, live] = [modes.locator('label[data-active]'), modes.locator('label:not([data-active])')]
+    expect(await background(test)).not.toBe(await background(live))
+    const thumb = page.locator('.mantine-Switch-thumb').first()
+    expect(await background(thumb)).not.toBe(await background(page.locator('.mantine-Switch-track').first()))
+    await go('/verification')
+    const [chosen, other] = [
+      page.locator('[role="tab"][aria-selected="true"]'),
+      page.getByRole('tab', { name: 'Blocks' }),
+    ]
+    expect(await background(chosen)).not.toBe(await background(other))
+    await contrast.context.close()
   })
 })
 
