@@ -13,7 +13,8 @@ export function sendBadAddressPage(reply: FastifyReply): void {
     .code(400)
     .headers({
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      'Content-Security-Policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
       'Cache-Control': 'no-store',
     })
     .send(PAGE)
