@@ -384,6 +384,20 @@ describe('a tab', { timeout: 60_000 }, () => {
 })
 
 describe('an address without a page', { timeout: 60_000 }, () => {
+  it('that names something that does not exist leads back to its list', async () => {
+    const { page, go } = window
+    for (const [path, back] of [
+      ['/endpoints/whk_none', 'All endpoints'],
+      ['/bulk/job_none', 'All jobs'],
+      ['/templates/tpl_none', 'All templates'],
+    ] as const) {
+      await go(path)
+      await page.getByText('This does not exist').waitFor()
+      await page.getByRole('link', { name: back }).click()
+      await page.waitForURL(new RegExp(`${path.slice(0, path.lastIndexOf('/'))}$`))
+    }
+  })
+
   it('says so in the heading and in the title of the tab, and offers a page', async () => {
     const { page, turn } = window
     await turn('/keys')

@@ -16,6 +16,12 @@ import { formatDuration, isFinished, secondsLeft } from './pace.ts'
 import { RateChart } from './rate-chart.tsx'
 import { useRate } from './use-rate.ts'
 
+const BACK = (
+  <Anchor component={Link} href="/bulk" size="sm">
+    All jobs
+  </Anchor>
+)
+
 /** One job, updated by events, or by polling if streams do not get through. */
 export default function JobPage({ jobId }: { jobId: string }) {
   const invalidate = useInvalidate()
@@ -39,7 +45,7 @@ export default function JobPage({ jobId }: { jobId: string }) {
 
   if (!job) {
     return (
-      <Page title="Bulk job">
+      <Page title="Bulk job" lead={BACK}>
         {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
       </Page>
     )
@@ -47,11 +53,7 @@ export default function JobPage({ jobId }: { jobId: string }) {
   return (
     <Page
       title={job.name === '' ? 'Bulk job' : job.name}
-      lead={
-        <Anchor component={Link} href="/bulk" size="sm">
-          All jobs
-        </Anchor>
-      }
+      lead={BACK}
       actions={
         <>
           <Live state={live} />

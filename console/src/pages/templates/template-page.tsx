@@ -21,6 +21,12 @@ import { TestSend } from './test-send.tsx'
 const WAITING_EVERY_MS = 1_000
 const POLL_EVERY_MS = 15_000
 
+const BACK = (
+  <Anchor component={Link} href="/templates" size="sm">
+    All templates
+  </Anchor>
+)
+
 /** One template: its status, a preview, and a test send. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
   const [, go] = useLocation()
@@ -33,7 +39,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
   const template = read.data?.data
   if (!template) {
     return (
-      <Page title="Template">
+      <Page title="Template" lead={BACK}>
         {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
       </Page>
     )
@@ -43,11 +49,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
   return (
     <Page
       title={template.name}
-      lead={
-        <Anchor component={Link} href="/templates" size="sm">
-          All templates
-        </Anchor>
-      }
+      lead={BACK}
       actions={
         <>
           <StatusBadge status={template.status} />

@@ -16,6 +16,12 @@ import { EndpointState } from './webhook-list.tsx'
 
 const POLL_EVERY_MS = 5_000
 
+const BACK = (
+  <Anchor component={Link} href="/endpoints" size="sm">
+    All endpoints
+  </Anchor>
+)
+
 /** One endpoint and its deliveries. */
 export default function EndpointPage({
   webhookId,
@@ -37,7 +43,7 @@ export default function EndpointPage({
   const webhook = read.data?.data
   if (!webhook) {
     return (
-      <Page title="Endpoint">
+      <Page title="Endpoint" lead={BACK}>
         {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
       </Page>
     )
@@ -45,11 +51,7 @@ export default function EndpointPage({
   return (
     <Page
       title={webhook.url}
-      lead={
-        <Anchor component={Link} href="/endpoints" size="sm">
-          All endpoints
-        </Anchor>
-      }
+      lead={BACK}
       actions={
         <>
           <EndpointState webhook={webhook} />
