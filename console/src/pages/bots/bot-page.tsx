@@ -82,7 +82,7 @@ function NoBot() {
   return (
     <EmptyNote
       title="Bot not found"
-      text="It may belong to the other mode: test and live mode have separate bots."
+      text="It may have been removed, or belong to another account."
       action={
         <Button component={Link} href="/bots" variant="default">
           All bots
