@@ -18,16 +18,18 @@ const NOW_MS = Date.UTC(2026, 4, 4)
 const ROWS = 10_000
 const BATCH = 200
 
+/** All rows are of one account, so the account alone is not selective. */
+const FILL_VERIFICATIONS = `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
+    started_at, expires_at, resend_at, code_hash, messages, started_with)
+  select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
+         'a', array[i.id], 1
+    from generate_series(1, ${ROWS}) n, lateral (select uuid_at('2026-05-04') as id where n > 0) i`
+
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   for (const text of [
-    // All rows are of one account, so the account alone is not selective.
-    `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
-        started_at, expires_at, resend_at, code_hash, messages, started_with)
-      select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
-             'a', array[i.id], 1
-        from generate_series(1, ${ROWS}) n, lateral (select uuid_at('2026-05-04') as id where n > 0) i`,
+    FILL_VERIFICATIONS,
     `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
         sender_source, candidates, amount, funding, money)
       select account_id, id, true, 'sent', 'local_sms', 'otp', '+1', 'x', id, 'x', 'x', 1, 'wallet', 'captured'
@@ -69,6 +71,7 @@ const deltas = Array.from({ length: BATCH }, (_, n) => ({
 const turns = Array.from({ length: BATCH }, (_, n) => ({
   ...{ accountId: ACCOUNT, person: `${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
 }))
+const firstOnes = turns.map((turn, n) => ({ ...turn, person: `${ROWS + n + 1}` }))
 /** Each work on a batch, and how many rows it may read per item, in all tables together. */
 const WORK: [name: string, rowsPerItem: number, work: (tx: Db) => Promise<unknown>][] = [
   ['counting a page of due verifications', 5, tx => countDue(tx, NOW_MS, 1)],
@@ -99,10 +102,25 @@ for (const state of ['never analysed', 'analysed']) {
   )
 
   test(`on tables ${state} a batch of codes to recipients without a code reads no verification`, async () => {
-    const firstOnes = turns.map((turn, n) => ({ ...turn, person: `${ROWS + n + 1}` }))
     expect(await rowsRead(tx => findLate(tx, firstOnes))).toBe(0)
   })
 }
+
+test('also with a plan that was made while there was none, codes to recipients without a code read no verification', async () => {
+  const other = await createTestDatabase()
+  try {
+    const read = await other.db.transaction(async tx => {
+      await findLate(tx, firstOnes)
+      await tx.query({ name: 'fill_verifications', text: FILL_VERIFICATIONS })
+      const before = await count(tx)
+      await findLate(tx, firstOnes)
+      return (await count(tx)) - before
+    })
+    expect(read).toBe(0)
+  } finally {
+    await other.drop()
+  }
+})
 
 test('a sweep of tallies reads each at most three times, and deletes the old ones', async () => {
   const old = `update fraud_tallies set at = '2026-04-01' where right(key, 1) <> '7'`
