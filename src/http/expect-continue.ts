@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
 
 declare module 'node:http' {
@@ -27,16 +28,22 @@ export function continueWhenRead(request: IncomingMessage, response: ServerRespo
   closeSlowly(request, clock)
 }
 
+/** The last request of each connection that expected a 100. */
+const lastExpecting = new WeakMap<Socket, IncomingMessage>()
+
 /**
  * Node would cut the connection after the response, and a client that sends its body without waiting would lose the
- * response: the body is discarded for a while.
+ * response: the body is discarded for a while. Once for a connection, however many requests it carries.
  */
 function closeSlowly(request: IncomingMessage, clock: Clock): void {
   const { socket } = request
+  const isPrepared = lastExpecting.has(socket)
+  lastExpecting.set(socket, request)
+  if (isPrepared) return
   const { destroySoon } = socket
   socket.destroySoon = () => {
     socket.destroySoon = destroySoon
-    if (!request.awaitsContinue) return socket.destroySoon()
+    if (!lastExpecting.get(socket)?.awaitsContinue) return socket.destroySoon()
     socket.end()
     socket.once(
       'close',
