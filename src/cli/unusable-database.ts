@@ -37,12 +37,9 @@ export function needsConfigChange(failure: Failure): boolean {
 }
 
 export function databaseRefusal(cause: Error): Refusal {
-  const errors = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
-  // Removes Node's hint about its own command line options.
-  const reason = errors.map(error => error.message.replace(/; if the root CA .*|[:. ]+$/, '')).join(', ')
   const advice = adviceOn(cause)
   return new Refusal(
-    `The database of DATABASE_URL cannot be used: ${reason}${advice === undefined ? '' : `: ${advice}`}.`,
+    `The database of DATABASE_URL cannot be used: ${reasonOf(cause)}${advice === undefined ? '' : `: ${advice}`}.`,
     { cause },
   )
 }
@@ -57,10 +54,15 @@ const LOST = /^(08|53|57P)/
 export function explainLostDatabase(error: unknown): unknown {
   const isLost = error instanceof DatabaseUnavailable || LOST.test((error as Failure).code ?? '')
   if (!(error instanceof Error) || !isLost) return error
-  const reason = error.cause instanceof Error ? error.cause.message : error.message
-  return new Refusal(`The database could not do what the start needs: ${reason.replace(/[:. ]+$/, '')}.`, {
-    cause: error,
-  })
+  const reason = reasonOf(error.cause instanceof Error ? error.cause : error)
+  return new Refusal(`The database could not do what the start needs: ${reason}.`, { cause: error })
+}
+
+/** What each address that was tried said. */
+function reasonOf(cause: Error): string {
+  const errors = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
+  // Removes Node's hint about its own command line options.
+  return errors.map(error => error.message.replace(/; if the root CA .*|[:. ]+$/, '')).join(', ')
 }
 
 function adviceOn(failure: Failure): string | undefined {

@@ -52,6 +52,10 @@ test('a database that is lost during the start is explained by its own words, ot
         'The database could not do what the start needs: could not extend file: No space left on device.',
     })
   }
+  const refused = new AggregateError([failure('refused by ::1'), failure('refused by 127.0.0.1')])
+  expect(explainLostDatabase(new DatabaseUnavailable(refused))).toMatchObject({
+    message: 'The database could not do what the start needs: refused by ::1, refused by 127.0.0.1.',
+  })
   const bug = failure('column "x" does not exist', { code: '42703' })
   expect(explainLostDatabase(bug)).toBe(bug)
 })
