@@ -91,7 +91,7 @@ function findByKey(
   const exact = language === undefined ? own : narrow(own, each => each.language !== '')
   if (exact.length === 1) return exact[0]!
   const chosen = exact.find(each => templates.defaultOf(each.category, each.subType)?.id === each.id)
-  return chosen ?? ambiguous(key, exact)
+  return chosen ?? ambiguous(key, exact, over)
 }
 
 function inLanguage(named: readonly TemplateSnapshot[], language: string): readonly TemplateSnapshot[] {
@@ -110,15 +110,21 @@ function narrow(
   return found.length > 0 ? found : templates
 }
 
-function ambiguous(key: string, found: readonly TemplateSnapshot[]): never {
+/** Asks for what decides. `over`: the channel, where it is known. */
+function ambiguous(key: string, found: readonly TemplateSnapshot[], over: Channel | null): never {
   const channels = new Set(found.map(each => channelsOf(each).join(' or ')))
-  if (channels.size > 1) {
+  if (over === null && channels.size > 1) {
     throw invalid(
       'channel',
       `must be given: there are templates "${key}" for ${[...channels].join(', and for ')}`,
     )
   }
-  throw invalid('template.language', `must be given, one of ${languagesOf(found)}`)
+  if (new Set(found.map(each => each.language)).size > 1)
+    throw invalid('template.language', `must be given, one of ${languagesOf(found)}`)
+  throw invalid(
+    'template.key',
+    `there are several templates "${key}" in this language for this channel: give an id, ${found.map(each => each.id).join(' or ')}`,
+  )
 }
 
 function describeChannels(templates: readonly TemplateSnapshot[]): string {

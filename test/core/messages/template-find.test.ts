@@ -79,6 +79,25 @@ describe('findTemplate by key', () => {
     expect(() => find({}, PHONE, { channel: 'official_chatapp' }, all)).toThrow('template.language: must be')
   })
 
+  test('asks for the id where neither the channel nor the language can decide', () => {
+    const web = template('tpl_web', { category: 'chatapp', provider: 'user_session', language: 'en' })
+    const message = template('tpl_message', { category: 'message', language: 'en' })
+    const german = template('tpl_de', { category: 'message', language: 'de' })
+    const over = { channel: 'user_chatapp_session' } as const
+    for (const use of [{ language: 'en' }, {}]) {
+      expect(() => find(use, PHONE, over, [web, message])).toThrow(
+        'template.key: there are several templates "greeting" in this language for this channel: give an id, tpl_web or tpl_message',
+      )
+    }
+    expect(() => find({ language: 'en' }, CHAT, {}, [web, message], 'user_chatapp_session')).toThrow(
+      'template.key: ',
+    )
+    expect(() => find({}, PHONE, over, [web, german])).toThrow(
+      'template.language: must be given, one of de, en',
+    )
+    expect(find({ language: 'en' }, CHAT, {}, [web, message], 'botapp_bot')).toBe('tpl_message')
+  })
+
   test('names the channels of all templates where none is for the requested one', () => {
     const words =
       'the templates "greeting" are for local_sms or int_sms or email_user or user_chatapp_session'
