@@ -82,5 +82,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, Readonly<Record<string, Exam
   },
 }
 
-/** An idempotency key, as a parameter. */
-export const IDEMPOTENCY_KEY_EXAMPLE = 'order-17'
+/** Example idempotency keys of an operation: another one for each of its bodies, which a single key would refuse. */
+export function keyExamples(operation: string): { example: string } | { examples: Record<string, Example> } {
+  const bodies = Object.entries(BODY_EXAMPLES[operation] ?? {})
+  if (bodies.length < 2) return { example: 'order-17' }
+  const keys = bodies.map(
+    ([name, { summary }], at) => [name, { summary, value: `order-${17 + at}` }] as const,
+  )
+  return { examples: Object.fromEntries(keys) }
+}

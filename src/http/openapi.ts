@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { ErrorBody } from '../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode } from '../contract/errors.ts'
-import { BODY_EXAMPLES, IDEMPOTENCY_KEY_EXAMPLE } from './openapi-examples.ts'
+import { BODY_EXAMPLES, keyExamples } from './openapi-examples.ts'
 import type { FormSpec, Route } from './route.ts'
 
 export type OpenApiInfo = {
@@ -99,7 +99,7 @@ function toOperation(route: Route): Json {
   const parameters = [
     ...toParameters('path', schema.params),
     ...toParameters('query', schema.querystring),
-    ...toParameters('header', schema.headers).map(each => requireKeyOf(route, each)),
+    ...toParameters('header', schema.headers).map(each => completeKeyOf(route, each)),
   ]
   return {
     operationId: operationId(route),
@@ -166,16 +166,15 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
     // A parameter with a default may be absent, although its schema requires it for the handler.
     required: required.has(name) && value.default === undefined,
     ...(value.description === undefined ? {} : { description: value.description }),
-    ...(name === 'Idempotency-Key' && { example: IDEMPOTENCY_KEY_EXAMPLE }),
     schema: value,
   }))
 }
 
 /** An idempotency key whose absence has its own error is optional in the schema, and yet required. */
-function requireKeyOf({ schema }: Route, parameter: Json): Json {
-  const isRequired =
-    parameter['name'] === 'Idempotency-Key' && schema.errors?.includes('IDEMPOTENCY_KEY_REQUIRED')
-  return isRequired ? { ...parameter, required: true } : parameter
+function completeKeyOf({ method, url, schema }: Route, parameter: Json): Json {
+  if (parameter['name'] !== 'Idempotency-Key') return parameter
+  const isRequired = schema.errors?.includes('IDEMPOTENCY_KEY_REQUIRED')
+  return { ...parameter, ...(isRequired && { required: true }), ...keyExamples(`${method} ${url}`) }
 }
 
 function toSuccesses(route: Route): Json {
