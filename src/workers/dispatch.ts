@@ -33,7 +33,7 @@ export type Dispatcher = Dispatch & {
   onReturn(turnOf: AssignTurn): void
   /** A message may be stored with its first attempt, which this node has not made; it does not know. */
   noteUnheard(id: MessageId): void
-  /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
+  /** The first attempt of a message was recorded with it, unheard, and is not made by this node: the message is due again. */
   undoAttempt(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Synchronises the lanes with the open links. */
   syncLanes(): void
@@ -359,6 +359,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     onReturn: turns.onReturn,
     noteUnheard: orphanCheck.noteUnheard,
     async undoAttempt(message) {
+      if (!orphanCheck.takeUnmade(message.id)) return
       try {
         await concludeUnmade({ ...message, attempt: 1 })
       } catch (error) {

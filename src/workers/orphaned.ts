@@ -23,6 +23,8 @@ export type OrphanCheck = {
   release(): Promise<number>
   /** The message may be stored with an attempt that this node has not made, and will not make before it holds it. */
   noteUnheard(id: MessageId): void
+  /** Whether that attempt is still to be reverted, which the caller then does: once, since the next attempt has the same number. */
+  takeUnmade(id: MessageId): boolean
   /** This node holds the message, so its next attempt may be made. */
   noteHeld(id: MessageId): void
 }
@@ -40,7 +42,8 @@ const UNHEARD_KEPT = 10_000
  */
 export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   const { db, held, log, node } = deps
-  const unheard = createLru<MessageId, true>(UNHEARD_KEPT)
+  /** Whether the attempt is still to be reverted. */
+  const unheard = createLru<MessageId, boolean>(UNHEARD_KEPT)
   let seenBefore = new Set<MessageId>()
   let page = 0
   let isSecondLook = false
@@ -73,12 +76,22 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   }
 
   function endAttempt(row: OwnedRow): Promise<void> {
-    return unheard.get(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
+    return takeUnmade(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
+  }
+
+  function takeUnmade(id: MessageId): boolean {
+    const isUnmade = unheard.get(id) === true
+    if (isUnmade) unheard.set(id, false)
+    return isUnmade
   }
 
   return {
     release: find,
-    noteUnheard: id => unheard.set(id, true),
-    noteHeld: id => void unheard.delete(id),
+    noteUnheard(id) {
+      // Not again after it was reverted: the message may be on its way since.
+      if (unheard.get(id) === undefined) unheard.set(id, true)
+    },
+    takeUnmade,
+    noteHeld: id => void takeUnmade(id),
   }
 }

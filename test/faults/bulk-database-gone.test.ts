@@ -127,6 +127,31 @@ test('a row that was stored without a response is sent also if its connection is
   }
 })
 
+test('a row that was stored without a response is sent once, also if its lane hears of it while it is sent from the outbox', async () => {
+  const rows = bulkRows(6)
+  const id = await begin(rows)
+  await untilBulk(app, account, id, 'queued', 'running')
+  const unheard = proxy.loseEvery('row 5')
+  await app.during(unheard.first)
+  gateway.act(nth => (nth === 1 ? 'silent' : TAKEN(nth)))
+  await app.until(
+    async () => taken(),
+    texts => texts.length === 6,
+  )
+  unheard.stop()
+  // Ends the call that still waits for its response.
+  proxy.set('cut')
+  await app.pass(500)
+  proxy.set('open')
+  // The lane hears of its last row, while the gateway does not answer.
+  await app.pass(UNHELD_MS)
+  expect(taken()).toEqual(textsOf(rows))
+  await app.until(
+    () => account.messages(`?bulkJobId=${id}&status=unknown`),
+    messages => messages.length === 1,
+  )
+})
+
 describe('a row that was stored without a response, and is given up while its job', () => {
   const post = (id: string, verb: string) =>
     app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.liveKey })

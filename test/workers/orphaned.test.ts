@@ -125,6 +125,20 @@ test('an attempt that was stored unheard counts as not made, unless the message 
   expect(lost).toMatchObject([{ id: held, begun: true, attempt: 1 }])
 })
 
+test('an attempt that was stored unheard is reverted once, by the check or by the lane that hears of it', async () => {
+  const [checked, heard] = await accepted(node, 2, true)
+  const { release, noteUnheard, takeUnmade, lost, unmade } = check(new Map())
+  for (const id of [checked!, heard!]) noteUnheard(id)
+  expect(takeUnmade(heard!)).toBe(true)
+  await release()
+  await release()
+  expect(unmade).toMatchObject([{ id: checked }])
+  expect(lost).toMatchObject([{ id: heard }])
+  // The lane tried its row again without a response.
+  noteUnheard(checked!)
+  expect(takeUnmade(checked!)).toBe(false)
+})
+
 test('a check reads a bounded part of a backlog, and the next ones find what is orphaned anywhere in it', async () => {
   const first = await accepted(node, 1, true)
   await addBacklog(10_000)
