@@ -43,7 +43,8 @@ async function listen(given: Invocation): Promise<void> {
     try {
       for await (const event of given.client.events(path, lastId)) {
         connected = true
-        if (event.event === 'reset') printStatus(lastId === null ? 'Listening.' : 'Some changes may have been missed.')
+        if (event.event === 'reset')
+          printStatus(lastId === null ? 'Listening.' : 'Some changes may have been missed.')
         lastId = event.id ?? lastId
         if (event.event !== 'message') continue
         print(event)
