@@ -226,7 +226,11 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext)
     const hold: Delta = held
       ? { ...tally }
       : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
-    if (!held && !yieldsToHold(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
+    if (!held && !yieldsToHold(rule, tally, rules, send.nowMs)) {
+      tallies.add(place.tally, hold)
+      // Another node that does not know of it would add its own, which takes the same codes out of the tally once more.
+      tallies.setCalm(place.tally, false)
+    }
     const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
     breaches = [...breaches, breach]
   }

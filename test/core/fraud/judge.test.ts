@@ -3,7 +3,7 @@ import type { FraudRules } from '../../../src/contract/fraud.ts'
 import type { GuardedSend } from '../../../src/core/fraud/guard.ts'
 import { findBreaches, sendKeysOf } from '../../../src/core/fraud/judge.ts'
 import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
-import { createTallies } from '../../../src/core/fraud/tallies.ts'
+import { createTallies, type TallyChange, type TallyStore } from '../../../src/core/fraud/tallies.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 4)
@@ -86,4 +86,28 @@ test.each([
   const { broken, ...sent } = each
   const found = findBreaches({ ...SEND, ...sent }, null, DEFAULT_RULES, null as never)
   expect(found.map(({ rule }) => rule)).toEqual(broken)
+})
+
+test('a hold of a range is shared at once, though few of its codes are recent', async () => {
+  const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
+  const shared: TallyChange[] = []
+  const store: TallyStore = {
+    fold: async changes => {
+      shared.push(...changes.map(change => ({ ...change, delta: { ...change.delta } })))
+      return []
+    },
+    changes: async () => ({ rows: [], asOfMs: null, more: false }),
+    load: async () => [],
+  }
+  const tallies = createTallies({ clock, store })
+  const keys = sendKeysOf(SEND, DEFAULT_RULES)
+  tallies.add(keys.account, { sends: 200, verified: 140 })
+  expect(findBreaches(SEND, keys, DEFAULT_RULES, tallies)).toEqual([])
+  const range = keys.places[0]!.tally
+  tallies.add(range, { sends: 40 })
+  await tallies.fold()
+  expect(shared.map(({ key }) => key)).not.toContain(range.key)
+  expect(findBreaches(SEND, keys, DEFAULT_RULES, tallies)).toMatchObject([{ rule: 'conversion' }])
+  await tallies.fold()
+  expect(shared.find(({ key }) => key === range.key)?.delta).toMatchObject({ heldBy: 'conversion', holds: 1 })
 })
