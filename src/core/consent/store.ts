@@ -121,14 +121,7 @@ export async function deleteByRecipient(
 ): Promise<SuppressionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'suppressions_delete_by_recipient',
-    text: `with found as materialized (
-             select s.account_id, s.id
-               from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i (account_id, key, channel, connection_id)
-               join suppressions s on s.account_id = any (array[i.account_id]) and s.recipient_key = i.key and s.channel = i.channel
-                and s.connection_id is not distinct from i.connection_id and s.source <> 'api'
-              order by i.account_id, i.key, i.channel, i.connection_id for update of s)
-           delete from suppressions s using found f where s.account_id = any (array[f.account_id]) and s.id = f.id
-           returning ${COLUMNS}`,
+    text: `select ${COLUMNS} from delete_suppressions($1,$2,$3,$4) s`,
     values: [
       uuidArray(items, item => item.accountId),
       textArray(items, item => item.key),

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findSuppressed, listSuppressions, type SuppressionId } from '../../../src/core/consent/store.ts'
+import {
+  deleteByRecipient,
+  findSuppressed,
+  listSuppressions,
+  type SuppressionId,
+} from '../../../src/core/consent/store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
@@ -9,6 +14,8 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 
 /** Enough rows that the planner would choose other plans if it had statistics. */
 const MANY = 200_000
+/** Suppressions that are removed at once. */
+const BATCH = 100
 
 const ids = createIds(systemClock, createRandom())
 const accountId = ids.next('acc')
@@ -43,15 +50,6 @@ const asked = (from: number, count: number) =>
     sender: at % 2 ? 'Acme' : null,
   }))
 
-async function ask(from: number): Promise<number> {
-  return db.transaction(async tx => {
-    const before = await scans(tx)
-    // Often enough that the server would use a generic plan.
-    for (let n = 0; n < 8; n++) await findSuppressed(tx, asked(from + n * 10, 100))
-    return (await scans(tx)) - before
-  })
-}
-
 /** The number of suppressions that the session has read. */
 async function rowsRead(tx: Db): Promise<number> {
   const { rows } = await tx.query<{ n: number }>({
@@ -60,6 +58,16 @@ async function rowsRead(tx: Db): Promise<number> {
             where relname = 'suppressions'`,
   })
   return rows[0]!.n
+}
+
+/** How many suppressions eight look-ups of a batch read, and how often they scan a table. */
+async function ask(from: number): Promise<{ scans: number; rows: number }> {
+  return db.transaction(async tx => {
+    const before = { scans: await scans(tx), rows: await rowsRead(tx) }
+    // Often enough that the server would use a generic plan.
+    for (let n = 0; n < 8; n++) await findSuppressed(tx, asked(from + n * 10, BATCH))
+    return { scans: (await scans(tx)) - before.scans, rows: (await rowsRead(tx)) - before.rows }
+  })
 }
 
 /** The most rows that a page of the list reads, be it the first page or that after `last`. */
@@ -78,14 +86,30 @@ async function list(last: SuppressionId): Promise<number> {
   return most
 }
 
-test('suppressions are found and listed by an index, in an empty table and a large one without statistics', async () => {
-  expect(await ask(1000)).toBe(0)
-  expect(await list(ids.next('sup'))).toBe(0)
+/** The most rows that the removal of a batch reads; half of the rows exist, once the table is filled. */
+async function remove(from: number): Promise<number> {
+  let most = 0
+  for (let n = 0; n < 8; n++) {
+    const items = asked(from + n * BATCH, BATCH).map(each => ({ ...each, channel: null, connectionId: null }))
+    await db.transaction(async tx => {
+      const before = await rowsRead(tx)
+      await deleteByRecipient(tx, items)
+      most = Math.max(most, (await rowsRead(tx)) - before)
+    })
+  }
+  return most
+}
+
+test('suppressions are found, listed and removed by an index, in an empty table and a large one without statistics', async () => {
+  // Before, since it makes the session plan anew.
   await disableAutovacuum(db, ['suppressions', 'bot_subscribers'])
+  expect(await ask(1000)).toEqual({ scans: 0, rows: 0 })
+  expect(await list(ids.next('sup'))).toBe(0)
+  expect(await remove(5_000)).toBe(0)
   await db.query({
     name: 't_fill',
     text: `insert into suppressions (account_id, id, recipient, recipient_key, channel, source)
-           select $1, uuid_at(now()), '+1202555' || n, '+1202555' || n, case when n % 2 = 0 then '*' else 'int_sms' end, 'api'
+           select $1, uuid_at(now()), '+1202555' || n, '+1202555' || n, case when n % 2 = 0 then '*' else 'int_sms' end, 'stop'
              from generate_series(1000, 1000 + ${MANY}) n`,
     values: [toUuid(accountId)],
   })
@@ -96,7 +120,10 @@ test('suppressions are found and listed by an index, in an empty table and a lar
              from generate_series(1000, 1000 + ${MANY}) n`,
     values: [toUuid(accountId)],
   })
-  expect(await ask(1000)).toBe(0)
+  const found = await ask(1000)
+  expect(found.scans).toBe(0)
+  expect(found.rows).toBeLessThanOrEqual(8 * BATCH)
+  expect(await remove(5_000)).toBeLessThanOrEqual(BATCH)
   expect(await findSuppressed(db, asked(1000, 3))).toEqual([[null], ['int_sms'], [null]])
   expect(await findSuppressed(db, [{ ...asked(1000, 1)[0]!, accountId: ids.next('acc') }])).toEqual([[]])
 
@@ -108,4 +135,5 @@ test('suppressions are found and listed by an index, in an empty table and a lar
   expect(await list(last)).toBeLessThanOrEqual(101)
   await db.query({ name: 't_anew', text: 'discard plans' })
   expect(await list(last)).toBeLessThanOrEqual(101)
+  expect(await remove(15_000)).toBeLessThanOrEqual(BATCH)
 }, 60_000)
