@@ -22,10 +22,12 @@ export function tallyKey(accountId: AccountId, key: string, leak: number): Tally
 /**
  * The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. `undecided`
  * is the part of `fresh` that they do not get: each of these codes may still be refused. `early` counts codes that they get
- * all the same. While the key is `calm`, the others get its changes later.
+ * all the same. While the key is `calm`, the others get its changes later. `isRead`: the sum was read from the store; that of a
+ * key which is new here may be unknown, since it was evicted or never loaded.
  */
 type TallyEntry = {
   tally: Tally
+  isRead: boolean
   undecided: number
   early: number
   calm: boolean
@@ -82,7 +84,7 @@ export type Tallies = {
   undecided(key: TallyKey): number
   /**
    * Whether the key is so far below its limits that other nodes may learn of its changes CALM_MS later: most keys are, and an
-   * exchange for each code would cost more than judging it. By default it is not.
+   * exchange for each code would cost more than judging it. By default it is not, nor before its sum was read.
    */
   setCalm(key: TallyKey, calm: boolean): void
   /** Exchanges the changes of all keys that are not calm, and of those that have waited; or of `all`. */
@@ -153,11 +155,12 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
     const known = tallies.get(name)
     if (!known) {
-      tallies.set(name, entryOf(tally))
+      tallies.set(name, entryOf(tally, true))
       return
     }
     addDelta(tally, { fresh: known.undecided })
     known.tally = tally
+    known.isRead = true
   }
 
   function find(key: TallyKey): TallyEntry {
@@ -167,7 +170,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function lookUp(key: TallyKey): TallyEntry {
-    const kept = tallies.get(key.name) ?? entryOf(emptyTally(clock.now()))
+    const kept = tallies.get(key.name) ?? entryOf(emptyTally(clock.now()), false)
     tallies.set(key.name, kept)
     key.entry = kept
     key.entryGeneration = tallies.rotate()
@@ -287,14 +290,15 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     },
     undecided: key => find(key).undecided,
     setCalm(key, calm) {
-      find(key).calm = calm
+      const kept = find(key)
+      kept.calm = calm && kept.isRead
     },
     fold: (all = false) => runInTurn(() => round(all)),
   }
 }
 
-function entryOf(tally: Tally): TallyEntry {
-  return { tally, undecided: 0, early: 0, calm: false, pending: null }
+function entryOf(tally: Tally, isRead: boolean): TallyEntry {
+  return { tally, isRead, undecided: 0, early: 0, calm: false, pending: null }
 }
 
 function nameOf(accountId: AccountId, key: string): string {
