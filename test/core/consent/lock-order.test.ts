@@ -12,8 +12,8 @@ import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, type ConnectionId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { crossLocks } from '../../support/cross-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
 const ids = createIds(systemClock, createRandom())
@@ -46,31 +46,6 @@ function shared(connectionId: ConnectionId, recipient: string): SuppressionRow {
   return { ...suppression(PLATFORM, recipient), channel: 'local_sms', connectionId }
 }
 
-async function waiting(): Promise<number> {
-  const { rows } = await database.db.query<{ n: number }>({
-    name: 'waiting_for_locks',
-    text: `select count(*)::integer as n from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`,
-  })
-  return rows[0]!.n
-}
-
-/** Takes a lock, lets the work wait for it, and then takes another, which the work must not hold. */
-async function crossing(
-  first: (tx: Db) => Promise<unknown>,
-  work: () => Promise<unknown>,
-  second: (tx: Db) => Promise<unknown>,
-): Promise<void> {
-  let done: Promise<unknown> | undefined
-  await database.db.transaction(async tx => {
-    await first(tx)
-    done = work()
-    await lookUntil(waiting, n => n === 1, 10_000)
-    await second(tx)
-  })
-  await done
-}
-
 const lock = (accountId: AccountId, key: string) => (tx: Db) =>
   tx.query({
     name: 'order_suppression',
@@ -85,7 +60,7 @@ test('suppressions are deleted in the order of their keys, whatever order they a
   const remove = async () => {
     expect(await deleteByRecipient(database.db, all)).toHaveLength(3)
   }
-  await crossing(lock(accountId, 'a'), remove, lock(accountId, 'c'))
+  await crossLocks(database.db, lock(accountId, 'a'), remove, lock(accountId, 'c'))
 })
 
 test('parked reports of several reasons store their suppressions in the order of their keys', async () => {
@@ -115,7 +90,7 @@ test('parked reports of several reasons store their suppressions in the order of
   )
   const store = (at: number) => (tx: Db) =>
     insertSuppressions(tx, [shared(connectionId, reports[at]!.recipient)])
-  await crossing(store(1), () => optOuts.applyParked(), store(0))
+  await crossLocks(database.db, store(1), () => optOuts.applyParked(), store(0))
   const { rows } = await database.db.query<{ reason: string }>({
     name: 'order_reasons',
     text: `select reason from suppressions where connection_id = $1 and channel = 'int_sms' order by recipient_key`,

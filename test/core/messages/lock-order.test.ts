@@ -12,8 +12,8 @@ import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { crossLocks } from '../../support/cross-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 const NODE = 1
@@ -87,31 +87,6 @@ function receipt(providerId: string) {
   return { connectionId, providerId, status: 'delivered' as const, ...nothing, eventId: ids.next('evt') }
 }
 
-/** Takes two locks, one after the other, as another transaction would; fails if the work holds the second and waits for the first. */
-async function crossing(
-  first: (tx: Db) => Promise<unknown>,
-  work: () => Promise<unknown>,
-  second: (tx: Db) => Promise<unknown>,
-): Promise<void> {
-  let done: Promise<unknown> | undefined
-  await database.db.transaction(async tx => {
-    await first(tx)
-    done = work()
-    await lookUntil(waiting, n => n === 1, 10_000)
-    await second(tx)
-  })
-  await done
-}
-
-async function waiting(): Promise<number> {
-  const { rows } = await database.db.query<{ n: number }>({
-    name: 'waiting_for_locks',
-    text: `select count(*)::integer as n from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`,
-  })
-  return rows[0]!.n
-}
-
 const message = (id: MessageId) => (tx: Db) =>
   tx.query({
     name: 'order_message',
@@ -146,7 +121,7 @@ test('parked receipts lock all their messages before any wallet', async () => {
   const two = await unknown(account, 'two')
   await park('one')
   await park('two')
-  await crossing(message(two.id), () => applyParked(database.db, NOW), wallet(account))
+  await crossLocks(database.db, message(two.id), () => applyParked(database.db, NOW), wallet(account))
   expect(await statuses(one, two)).toEqual(['delivered', 'delivered'])
 })
 
@@ -156,7 +131,7 @@ test('parked receipts lock wallets in the order of their accounts, whatever came
   const earlier = await unknown(account, 'of the earlier account')
   await park('of the later account')
   await park('of the earlier account')
-  await crossing(wallet(account), () => applyParked(database.db, NOW), wallet(other))
+  await crossLocks(database.db, wallet(account), () => applyParked(database.db, NOW), wallet(other))
   expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
 })
 
@@ -170,7 +145,12 @@ test('receipts of parts lock all their messages before any wallet', async () => 
     await park(`${name} 2`)
   }
   const parts = ['first 1', 'second 1'].map(partId => ({ connectionId, partId }))
-  await crossing(message(rows[1]!.id), () => joinParts(database.db, NOW, parts), wallet(account))
+  await crossLocks(
+    database.db,
+    message(rows[1]!.id),
+    () => joinParts(database.db, NOW, parts),
+    wallet(account),
+  )
   expect(await statuses(...rows)).toEqual(['delivered', 'delivered'])
 })
 
@@ -179,7 +159,12 @@ test('receipts lock messages in the order of their accounts, whatever their prov
   const later = await unknown(other, 'a')
   const earlier = await unknown(account, 'z')
   const receipts = [receipt('a'), receipt('z')]
-  await crossing(message(earlier.id), () => applyReceipts(database.db, NOW, receipts), message(later.id))
+  await crossLocks(
+    database.db,
+    message(earlier.id),
+    () => applyReceipts(database.db, NOW, receipts),
+    message(later.id),
+  )
   expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
 })
 
@@ -195,7 +180,12 @@ test('a withdrawal locks all its messages, begun or not, before any wallet', asy
     })
     await message(waits.id)(tx)
   }
-  await crossing(hold, () => withdrawUnconfirmed(database.db, NOW, [begun, waits]), wallet(account))
+  await crossLocks(
+    database.db,
+    hold,
+    () => withdrawUnconfirmed(database.db, NOW, [begun, waits]),
+    wallet(account),
+  )
   expect(await statuses(begun, waits)).toEqual(['cancelled', 'cancelled'])
 })
 
@@ -209,7 +199,7 @@ test('outcomes lock pools in the order of their accounts, also those that a park
     settleRow({ ...refused, eventId: ids.next('evt') }, { kind: 'failed' }),
   ]
   const settle = () => settleAttempts(database.db, NOW, settles, false)
-  await crossing(pool(earlier), settle, pool(later))
+  await crossLocks(database.db, pool(earlier), settle, pool(later))
   expect(await statuses(refusedAfterAll, refused)).toEqual(['failed', 'failed'])
   const { rows } = await database.db.query<{ used: number }>({
     name: 'order_used',
