@@ -15,7 +15,6 @@ import { Refusal } from '../lib/refusal.ts'
 import { buildStaleConsole } from './build-stale-console.ts'
 import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
-import { explainLostDatabase } from './unusable-database.ts'
 import { welcome } from './welcome.ts'
 
 /** A stop takes at most ten seconds; the last half second is for the exit itself. */
@@ -158,7 +157,7 @@ async function start(
     }
   } catch (error) {
     await store.stop()
-    throw explainListenError(explainLostDatabase(store.explain(error)), config)
+    throw explainListenError(store.explain(error), config)
   }
 }
 

@@ -28,7 +28,7 @@ export type Store = {
   url: string
   /** The migrations that this start applied. */
   applied: readonly string[]
-  /** A Refusal that says so if `error` is of the database and means that its data is damaged; else `error`. */
+  /** A Refusal that says so if `error` means that the database is damaged or lost; else `error`. */
   explain(error: unknown): unknown
   /** Stops the server if it is the embedded one, within about `limitMs`. */
   stop(limitMs?: number): Promise<void>
@@ -40,11 +40,12 @@ const DATABASE_POLL_MS = 250
 /** Starts the embedded server or connects to the external one, and migrates it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const server = await openServer(options)
+  const explain = (error: unknown): unknown => explainLostDatabase(server.explain(error))
   try {
-    return { ...server, applied: await migrateStore(server.url, options) }
+    return { ...server, explain, applied: await migrateStore(server.url, options) }
   } catch (error) {
     await server.stop()
-    throw explainLostDatabase(server.explain(error))
+    throw explain(error)
   }
 }
 

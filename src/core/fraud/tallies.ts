@@ -211,7 +211,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     const dueMs = clock.monotonic() - CALM_MS
     const due = [...pending.values()].filter(mine => all || !mine.entry.calm || mine.sinceMs <= dueMs)
     for (let from = 0; from < due.length; from += MOST_ROWS) {
-      // Those that were changed since have the changes, too.
+      // A change that was made while an earlier page was written is in its own page.
       const page = due.slice(from, from + MOST_ROWS).sort(inOrder)
       // New counts gather separately from here on; if the write fails, these are added to them again.
       for (const mine of page) {
