@@ -24,9 +24,9 @@ export type HandOverDeps = {
   accept: Accept<BulkAcceptRow, BulkVerdict>
   /** False where the lane is no longer this node's. */
   fail(row: FailedRow): Promise<boolean>
-  /** A message may be stored with its first attempt, which was not made, though nobody tries its row again. */
-  noteUnheard(id: MessageId): void
-  /** The first attempt of a message was recorded when it was stored, but was not made, and will not be. */
+  /** A message may be stored, with its first attempt if `begun`; it was not made, and nobody may try the row again. */
+  noteUnheard(id: MessageId, begun: boolean): void
+  /** A message is stored, and its first attempt, if it was recorded with it, is not made here. */
   undoAttempt(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   pausedUntil(connectionId: ConnectionId, accountId: AccountId): number
@@ -113,11 +113,8 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       if (verdict.kind === 'known') progress.leaving.submitted(null)
       return await conclude(known, row, prepared, verdict, begun === true)
     } catch (error) {
-      if (begun !== null && mayBeStored(error)) {
-        row.begun = begun && row.begun !== false
-        // The row may be given up: its job is paused or cancelled, or the lane has become another node's.
-        deps.noteUnheard(row.messageId)
-      }
+      // The row may be given up: its job is paused or cancelled, or the lane has become another node's.
+      if (begun !== null && mayBeStored(error)) deps.noteUnheard(row.messageId, begun)
       // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
       if (error instanceof Problem) return fail(known, row, error.code, error.message)
       throw error
@@ -135,9 +132,10 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       case 'accepted':
         return 'sent'
       case 'known':
-        // Only if it is certain that its attempt was recorded: another node may be making one that was recorded later.
-        if (row.begun && (begun || !verdict.byThisOne))
-          deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
+        // If this accept stored it for the outbox, another node may be sending it.
+        if (verdict.byThisOne && !begun) return 'sent'
+        if (verdict.byThisOne) deps.noteUnheard(row.messageId!, begun)
+        deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
         return 'sent'
       case 'insufficient':
         lane.pauseJob(known, { reason: 'insufficient_balance', amount, channel })

@@ -13,8 +13,6 @@ export const WINDOW_MS = 1_005
 /** A row that waits for its turn. After the first try it keeps the id of its message, so that a repeat is recognised. */
 export type PendingRow = StoredRow & {
   messageId?: MessageId
-  /** Whether every try that may have stored the message has recorded its first attempt with it; absent without such a try. */
-  begun?: boolean
 }
 
 /** The state of a job on the node that sends it. */

@@ -31,9 +31,9 @@ export type Dispatcher = Dispatch & {
   onSlotFree(wake: (connectionId: ConnectionId) => void): void
   /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
   onReturn(turnOf: AssignTurn): void
-  /** A message may be stored with its first attempt, which this node has not made; it does not know. */
-  noteUnheard(id: MessageId): void
-  /** The first attempt of a message was recorded with it, unheard, and is not made by this node: the message is due again. */
+  /** A message may be stored, with its first attempt if `begun`, which this node has not made; nobody heard of it. */
+  noteUnheard(id: MessageId, begun: boolean): void
+  /** Such a message is stored. If its attempt was certainly recorded with it, that is reverted: the message is due again. */
   undoAttempt(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Synchronises the lanes with the open links. */
   syncLanes(): void
@@ -359,7 +359,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     onReturn: turns.onReturn,
     noteUnheard: orphanCheck.noteUnheard,
     async undoAttempt(message) {
-      if (!orphanCheck.takeUnmade(message.id)) return
+      if (!orphanCheck.takeRecorded(message.id)) return
       try {
         await concludeUnmade({ ...message, attempt: 1 })
       } catch (error) {

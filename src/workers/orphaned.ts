@@ -21,14 +21,25 @@ export type OrphanCheckDeps = {
 export type OrphanCheck = {
   /** Looks once; returns how many messages it released. */
   release(): Promise<number>
-  /** The message may be stored with an attempt that this node has not made, and will not make before it holds it. */
-  noteUnheard(id: MessageId): void
-  /** Whether that attempt is still to be reverted, which the caller then does: once, since the next attempt has the same number. */
-  takeUnmade(id: MessageId): boolean
+  /**
+   * The message may be stored, with its first attempt recorded if `begun`. Nobody heard of it: this node has not made the attempt,
+   * and will not make one before it holds the message.
+   */
+  noteUnheard(id: MessageId, begun: boolean): void
+  /**
+   * Whether an attempt of a stored message was recorded unheard and is still to be reverted, which the caller then does: once, since
+   * the next attempt has the same number. False where it may not have been recorded: then another node may be making one.
+   */
+  takeRecorded(id: MessageId): boolean
   /** This node holds the message, so its next attempt may be made. */
   noteHeld(id: MessageId): void
 }
 
+/**
+ * Of a message that may be stored unheard: whether each accept that may have stored it has recorded its first attempt (`begun`),
+ * or not each has; `over` once there is nothing to revert any more.
+ */
+type Unheard = 'begun' | 'uncertain' | 'over'
 /** Many more than can be unheard at once: those that were not stored are never looked up. */
 const UNHEARD_KEPT = 10_000
 
@@ -42,8 +53,7 @@ const UNHEARD_KEPT = 10_000
  */
 export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   const { db, held, log, node } = deps
-  /** Whether the attempt is still to be reverted. */
-  const unheard = createLru<MessageId, boolean>(UNHEARD_KEPT)
+  const unheard = createLru<MessageId, Unheard>(UNHEARD_KEPT)
   let seenBefore = new Set<MessageId>()
   let page = 0
   let isSecondLook = false
@@ -79,19 +89,23 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
     return takeUnmade(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
   }
 
+  /** The same as `takeRecorded` where the database says that an attempt is recorded. */
   function takeUnmade(id: MessageId): boolean {
-    const isUnmade = unheard.get(id) === true
-    if (isUnmade) unheard.set(id, false)
-    return isUnmade
+    const state = unheard.get(id)
+    if (state === undefined || state === 'over') return false
+    unheard.set(id, 'over')
+    return true
   }
 
   return {
     release: find,
-    noteUnheard(id) {
-      // Not again after it was reverted: the message may be on its way since.
-      if (unheard.get(id) === undefined) unheard.set(id, true)
+    noteUnheard(id, begun) {
+      const before = unheard.get(id)
+      // The message may be on its way since.
+      if (before === 'over') return
+      unheard.set(id, begun && before !== 'uncertain' ? 'begun' : 'uncertain')
     },
-    takeUnmade,
+    takeRecorded: id => unheard.get(id) === 'begun' && takeUnmade(id),
     noteHeld: id => void takeUnmade(id),
   }
 }

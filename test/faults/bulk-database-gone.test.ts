@@ -55,6 +55,12 @@ function textsOf(rows: readonly object[]): string[] {
   return rows.map(row => (row as { content: { text: string } }).content.text).sort()
 }
 
+/** Ends the calls that wait for a response. */
+function reconnect(): void {
+  proxy.set('cut')
+  proxy.set('open')
+}
+
 test('a job during which the database is cut off loses no row, sends none twice, and keeps its rate', async () => {
   const rows = bulkRows(40)
   const id = await begin(rows)
@@ -150,6 +156,30 @@ test('a row that was stored without a response is sent once, also if its lane he
     () => account.messages(`?bulkJobId=${id}&status=unknown`),
     messages => messages.length === 1,
   )
+})
+
+test('a row whose first try ended before the accept is sent, also if the second one is stored without a response', async () => {
+  const { id: assetId } = await uploadFile(app, account.liveKey, png())
+  const rows: object[] = bulkRows(6)
+  rows[5] = {
+    to: '+12025552005',
+    channel: 'user_chatapp_session',
+    content: { text: 'row 5' },
+    attachment: { type: 'image', assetId },
+  }
+  const id = await begin(rows)
+  await untilBulk(app, account, id, 'queued', 'running')
+  await app.during(proxy.loseAt('media_use', 'before'))
+  const unheard = proxy.loseAt('row 5', 'after')
+  reconnect()
+  await app.during(unheard)
+  // The accept is repeated at once, and recognises the message.
+  reconnect()
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 6, failed: 0, cancelled: 0 })
+  const [message] = await account.messages(`?bulkJobId=${id}&channel=user_chatapp_session`)
+  const { timeline } = await account.message(message!.messageId)
+  expect(timeline.filter(step => step.status === 'unknown')).toEqual([])
 })
 
 describe('a row that was stored without a response, and is given up while its job', () => {

@@ -117,7 +117,7 @@ test('what two checks find is released, or concluded where it was begun; what is
 test('an attempt that was stored unheard counts as not made, unless the message came to be held meanwhile', async () => {
   const [unheard, held] = await accepted(node, 2, true)
   const { release, noteUnheard, noteHeld, lost, unmade } = check(new Map())
-  for (const id of [unheard!, held!]) noteUnheard(id)
+  for (const id of [unheard!, held!]) noteUnheard(id, true)
   noteHeld(held!)
   await release()
   await release()
@@ -127,16 +127,29 @@ test('an attempt that was stored unheard counts as not made, unless the message 
 
 test('an attempt that was stored unheard is reverted once, by the check or by the lane that hears of it', async () => {
   const [checked, heard] = await accepted(node, 2, true)
-  const { release, noteUnheard, takeUnmade, lost, unmade } = check(new Map())
-  for (const id of [checked!, heard!]) noteUnheard(id)
-  expect(takeUnmade(heard!)).toBe(true)
+  const { release, noteUnheard, takeRecorded, lost, unmade } = check(new Map())
+  for (const id of [checked!, heard!]) noteUnheard(id, true)
+  expect(takeRecorded(heard!)).toBe(true)
   await release()
   await release()
   expect(unmade).toMatchObject([{ id: checked }])
   expect(lost).toMatchObject([{ id: heard }])
   // The lane tried its row again without a response.
-  noteUnheard(checked!)
-  expect(takeUnmade(checked!)).toBe(false)
+  noteUnheard(checked!, true)
+  expect(takeRecorded(checked!)).toBe(false)
+})
+
+test('an attempt that may not have been recorded is reverted by the check alone, which reads that it was', async () => {
+  const [first, last] = await accepted(node, 2, true)
+  const { release, noteUnheard, takeRecorded, unmade } = check(new Map())
+  noteUnheard(first!, false)
+  noteUnheard(first!, true)
+  noteUnheard(last!, true)
+  noteUnheard(last!, false)
+  for (const id of [first!, last!]) expect(takeRecorded(id)).toBe(false)
+  await release()
+  await release()
+  expect(unmade.map(row => row.id).sort()).toEqual([first, last].sort())
 })
 
 test('a check reads a bounded part of a backlog, and the next ones find what is orphaned anywhere in it', async () => {
