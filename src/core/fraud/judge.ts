@@ -15,7 +15,7 @@ import {
   scopesOf,
 } from './scopes.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
-import { type Delta, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
+import { highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
 
 /** How much pressure fades per hour by itself: some people never enter their code. */
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
@@ -188,53 +188,59 @@ function placeBreaches(
   tallies: Tallies,
 ): readonly Breach[] {
   const country = places.find(place => place.kind === 'country')
-  const surroundings = {
+  const context: JudgeContext = {
+    nowMs: send.nowMs,
     rules,
     tallies,
     account: tallies.read(account),
-    around: country ? tallies.read(country.tally) : null,
+    country: country ? tallies.read(country.tally) : null,
   }
-  return places.reduce((found, place) => join(found, judgePlace(send, place, surroundings)), NONE)
+  return places.reduce((found, place) => join(found, judgePlace(place, context)), NONE)
 }
 
 type JudgeContext = {
+  nowMs: number
   rules: FraudRules
   tallies: Tallies
   account: Readonly<Tally>
-  around: Readonly<Tally> | null
+  country: Readonly<Tally> | null
 }
 
 /** Judges each rule by itself: a breach in monitor mode must not hide one that blocks. */
-function judgePlace(send: GuardedSend, place: Place, surroundings: JudgeContext): readonly Breach[] {
-  const { rules, tallies } = surroundings
+function judgePlace(place: Place, context: JudgeContext): readonly Breach[] {
+  const { nowMs, rules, tallies } = context
   const tally = tallies.read(place.tally)
-  const pressure = limitOf(place, rules, tally)
-  tallies.setCalm(place.tally, isCalm(tally, pressure, send.nowMs))
-  const asked = place.kind === 'country' ? COUNTRY_RULES : RANGE_RULES
+  const limit = limitOf(place, rules, tally)
+  tallies.setCalm(place.tally, isCalm(tally, limit, nowMs))
   let breaches = NONE
-  for (const rule of asked) {
+  for (const rule of place.kind === 'country' ? COUNTRY_RULES : RANGE_RULES) {
     if (modeOf(rules, rule) === 'off') continue
-    const held = isHeld(rule, tally, pressure, send.nowMs)
-    if (!held && !isBroken(rule, place, tally, pressure, surroundings)) continue
-    if (
-      !held &&
-      !isBroken(rule, place, withoutUndecided(place, tally, surroundings), pressure, surroundings)
-    ) {
-      breaches = [...breaches, { rule, reason: explain(rule, place), retryAfterMs: UNDECIDED_MS }]
-      continue
-    }
-    const hold: Delta = held
-      ? { ...tally }
-      : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
-    if (!held && !yieldsToHold(rule, tally, rules, send.nowMs)) {
-      tallies.add(place.tally, hold)
-      // Another node that does not know of it would add its own, which takes the same codes out of the tally once more.
-      tallies.setCalm(place.tally, false)
-    }
-    const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
-    breaches = [...breaches, breach]
+    const retryAfterMs = judgeRule(rule, place, tally, limit, context)
+    if (retryAfterMs !== null) breaches = [...breaches, { rule, reason: explain(rule, place), retryAfterMs }]
   }
   return breaches
+}
+
+/** For how long the place breaks the rule, in ms; null if it does not. Adds the hold that follows. */
+function judgeRule(
+  rule: FraudRule,
+  place: Place,
+  tally: Readonly<Tally>,
+  limit: number,
+  context: JudgeContext,
+): number | null {
+  const { nowMs, rules, tallies } = context
+  if (isHeld(rule, tally, limit, nowMs)) return tally.heldUntilMs - nowMs
+  if (!isBroken(rule, place, tally, limit, context)) return null
+  const decided = withoutUndecided(place, tally, context)
+  if (!isBroken(rule, place, decided, limit, context)) return UNDECIDED_MS
+  const hold = holdOf(tally, rule, { pressure: limit, sends: leastSends(place, rules) })
+  if (!yieldsToHold(rule, tally, rules, nowMs)) {
+    tallies.add(place.tally, hold)
+    // Another node that does not know of it would add its own, which takes the same codes out of the tally once more.
+    tallies.setCalm(place.tally, false)
+  }
+  return hold.heldUntilMs - nowMs
 }
 
 /** Only `fresh` counts codes before they are decided. */
@@ -252,7 +258,7 @@ function isCalm({ fresh, settled, heldUntilMs }: Readonly<Tally>, limit: number,
   return heldUntilMs <= nowMs && Math.max(fresh, settled) < CALM_SHARE * limit
 }
 
-/** Confirmed codes may end a hold early (RELIEVED). */
+/** Confirmed codes may end a hold early (RELIEF_SHARE). */
 function isHeld(rule: FraudRule, tally: Readonly<Tally>, limit: number, nowMs: number): boolean {
   if (tally.heldBy !== rule || tally.heldUntilMs <= nowMs) return false
   if (rule === 'conversion') return true
@@ -270,11 +276,13 @@ function isBroken(
   { kind }: Scope,
   tally: Readonly<Tally>,
   limit: number,
-  { rules, account, around }: JudgeContext,
+  { rules, account, country }: JudgeContext,
 ): boolean {
   if (rule === 'country') return tally.settled + 1 > limit
   if (rule === 'prefix') {
-    return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= MIN_BLAME_SHARE * (around?.fresh ?? 0))
+    return (
+      tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= MIN_BLAME_SHARE * (country?.fresh ?? 0))
+    )
   }
   if (tally.sends < leastSends({ kind }, rules)) return false
   const rest = {

@@ -278,8 +278,10 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
       } else if (kept.early > 0) {
         kept.early -= 1
         add(key, { fresh: -1 })
-        // An entry that was evicted meanwhile no longer has it.
-      } else if (isSent) add(key, { fresh: 1 })
+      } else if (isSent) {
+        // The entry in which it was counted was evicted meanwhile.
+        add(key, { fresh: 1 })
+      }
     },
     shareEarly(key) {
       const kept = find(key)
