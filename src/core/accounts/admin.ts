@@ -42,6 +42,7 @@ import {
   listAccounts,
   replacePools,
   selectAccount,
+  selectAccountForUpdate,
   selectAccountRequest,
   selectPlan,
   updateAccount,
@@ -151,7 +152,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   async function update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys> {
     const accountId = readAccountId(id)
     await db.transaction(async tx => {
-      const before = (await selectAccount(tx, accountId, true)) ?? unknownAccount()
+      const before = (await selectAccountForUpdate(tx, accountId)) ?? unknownAccount()
       const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
       const faults = createFaults()
       const after = updatedAccountFields(before, input, plan, phones, faults)

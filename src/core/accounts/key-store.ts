@@ -113,16 +113,20 @@ export async function pageKeys(
   return rows.map(toRow)
 }
 
-/** `lock` holds off other changes of the key until the transaction ends. */
-export async function selectKey(
-  db: Db,
-  accountId: AccountId,
-  id: KeyId,
-  lock = false,
-): Promise<KeyRow | null> {
+export async function selectKey(db: Db, accountId: AccountId, id: KeyId): Promise<KeyRow | null> {
   const { rows } = await db.query<Stored>({
-    name: lock ? 'key_lock' : 'key_by_id',
-    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2${lock ? ' for no key update' : ''}`,
+    name: 'key_by_id',
+    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The same, and holds off other changes of the key until the transaction ends. */
+export async function selectKeyForUpdate(tx: Db, accountId: AccountId, id: KeyId): Promise<KeyRow | null> {
+  const { rows } = await tx.query<Stored>({
+    name: 'key_lock',
+    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2 for no key update`,
     values: [toUuid(accountId), toUuid(id)],
   })
   return rows[0] ? toRow(rows[0]) : null

@@ -16,7 +16,7 @@ import {
   type KeyId,
   type KeyRow,
   revokeKey,
-  selectKey,
+  selectKeyForUpdate,
 } from './key-store.ts'
 
 /** A new key; only here is it in the clear. */
@@ -100,7 +100,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     add,
     async rotate(accountId, id, overlapSeconds, madeBy, checkMayReplace = () => {}) {
       const rotated = await db.transaction(async tx => {
-        const old = await selectKey(tx, accountId, id, true)
+        const old = await selectKeyForUpdate(tx, accountId, id)
         if (!old) return null
         checkMayReplace(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())

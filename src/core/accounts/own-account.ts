@@ -5,7 +5,7 @@ import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { mergeVerificationSettings, parseQuietHours } from './fields.ts'
-import { selectAccount, updateAccount } from './store.ts'
+import { selectAccountForUpdate, updateAccount } from './store.ts'
 
 /** The settings that an account changes itself; the operator changes the others. */
 export type OwnAccount = {
@@ -54,7 +54,7 @@ export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps
       )
       faults.check()
       await db.transaction(async tx => {
-        const before = await selectAccount(tx, id, true)
+        const before = await selectAccountForUpdate(tx, id)
         if (!before) throw new Problem('NOT_FOUND', 'Account not found')
         const fields = {
           ...quiet,

@@ -181,11 +181,20 @@ export async function replacePools(
   })
 }
 
-/** `lock` holds off other changes of the account and its wallet until the transaction ends. */
-export async function selectAccount(db: Db, id: AccountId, lock = false): Promise<AccountRow | null> {
+export async function selectAccount(db: Db, id: AccountId): Promise<AccountRow | null> {
   const { rows } = await db.query<AccountQueryRow>({
-    name: lock ? 'account_lock' : 'account_by_id',
-    text: `${ACCOUNT_QUERY} where a.id = $1${lock ? ' for no key update of a, w' : ''}`,
+    name: 'account_by_id',
+    text: `${ACCOUNT_QUERY} where a.id = $1`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The same, and holds off other changes of the account and its wallet until the transaction ends. */
+export async function selectAccountForUpdate(tx: Db, id: AccountId): Promise<AccountRow | null> {
+  const { rows } = await tx.query<AccountQueryRow>({
+    name: 'account_lock',
+    text: `${ACCOUNT_QUERY} where a.id = $1 for no key update of a, w`,
     values: [toUuid(id)],
   })
   return rows[0] ? toRow(rows[0]) : null

@@ -40,6 +40,7 @@ import {
   insertConnection,
   listConnections,
   selectConnection,
+  selectConnectionForUpdate,
   updateConnection,
 } from './store.ts'
 
@@ -136,7 +137,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
 
   async function update(id: string, input: ConnectionUpdate): Promise<StoredView> {
     return db.transaction(async tx => {
-      const before = (await selectConnection(tx, readId(id), true)) ?? unknownConnection()
+      const before = (await selectConnectionForUpdate(tx, readId(id))) ?? unknownConnection()
       const provider = providerOf(before.provider)
       const faults = createFaults()
       if (input.channels) checkChannels(input.channels, provider, faults)

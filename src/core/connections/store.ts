@@ -46,15 +46,20 @@ export async function selectConnectionsFor(db: Db, accountId: AccountId): Promis
   return rows.map(toRow)
 }
 
-/** `lock` holds off other changes until the transaction ends. */
-export async function selectConnection(
-  db: Db,
-  id: ConnectionId,
-  lock = false,
-): Promise<ConnectionRow | null> {
+export async function selectConnection(db: Db, id: ConnectionId): Promise<ConnectionRow | null> {
   const { rows } = await db.query<Stored>({
-    name: lock ? 'connection_lock' : 'connection_by_id',
-    text: `select ${COLUMNS} from connections where id = $1${lock ? ' for update' : ''}`,
+    name: 'connection_by_id',
+    text: `select ${COLUMNS} from connections where id = $1`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The same, and holds off other changes until the transaction ends. */
+export async function selectConnectionForUpdate(tx: Db, id: ConnectionId): Promise<ConnectionRow | null> {
+  const { rows } = await tx.query<Stored>({
+    name: 'connection_lock',
+    text: `select ${COLUMNS} from connections where id = $1 for update`,
     values: [toUuid(id)],
   })
   return rows[0] ? toRow(rows[0]) : null

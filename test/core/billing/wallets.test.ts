@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { selectAccount, updateAccount } from '../../../src/core/accounts/store.ts'
+import { selectAccountForUpdate, updateAccount } from '../../../src/core/accounts/store.ts'
 import type { CreditResult } from '../../../src/core/billing/wallets.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -58,7 +58,7 @@ describe('a credit', () => {
     const id = account.id as AccountId
     let answer: Promise<CreditResult> | undefined
     await database.db.transaction(async tx => {
-      const before = (await selectAccount(tx, id, true))!
+      const before = (await selectAccountForUpdate(tx, id))!
       await updateAccount(tx, id, { ...before, currency: 'EUR' })
       answer = rooms.wallets.credit(id, { amount: 1 })
       await lookUntil(isLockAwaited, waits => waits, 10_000)
