@@ -4,21 +4,14 @@ import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cur
 import { invalid } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
-import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
+import { boundedScan } from '../../lib/bounded-scan.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type Ids, isId, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { NewAuditEntry } from './entry.ts'
-import {
-  type AuditFilter,
-  type AuditId,
-  type AuditRow,
-  findAuditScanEnd,
-  insertEntry,
-  listEntries,
-} from './store.ts'
+import { type AuditFilter, type AuditRow, findAuditScanEnd, insertEntry, listEntries } from './store.ts'
 
 /** The log of who changed what. Entries are never changed or deleted here. */
 export type AuditLog = {
@@ -75,19 +68,16 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
     { cursor, limit }: { cursor?: string; limit: number },
     view: (row: AuditRow) => View,
   ): Promise<Page<View>> {
-    const { rows, stoppedAt } = await scan(filter, readIdCursor('aud', cursor), limit + 1)
+    const { rows, stoppedAt } = await boundedScan(
+      clock,
+      { before: readIdCursor('aud', cursor), limit: limit + 1 },
+      {
+        isSelective: filter.action !== null || filter.actorId !== null,
+        findEnd: below => findAuditScanEnd(db, filter, below),
+        read: async stretch => ({ rows: await listEntries(db, filter, stretch) }),
+      },
+    )
     return pageOf(rows, limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
-  }
-
-  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function scan(filter: AuditFilter, before: AuditId | null, limit: number) {
-    if (filter.action === null && filter.actorId === null) {
-      return { rows: await listEntries(db, filter, before, limit), stoppedAt: null }
-    }
-    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
-      const stoppedAt = await findAuditScanEnd(db, filter, below)
-      return { rows: await listEntries(db, filter, below, left, stoppedAt), stoppedAt }
-    })
   }
 
   return {

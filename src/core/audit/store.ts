@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
-import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -64,13 +64,11 @@ export async function insertEntry(db: Db, row: AuditRow): Promise<void> {
   })
 }
 
-/** The newest first, from `before` (exclusive) down to `stoppedAt`. Ids sort by time, so a time range is a range of ids. */
+/** The newest first. Ids sort by time, so a time range is a range of ids. */
 export async function listEntries(
   db: Db,
   filter: AuditFilter,
-  before: AuditId | null,
-  limit: number,
-  stoppedAt: AuditId | null = null,
+  { before, stoppedAt, limit }: Stretch<AuditId>,
 ): Promise<AuditRow[]> {
   const { rows } = await db.query<Stored>({
     name: `audit_list_${scopeOf(filter)}`,

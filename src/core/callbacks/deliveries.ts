@@ -18,14 +18,13 @@ import {
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
-import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
+import { boundedScan } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import {
-  type DeliveryFilter,
   type DeliveryRow,
   type EventRange,
-  endOfDeliveryScan,
+  findDeliveryScanEnd,
   listDeliveries,
   replayEvents,
   selectDelivery,
@@ -61,31 +60,21 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     return row
   }
 
-  /** Up to `limit` rows, and the position down to which was looked if that is not the end. */
-  async function scan(
-    accountId: AccountId,
-    webhookId: WebhookId,
-    filter: DeliveryFilter,
-    before: number | null,
-    limit: number,
-  ): Promise<{ rows: DeliveryRow[]; stoppedAt: number | null }> {
-    if (filter.status === undefined && filter.eventType === undefined) {
-      return { rows: await listDeliveries(db, accountId, webhookId, filter, before, limit), stoppedAt: null }
-    }
-    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
-      const stoppedAt = await endOfDeliveryScan(db, accountId, webhookId, filter, below)
-      return {
-        rows: await listDeliveries(db, accountId, webhookId, filter, below, left, stoppedAt),
-        stoppedAt,
-      }
-    })
-  }
-
   return {
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
       const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
-      const { rows, stoppedAt } = await scan(account.id, webhook.id, filter, before, limit + 1)
+      const { rows, stoppedAt } = await boundedScan(
+        clock,
+        { before, limit: limit + 1 },
+        {
+          isSelective: filter.status !== undefined || filter.eventType !== undefined,
+          findEnd: below => findDeliveryScanEnd(db, account.id, webhook.id, filter, below),
+          read: async stretch => ({
+            rows: await listDeliveries(db, account.id, webhook.id, filter, stretch),
+          }),
+        },
+      )
       const cursorAt = (seq: number) => writeCursor(String(seq))
       const lookedTo = stoppedAt === null ? null : cursorAt(stoppedAt)
       return pageOf(rows, limit, viewDelivery, ({ seq }) => cursorAt(seq), lookedTo)

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
@@ -46,15 +46,13 @@ const COLUMNS = `id, seq, event_id, event_type, order_key, status, attempts, due
 
 export type DeliveryFilter = { status?: DeliveryStatus; eventType?: EventType }
 
-/** The newest first; `before` is the last seq of the page before, `stoppedAt` the last that is looked at. */
+/** The newest first, by their seq. */
 export async function listDeliveries(
   db: Db,
   accountId: AccountId,
   webhookId: WebhookId,
   filter: DeliveryFilter,
-  before: number | null,
-  limit: number,
-  stoppedAt: number | null = null,
+  { before, stoppedAt, limit }: Stretch<number>,
 ): Promise<DeliveryRow[]> {
   const scan = scanFor(filter)
   const { rows } = await db.query<Raw>({
@@ -74,7 +72,7 @@ export async function listDeliveries(
 }
 
 /** The seq down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfDeliveryScan(
+export async function findDeliveryScanEnd(
   db: Db,
   accountId: AccountId,
   webhookId: WebhookId,

@@ -2,7 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -73,14 +73,12 @@ export type BlockFilter = {
   beforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the page before, `stoppedAt` the last that is looked at. */
+/** The newest first. */
 export async function listBlocks(
   db: Db,
   accountId: AccountId,
   filter: BlockFilter,
-  before: BlockId | null,
-  limit: number,
-  stoppedAt: BlockId | null = null,
+  { before, stoppedAt, limit }: Stretch<BlockId>,
 ): Promise<BlockRow[]> {
   const values: unknown[] = [
     ...placeOf(accountId, filter, before),
@@ -100,7 +98,7 @@ export async function listBlocks(
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfBlockScan(
+export async function findBlockScanEnd(
   db: Db,
   accountId: AccountId,
   filter: BlockFilter,

@@ -6,21 +6,13 @@ import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
+import { boundedScan } from '../../lib/bounded-scan.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
-import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
+import { type Ids, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { insertSubscribedEvents } from '../callbacks/event-store.ts'
-import {
-  type BlockFilter,
-  type BlockId,
-  type BlockRow,
-  endOfBlockScan,
-  insertBlocks,
-  isSelective,
-  listBlocks,
-} from './block-store.ts'
+import { type BlockRow, findBlockScanEnd, insertBlocks, isSelective, listBlocks } from './block-store.ts'
 import type { Breach, GuardedSend } from './guard.ts'
 import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 
@@ -103,19 +95,17 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }
-    const { rows, stoppedAt } = await scan(caller.account.id, filter, before, query.limit + 1)
+    const { id: accountId } = caller.account
+    const { rows, stoppedAt } = await boundedScan(
+      clock,
+      { before, limit: query.limit + 1 },
+      {
+        isSelective: isSelective(filter),
+        findEnd: below => findBlockScanEnd(db, accountId, filter, below),
+        read: async stretch => ({ rows: await listBlocks(db, accountId, filter, stretch) }),
+      },
+    )
     return pageOf(rows, query.limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
-  }
-
-  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function scan(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
-    if (!isSelective(filter)) {
-      return { rows: await listBlocks(db, accountId, filter, before, limit), stoppedAt: null }
-    }
-    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
-      const stoppedAt = await endOfBlockScan(db, accountId, filter, below)
-      return { rows: await listBlocks(db, accountId, filter, below, left, stoppedAt), stoppedAt }
-    })
   }
 
   return { record, list }

@@ -7,16 +7,15 @@ import type {
   InboundMessageView,
 } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
-import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
+import { boundedScan } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { readFilter } from './filter.ts'
 import {
-  endOfInboundScan,
+  findInboundScanEnd,
   type InboundFilter,
-  type InboundId,
   type InboundRow,
   isSelective,
   listInbound,
@@ -40,22 +39,18 @@ export type InboundMessagesDeps = { db: Db; clock: Pick<Clock, 'monotonic'>; pho
 export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps): InboundMessages {
   async function list(accountId: AccountId, query: InboundMessageQuery): Promise<Page<InboundMessageView>> {
     const before = readIdCursor('inb', query.cursor)
-    const { rows, stoppedAt } = await scan(accountId, readFilter(query, phones), before, query.limit + 1)
+    const filter = readFilter(query, phones)
+    const { rows, stoppedAt } = await boundedScan(
+      clock,
+      { before, limit: query.limit + 1 },
+      {
+        isSelective: isSelective(filter),
+        findEnd: below => findInboundScanEnd(db, accountId, filter, below),
+        read: stretch => listInbound(db, accountId, filter, stretch),
+      },
+    )
     const lookedTo = stoppedAt && writeCursor(stoppedAt)
     return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
-  }
-
-  /** Up to `limit` rows, and the id down to which was looked if that is not the end. */
-  async function scan(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
-    if (!isSelective(filter)) {
-      const { rows, cut } = await listInbound(db, accountId, filter, before, limit)
-      return { rows, stoppedAt: cut ? rows.at(-1)!.id : null }
-    }
-    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
-      const stoppedAt = await endOfInboundScan(db, accountId, filter, below)
-      const { rows, cut } = await listInbound(db, accountId, filter, below, left, stoppedAt)
-      return { rows, stoppedAt: cut ? rows.at(-1)!.id : stoppedAt, cut }
-    })
   }
 
   return {

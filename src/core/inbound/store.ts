@@ -3,7 +3,7 @@ import type { InboundCard, InboundLocation } from '../../contract/inbound-messag
 import type { InboundContact, InboundMedia } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 import type { Keyword } from '../consent/keywords.ts'
@@ -161,18 +161,13 @@ const PAGE_BYTES = 4_000_000
 const BYTES = `coalesce(octet_length(body), 0) + coalesce(octet_length(button), 0)
   + coalesce(octet_length(media::text), 0) + coalesce(octet_length(contacts::text), 0)`
 
-/**
- * The newest first, at most `limit`, and after the first at most 4 MB of texts (`cut`: more were found than
- * returned); `before` is the last id of the previous page, `stoppedAt` the last one that is looked at.
- */
+/** The newest first, and after the first at most 4 MB of texts (`cutAt`: the last one of a page that ends there). */
 export async function listInbound(
   db: Db,
   accountId: AccountId,
   filter: InboundFilter,
-  before: InboundId | null,
-  limit: number,
-  stoppedAt: InboundId | null = null,
-): Promise<{ rows: InboundRow[]; cut: boolean }> {
+  { before, stoppedAt, limit }: Stretch<InboundId>,
+): Promise<{ rows: InboundRow[]; cutAt: InboundId | null }> {
   const { shape, where, values } = conditionsOf(accountId, filter, before, stoppedAt)
   const { rows } = await db.query<Raw & { found: number }>({
     name: `inbound_list_${shape}`,
@@ -183,11 +178,12 @@ export async function listInbound(
            ) s where before < $${values.push(PAGE_BYTES)} order by id desc`,
     values,
   })
-  return { rows: rows.map(toRow), cut: (rows[0]?.found ?? 0) > rows.length }
+  const page = rows.map(toRow)
+  return { rows: page, cutAt: (rows[0]?.found ?? 0) > rows.length ? page.at(-1)!.id : null }
 }
 
 /** The id down to which one statement looks, so that it stays bounded; null when it may look to the end. */
-export async function endOfInboundScan(
+export async function findInboundScanEnd(
   db: Db,
   accountId: AccountId,
   filter: InboundFilter,

@@ -2,7 +2,7 @@ import type { Channel, MessageStatus, MessageType } from '../../contract/enums.t
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import { uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS } from '../../lib/bounded-scan.ts'
+import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -34,19 +34,16 @@ const PAGE_BYTES = 4_000_000
 const BYTES = `coalesce(octet_length(m.content::text), 0) + coalesce(octet_length(m.metadata::text), 0)`
 
 /**
- * A page of an account's messages, the newest first, below `before` and not below
- * `stoppedAt`: at most `limit`, and after the first at most 4 MB of content and metadata
- * (`cut`: more were found than returned).
- * Ids sort by time, so times are ranges of the primary key.
+ * A page of an account's messages, the newest first, and after the first at most 4 MB of content
+ * and metadata (`cutAt`: the last one of a page that ends there). Ids sort by time, so times are
+ * ranges of the primary key.
  */
 export async function listMessages(
   db: Db,
   accountId: AccountId,
   filter: MessageFilter,
-  before: MessageId | null,
-  limit: number,
-  stoppedAt: MessageId | null = null,
-): Promise<{ rows: MessageRow[]; cut: boolean }> {
+  { before, stoppedAt, limit }: Stretch<MessageId>,
+): Promise<{ rows: MessageRow[]; cutAt: MessageId | null }> {
   const source = sourceFor(filter)
   const range = rangeOf(filter, before)
   const wanted = conditionsOf(filter)
@@ -68,7 +65,8 @@ export async function listMessages(
       ...wanted.map(({ value }) => value),
     ],
   })
-  return { rows: rows.map(toRow), cut: (rows[0]?.found ?? 0) > rows.length }
+  const page = rows.map(toRow)
+  return { rows: page, cutAt: (rows[0]?.found ?? 0) > rows.length ? page.at(-1)!.id : null }
 }
 
 type Condition = { column: string; place: number; value: string | boolean }
@@ -88,7 +86,7 @@ function conditionsOf(filter: MessageFilter): Condition[] {
 }
 
 /** The id down to which one statement may search; null if it may search to the end. */
-export async function findSearchEnd(
+export async function findMessageScanEnd(
   db: Db,
   accountId: AccountId,
   filter: MessageFilter,

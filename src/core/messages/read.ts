@@ -3,14 +3,14 @@ import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
-import { boundedScan, SCAN_TIME_MS } from '../../lib/bounded-scan.ts'
+import { boundedScan } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, isId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { requireLiveAccess } from '../accounts/rights.ts'
 import { readFilter } from './filter.ts'
 import {
-  findSearchEnd,
+  findMessageScanEnd,
   jobEndedAt,
   listMessages,
   MAX_CLOCK_SKEW_MS,
@@ -79,24 +79,6 @@ export function createMessages(deps: MessagesDeps): Messages {
     return { ...filter, createdBeforeMs: Math.min(filter.createdBeforeMs ?? latestMs, latestMs) }
   }
 
-  /** Up to `limit` rows, and the id down to which was searched; null if that is the end. */
-  async function search(
-    accountId: AccountId,
-    filter: MessageFilter,
-    before: MessageId | null,
-    limit: number,
-  ) {
-    if (!isSelective(filter)) {
-      const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
-      return { rows, stoppedAt: cut ? rows.at(-1)!.id : null }
-    }
-    return boundedScan(clock, { before, limit, timeMs: SCAN_TIME_MS }, async (below, left) => {
-      const stoppedAt = await findSearchEnd(db, accountId, filter, below)
-      const { rows, cut } = await listMessages(db, accountId, filter, below, left, stoppedAt)
-      return { rows, stoppedAt: cut ? rows.at(-1)!.id : stoppedAt, cut }
-    })
-  }
-
   return {
     filterOf: query => readFilter(query, deps.phones),
     async list(caller, query) {
@@ -104,7 +86,15 @@ export function createMessages(deps: MessagesDeps): Messages {
       const before = readIdCursor('msg', query.cursor)
       const { account } = caller
       const filter = await limitToJobTime(account.id, readFilter(query, deps.phones))
-      const { rows, stoppedAt } = await search(account.id, filter, before, limit + 1)
+      const { rows, stoppedAt } = await boundedScan(
+        clock,
+        { before, limit: limit + 1 },
+        {
+          isSelective: isSelective(filter),
+          findEnd: below => findMessageScanEnd(db, account.id, filter, below),
+          read: stretch => listMessages(db, account.id, filter, stretch),
+        },
+      )
       const { nextCursor } = pageOf(
         rows,
         limit,

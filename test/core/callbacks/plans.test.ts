@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endOfDeliveryScan, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
+import { findDeliveryScanEnd, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
 import {
   type Claimed,
   cancelDeliveries,
@@ -156,8 +156,10 @@ test('a filtered page of deliveries reads a bounded number of rows, however rare
   let found = 0
   const listFailed = async (tx: Db) => {
     const filter = { status: 'failed' } as const
-    expect(await endOfDeliveryScan(tx, accountId, webhookId, filter, null)).toBeNull()
-    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51)).length
+    expect(await findDeliveryScanEnd(tx, accountId, webhookId, filter, null)).toBeNull()
+    found = (
+      await listDeliveries(tx, accountId, webhookId, filter, { before: null, stoppedAt: null, limit: 51 })
+    ).length
   }
   expect(await rowsRead(listFailed)).toBeLessThan(20)
   expect(found).toBe(1)
@@ -165,8 +167,9 @@ test('a filtered page of deliveries reads a bounded number of rows, however rare
   const filter = { eventType: 'wallet.low' } as const
   let stoppedAt: number | null = null
   const listRare = async (tx: Db) => {
-    stoppedAt = await endOfDeliveryScan(tx, accountId, webhookId, filter, null)
-    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51, stoppedAt)).length
+    stoppedAt = await findDeliveryScanEnd(tx, accountId, webhookId, filter, null)
+    found = (await listDeliveries(tx, accountId, webhookId, filter, { before: null, stoppedAt, limit: 51 }))
+      .length
   }
   expect(await rowsRead(listRare)).toBeLessThan(45_000)
   expect([found, stoppedAt]).toEqual([0, expect.any(Number)])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
-import { type BlockId, endOfBlockScan, listBlocks } from '../../../src/core/fraud/block-store.ts'
+import { type BlockId, findBlockScanEnd, listBlocks } from '../../../src/core/fraud/block-store.ts'
 import { type BlocksDeps, createBlocks } from '../../../src/core/fraud/blocks.ts'
 import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
@@ -141,8 +141,8 @@ test('a page of blocks reads a bounded number of rows, however few match the fil
   const filter = { recipient: '+49' }
   let stoppedAt: BlockId | null = null
   const look = async (tx: Db) => {
-    stoppedAt = await endOfBlockScan(tx, ACCOUNT, filter, null)
-    expect(await listBlocks(tx, ACCOUNT, filter, null, 51, stoppedAt)).toEqual([])
+    stoppedAt = await findBlockScanEnd(tx, ACCOUNT, filter, null)
+    expect(await listBlocks(tx, ACCOUNT, filter, { before: null, stoppedAt, limit: 51 })).toEqual([])
   }
   expect(await rowsRead(look)).toBeLessThan(45_000)
   expect(stoppedAt).not.toBeNull()

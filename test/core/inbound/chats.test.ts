@@ -65,7 +65,9 @@ const toSession = (more: Partial<InboundMessage> = {}) =>
 const take = (...messages: InboundMessage[]) => openNode().receive(connection, messages)
 
 async function kept(of = accountId): Promise<InboundMessageView[]> {
-  return (await listInbound(database.db, of, {}, null, 100)).rows.map(viewInbound)
+  return (await listInbound(database.db, of, {}, { before: null, stoppedAt: null, limit: 100 })).rows.map(
+    viewInbound,
+  )
 }
 
 /** The suppressed recipients of the account, each with its channel. */

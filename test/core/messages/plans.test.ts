@@ -271,9 +271,16 @@ async function callEverything(look: Look = scanned): Promise<Record<string, stri
   await check('drop a key', tx => dropMessageKey(tx, first.accountId, claim, first.id))
   await check('drop an expired key', tx => dropExpiredKey(tx, first.accountId, claim, nowMs - DAY_MS))
   await check('read', tx => readMessage(tx, first.accountId, first.id))
-  await check('list', tx => listMessages(tx, first.accountId, { status: 'sent' }, null, 50))
+  await check('list', tx =>
+    listMessages(tx, first.accountId, { status: 'sent' }, { before: null, stoppedAt: null, limit: 50 }),
+  )
   await check('list, by time', tx =>
-    listMessages(tx, first.accountId, { createdAfterMs: nowMs - DAY_MS }, ids.next('msg') as MessageId, 50),
+    listMessages(
+      tx,
+      first.accountId,
+      { createdAfterMs: nowMs - DAY_MS },
+      { before: ids.next('msg') as MessageId, stoppedAt: null, limit: 50 },
+    ),
   )
   return found
 }

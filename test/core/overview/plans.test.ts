@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findSearchEnd, listMessages } from '../../../src/core/messages/list-store.ts'
+import { findMessageScanEnd, listMessages } from '../../../src/core/messages/list-store.ts'
 import { countWaiting } from '../../../src/core/overview/total-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -103,9 +103,11 @@ test('waiting and unknown messages are counted separately, reading a bounded num
 test('a search for rare messages among the waiting ones reads a bounded number of rows', async () => {
   const filter = { status: 'scheduled', to: '+4915500000000' } as const
   const look = async (tx: Db) => {
-    const stoppedAt = await findSearchEnd(tx, accountId, filter, null)
+    const stoppedAt = await findMessageScanEnd(tx, accountId, filter, null)
     expect(stoppedAt).not.toBeNull()
-    expect((await listMessages(tx, accountId, filter, null, 50, stoppedAt)).rows).toEqual([])
+    expect((await listMessages(tx, accountId, filter, { before: null, stoppedAt, limit: 50 })).rows).toEqual(
+      [],
+    )
   }
   expect(await rowsRead(look)).toBeLessThan(20_000)
 })
