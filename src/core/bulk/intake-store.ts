@@ -14,18 +14,17 @@ export async function findByKey(db: Db, accountId: AccountId, key: string): Prom
   return rows[0] ? toJob(rows[0]) : null
 }
 
+/** A job whose body is arriving. */
+export type NewIntake = JobRef & {
+  live: boolean
+  keyId: Caller['keyId']
+  key: string
+  name: string
+  perSecond: number | null
+}
+
 /** Inserts a job in state `accepting`; false if another job has its idempotency key. A call that got no answer may be repeated. */
-export async function insertAccepting(
-  db: Db,
-  job: JobRef & {
-    live: boolean
-    keyId: Caller['keyId']
-    key: string
-    name: string
-    perSecond: number | null
-  },
-  node: number,
-): Promise<boolean> {
+export async function insertAccepting(db: Db, job: NewIntake, node: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'bulk_insert',
     text: `with made as (
