@@ -89,8 +89,12 @@ export async function withdrawUnconfirmed(
   return db.transaction(async tx => {
     const sorted = [...rows].sort(byAccountAndId)
     // In one call, because wallets are locked after all messages.
-    const begun = sorted.map(row => row.begun)
-    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, { takenUp: takenUp(sorted) }))
+    const gone = new Set(
+      await withdraw(tx, nowMs, sorted, UNCONFIRMED, {
+        begun: sorted.map(row => row.begun),
+        takenUp: takenUp(sorted),
+      }),
+    )
     await freeKeys(
       tx,
       sorted.filter(row => gone.has(row.id)),
@@ -209,15 +213,19 @@ const ENDING_OF: Readonly<Record<EndReason, Ending>> = {
   superseded: { ...CANCELLED, detail: 'its code was superseded or used up before the message could be sent' },
 }
 
+/** Of messages whose accept was not confirmed: those that a repeat of their request got the answer for, or accepted itself, stay. */
+type Unconfirmed = {
+  /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
+  begun: readonly boolean[]
+  takenUp: Buffer | null
+}
+
 async function withdraw(
   db: Db,
   nowMs: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
   ending: Ending,
-  /** Per item, whether its attempt was recorded with the accept: then no other node makes it, and it may be withdrawn. */
-  begun: readonly boolean[] = items.map(() => false),
-  /** Skips messages that a repeat of their request got the answer for, or accepted itself. */
-  unconfirmed: { takenUp: Buffer | null } | null = null,
+  unconfirmed: Unconfirmed | null = null,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
@@ -227,7 +235,7 @@ async function withdraw(
       toIso(nowMs),
       uuidArray(items, item => item.accountId),
       uuidArray(items, item => item.id),
-      boolArray(begun, is => is),
+      boolArray(unconfirmed?.begun ?? items.map(() => false), is => is),
       ending.end,
       ending.errorCode,
       ending.detail,

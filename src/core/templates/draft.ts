@@ -29,7 +29,7 @@ export function draftTemplate(body: TemplateCreate, file: HeaderFile | null): Te
   const footer = readFooter(body, kind, faults)
   const buttons = readButtons(body, kind, faults)
   const otp = readOtp(body, kind, faults)
-  const compiled = compile(body, kind, text, segments, footer, otp, faults)
+  const compiled = compile(body, kind, { text, header: segments, footer, otp }, faults)
   checkParameters(body, compiled.places, faults)
   faults.check()
   return {
@@ -75,13 +75,12 @@ export function normalizeLanguage(language: string): string {
   return language.replaceAll('-', '_')
 }
 
+type DraftParts = { text: DraftText; header: Segments | null; footer: string | null; otp: TemplateOtp | null }
+
 function compile(
   body: TemplateCreate,
   kind: TemplateKind,
-  text: DraftText,
-  header: Segments | null,
-  footer: string | null,
-  otp: TemplateOtp | null,
+  { text, header, footer, otp }: DraftParts,
   faults: Faults,
 ): CompiledTemplate {
   const otpTexts = otp && otpText(otp)
