@@ -37,7 +37,7 @@ export const run: Run = async () => {
   exitOnUnexpectedError(log)
   // From here on a signal does not interrupt the start, except where it waits.
   const end = watchSignals(log)
-  // `awake`: waiting for the database uses only timers, which would let the process exit.
+  // Waiting for the database uses only timers, which would let the process exit.
   const server = await keepProcessAlive(start(config, log, progress, end))
   if (server) {
     if (!end.signal.aborted) await once(end.signal, 'abort')

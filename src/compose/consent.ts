@@ -8,6 +8,7 @@ import { createInboundMessages } from '../core/inbound/read.ts'
 import { createStoreInbound } from '../core/inbound/store-inbound.ts'
 import { createInboundWatch } from '../core/inbound/watch.ts'
 import { createConversationWindows } from '../core/inbound/windows.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -37,8 +38,8 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
 /** Chores for opt-outs that were reported before the submit was answered. */
 export function listOptOutChores({ optOuts }: ConsentRooms): Chore[] {
   return [
-    { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
-    { name: 'sweep parked opt-outs', dependsOnClock: true, everyMs: 3_600_000, run: optOuts.sweepParked },
+    { name: 'apply parked opt-outs', everyMs: SECOND_MS, run: optOuts.applyParked },
+    { name: 'sweep parked opt-outs', dependsOnClock: true, everyMs: HOUR_MS, run: optOuts.sweepParked },
   ]
 }
 
@@ -46,7 +47,7 @@ export function listOptOutChores({ optOuts }: ConsentRooms): Chore[] {
 export function createIncompletePartsChore({ giveUpParts }: ConsentRooms): Chore {
   return {
     name: 'store incomplete inbound messages',
-    everyMs: 60_000,
+    everyMs: MINUTE_MS,
     run: () => sweepAll(giveUpParts, MAX_INCOMPLETE),
   }
 }

@@ -103,7 +103,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     }
   }
 
-  /** The outcome that the provider reports; NO_ANSWER where it does not know, does not respond or throws. */
+  /** The outcome that the provider reports; NO_OUTCOME where it does not know, does not respond or throws. */
   function lookUp({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
     return new Promise(resolve => {
       const time = new AbortController()

@@ -7,7 +7,7 @@ import type { JobRef } from './job.ts'
 /** A stored row: its index in the job, and its body as JSON. */
 export type StoredRow = { n: number; body: string }
 
-/** Bytes per page, since rows may contain media. */
+/** Of the bodies of a page, after its first row: rows may contain media. */
 const PAGE_CHARACTERS = 4_000_000
 
 /** Rows from `from` on, in their order: at most `limit`, and after the first row at most 4 MB. */

@@ -4,8 +4,7 @@ import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { int2Array, int4Array, int8Array, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
-import { PLATFORM_UUID as NIL } from '../accounts/platform.ts'
+import { type AccountId, FIRST_UUID, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 
 /**
  * Deliveries that are queued or under way; the SQL functions are in migrations/functions. A target is
@@ -44,7 +43,7 @@ export async function listTargets(
   }>({
     name: 'delivery_targets',
     text: 'select * from delivery_targets($1,$2,$3,$4)',
-    values: [toIso(nowMs), after ? toUuid(after.accountId) : NIL, after?.uuid ?? NIL, limit],
+    values: [toIso(nowMs), after ? toUuid(after.accountId) : FIRST_UUID, after?.uuid ?? FIRST_UUID, limit],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),

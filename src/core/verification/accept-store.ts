@@ -9,6 +9,7 @@ import {
   uuidArray,
 } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Turn } from '../fraud/guard.ts'
 import { personOf } from '../fraud/scopes.ts'
@@ -182,14 +183,14 @@ function turnValues(turns: readonly (Turn | null)[]): unknown[] {
   ]
 }
 
-/** A verification may be a day old when its last code is sent, and nodes' clocks differ. */
-const DAY_MS = 86_400_000
-
-/** The range of ids of the verifications that count towards the limits: `p_oldest` and `p_newest`. */
+/**
+ * The range of ids of the verifications that count towards the limits: `p_oldest` and `p_newest`. A day wider at both ends: a
+ * verification may be a day old when its last code is sent, and nodes' clocks differ.
+ */
 function idRangeOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string, string] {
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, 0]
   for (const { startedAt, turn } of starts) {
-    fromMs = Math.min(fromMs, startedAt - (turn?.windowMinutes ?? 0) * 60_000)
+    fromMs = Math.min(fromMs, startedAt - (turn?.windowMinutes ?? 0) * MINUTE_MS)
     toMs = Math.max(toMs, startedAt)
   }
   return [firstUuidAt(fromMs - DAY_MS), firstUuidAt(toMs + DAY_MS)]

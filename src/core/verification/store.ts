@@ -2,6 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { boolArray, byteaArray, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import {
   type AccountId,
   firstUuidAt,
@@ -78,7 +79,7 @@ const COLUMNS = `v.id, v.live, v.status, ${CURRENT}, v.tries, v.resends, v.valid
 const CARRIER = 'left join lateral carrier_of(v.account_id, v.messages, v.message_id) m on true'
 
 /** Clocks of nodes differ by less: nothing that was accepted later has an id this much older. */
-const DAY_MS = 86_400_000
+const CLOCKS_DIFFER_MS = DAY_MS
 
 export async function readVerification(
   db: Db,
@@ -90,7 +91,12 @@ export async function readVerification(
     name: 'verification_by_id',
     text: `select ${COLUMNS} from verifications v ${CARRIER}
             where v.account_id = $3 and v.id = $4`,
-    values: [firstUuidAt(timeOf(id) - DAY_MS), firstUuidAt(nowMs + DAY_MS), toUuid(accountId), toUuid(id)],
+    values: [
+      firstUuidAt(timeOf(id) - CLOCKS_DIFFER_MS),
+      firstUuidAt(nowMs + CLOCKS_DIFFER_MS),
+      toUuid(accountId),
+      toUuid(id),
+    ],
   })
   return rows[0] ? toRow(rows[0]) : null
 }
@@ -121,7 +127,7 @@ async function findLast(
               order by x.accept_no desc limit 1) v ${CARRIER}`,
     values: [
       firstUuidAt(sinceMs),
-      firstUuidAt(nowMs + DAY_MS),
+      firstUuidAt(nowMs + CLOCKS_DIFFER_MS),
       toUuid(owner.accountId),
       owner.live,
       owner.recipientKey,
