@@ -22,7 +22,6 @@ export type GuardedSend = {
   /** Micros of the account's currency, all channels together. */
   amount: number
   currency: string
-  resend: boolean
   /** In ms since the epoch. */
   nowMs: number
 }

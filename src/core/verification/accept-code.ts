@@ -58,7 +58,7 @@ type AcceptTry<Verdict> = {
  */
 export async function acceptCode<Verdict extends { kind: string }>(
   code: PassedCode<Verdict>,
-  ways: Pick<RoutedCode, 'first' | 'others'>,
+  routed: Pick<RoutedCode, 'first' | 'others'>,
   deps: AcceptCodeDeps,
 ): Promise<AcceptedCode | LimitReached | Exclude<Verdict, { kind: 'accepted' | 'late' }>> {
   const { guard } = deps
@@ -66,7 +66,7 @@ export async function acceptCode<Verdict extends { kind: string }>(
   let watched = false
   let mayBeSent = false
   try {
-    let tried = tryFirst(code, ways, deps)
+    let tried = tryFirst(code, routed, deps)
     let verdict = await tried.verdict
     while (verdict.kind === 'insufficient' && tried.others.length > 0) {
       tried = await tryNext(code, tried.others, deps)
@@ -122,7 +122,7 @@ async function awaitAnswers<Verdict>(
   { others, messages }: AcceptTry<Verdict>,
   deps: AcceptCodeDeps,
 ): Promise<FirstAnswer[]> {
-  const further = others.map((way, at) => acceptFurther(messages[at + 1]!, way, code, deps))
+  const further = others.map((prepared, at) => acceptFurther(messages[at + 1]!, prepared, code, deps))
   return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
 

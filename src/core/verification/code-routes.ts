@@ -118,7 +118,6 @@ function templateFits(
 export function guardedSend(
   { recipient, clientIp }: CodeRequest,
   { first, others }: RoutedCode,
-  resend: boolean,
   nowMs: number,
 ): GuardedSend {
   return {
@@ -130,9 +129,8 @@ export function guardedSend(
     channel: first.channel,
     simulated: [first, ...others].every(({ provider }) => provider === SANDBOX),
     clientIp,
-    amount: others.reduce((sum, way) => sum + way.amount, first.amount),
+    amount: others.reduce((sum, { amount }) => sum + amount, first.amount),
     currency: first.currency,
-    resend,
     nowMs,
   }
 }

@@ -58,9 +58,9 @@ export function createResend(deps: ResendDeps): ResendVerification {
 
     const wanted = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)
-    const ways = await routeCode(wanted, code, caller, deps)
-    if ('problem' in ways) return unroutableAnswer(ways, request)
-    const guarded = guardedSend(wanted, ways, true, clock.now())
+    const routed = await routeCode(wanted, code, caller, deps)
+    if ('problem' in routed) return unroutableAnswer(routed, request)
+    const guarded = guardedSend(wanted, routed, clock.now())
     const verdict = await guard.judge(guarded)
     if (verdict.verdict === 'block') throw await refuseBlocked(guard, guarded, verdict)
 
@@ -71,20 +71,20 @@ export function createResend(deps: ResendDeps): ResendVerification {
       sentAt: guarded.nowMs,
       validityMinutes: row.validityMinutes,
     }
-    const begun = describe(renewed, row, code, verdict.turn, caller)
+    const renewal = toResend(renewed, row, code, verdict.turn, caller)
     const passed: PassedCode<ResendVerdict | Faulty> = {
       id,
       claim: null,
       guarded,
-      add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
+      add: (message, messages) => deps.resends.add({ ...message, resend: { ...renewal, messages } }),
       freeKey: async () => {},
       dropMessage: message => dropMessage(db, caller.account.id, row.id, message),
       onDecided() {},
     }
-    const carried = await acceptCode(passed, ways, deps)
+    const carried = await acceptCode(passed, routed, deps)
     switch (carried.kind) {
       case 'answered': {
-        const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
+        const facts = { ...renewed, fansOut: wanted.fansOut, order: routed.order }
         const answer = attemptAnswer(facts, carried.answers, false)
         if (answer) return answer
         await forgetCode(db, caller.account.id, row.id, renewed.sentAt)
@@ -103,7 +103,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     }
   }
 
-  function describe(
+  function toResend(
     renewed: CodeFacts,
     row: VerificationRow,
     code: string,

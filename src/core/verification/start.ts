@@ -53,7 +53,7 @@ type RoutedStart = {
   claim: KeyClaim | null
   wanted: CodeRequest
   code: string
-  ways: RoutedCode
+  routed: RoutedCode
 }
 
 export type StartVerification = (request: StartRequest) => Promise<Answer>
@@ -76,9 +76,9 @@ export function createStart(deps: StartDeps): StartVerification {
       const { account } = request.caller
       const wanted = readCodeRequest(request.body, account, deps.phones)
       const code = codes.draw(account.verification.codeLength)
-      const ways = await routeCode(wanted, code, request.caller, deps)
-      if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.refusedBy)
-      return await serialiseByKey({ request, claim, wanted, code, ways })
+      const routed = await routeCode(wanted, code, request.caller, deps)
+      if ('problem' in routed) return await refuse(routed.problem, claim, request, routed.refusedBy)
+      return await serialiseByKey({ request, claim, wanted, code, routed })
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
       throw error
@@ -97,60 +97,64 @@ export function createStart(deps: StartDeps): StartVerification {
   }
 
   /** Requests of one key go one after the other. */
-  function serialiseByKey(asked: RoutedStart): Promise<Answer> {
-    const { claim, request } = asked
-    if (!claim) return judgeAndSend(asked, endOfNone)
-    const end = keysInProgress.begin(request.caller.account.id, claim)
-    return end instanceof Promise ? sendAfter(end, asked, claim) : judgeAndSend(asked, end)
+  function serialiseByKey(routedStart: RoutedStart): Promise<Answer> {
+    const { claim, request } = routedStart
+    if (!claim) return judgeAndSend(routedStart, releaseNothing)
+    const taken = keysInProgress.begin(request.caller.account.id, claim)
+    return taken instanceof Promise ? sendAfter(taken, routedStart, claim) : judgeAndSend(routedStart, taken)
   }
 
   /** Waits for the request before it, and gets the same response. */
-  async function sendAfter(end: Promise<void>, asked: RoutedStart, claim: KeyClaim): Promise<Answer> {
-    const { id } = asked.request.caller.account
-    await end
+  async function sendAfter(
+    released: Promise<void>,
+    routedStart: RoutedStart,
+    claim: KeyClaim,
+  ): Promise<Answer> {
+    const { id } = routedStart.request.caller.account
+    await released
     const existing = await idempotency.find(id, claim)
-    if (existing) return replay(existing, claim, asked.request)
-    return judgeAndSend(asked, keysInProgress.take(id, claim))
+    if (existing) return replay(existing, claim, routedStart.request)
+    return judgeAndSend(routedStart, keysInProgress.take(id, claim))
   }
 
-  /** `end` lets the next request of the key go on. */
-  async function judgeAndSend(asked: RoutedStart, end: () => void): Promise<Answer> {
+  /** `releaseKey` lets the next request with the key go on. */
+  async function judgeAndSend(routedStart: RoutedStart, releaseKey: () => void): Promise<Answer> {
     try {
-      const { request, ways } = asked
-      const guarded = guardedSend(asked.wanted, ways, false, clock.now())
+      const { request, routed } = routedStart
+      const guarded = guardedSend(routedStart.wanted, routed, clock.now())
       const judged = guard.judge(guarded)
       const verdict = judged instanceof Promise ? await judged : judged
       if (verdict.verdict === 'block') {
         // The stored response may have expired, so that this is a new start.
-        end()
-        return await answerBlocked(guarded, verdict, asked)
+        releaseKey()
+        return await answerBlocked(guarded, verdict, routedStart)
       }
 
-      const attempt = describeAttempt(request, guarded)
-      const passed = describePassed(asked, attempt, guarded, verdict.turn, end)
-      const carried = await acceptCode(passed, ways, deps)
-      if (carried.kind !== 'answered') return await answerRefusal(carried, asked, guarded)
-      const facts = { ...attempt, fansOut: asked.wanted.fansOut, order: ways.order }
+      const attempt = toFirstCode(request, guarded)
+      const passed = toPassedCode(routedStart, attempt, guarded, verdict.turn, releaseKey)
+      const carried = await acceptCode(passed, routed, deps)
+      if (carried.kind !== 'answered') return await answerRefusal(carried, routedStart, guarded)
+      const facts = { ...attempt, fansOut: routedStart.wanted.fansOut, order: routed.order }
       return (
         attemptAnswer(facts, carried.answers, false) ?? (await endRefused(facts, carried.answers, request))
       )
     } finally {
-      end()
+      releaseKey()
     }
   }
 
-  function describeAttempt({ requestId, caller }: StartRequest, { nowMs }: GuardedSend): CodeFacts {
+  function toFirstCode({ requestId, caller }: StartRequest, { nowMs }: GuardedSend): CodeFacts {
     const { validityMinutes } = caller.account.verification
     return { id: withPrefix('ver', requestId), resends: 0, sentAt: nowMs, validityMinutes }
   }
 
-  /** Stored together with its verification; then the next request of the key goes on. */
-  function describePassed(
-    { request, claim, wanted, code, ways }: RoutedStart,
+  /** Stored together with its verification; then its key is released. */
+  function toPassedCode(
+    { request, claim, wanted, code, routed }: RoutedStart,
     attempt: CodeFacts,
     guarded: GuardedSend,
     turn: Turn | null,
-    end: () => void,
+    releaseKey: () => void,
   ): PassedCode<StartVerdict> {
     const { account, mode } = request.caller
     const id = withPrefix('msg', request.requestId)
@@ -165,7 +169,7 @@ export function createStart(deps: StartDeps): StartVerification {
           codeDigest: () => codes.digest({ accountId: account.id, mode }, code),
           validityMinutes: attempt.validityMinutes,
           startedAt: attempt.sentAt,
-          request: storedRequestOf(request.body, ways.order, wanted.fansOut),
+          request: storedRequestOf(request.body, routed.order, wanted.fansOut),
           messages,
           turn,
         }
@@ -173,25 +177,25 @@ export function createStart(deps: StartDeps): StartVerification {
       },
       freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
       dropMessage: message => dropMessage(deps.db, account.id, attempt.id, message),
-      onDecided: end,
+      onDecided: releaseKey,
     }
   }
 
   /** Nothing was accepted. */
   async function answerRefusal(
     refusal: LimitReached | Exclude<StartVerdict | Faulty, { kind: 'accepted' | 'late' }>,
-    asked: RoutedStart,
+    routedStart: RoutedStart,
     guarded: GuardedSend,
   ): Promise<Answer> {
     switch (refusal.kind) {
       case 'blocked':
-        return answerBlocked(guarded, refusal.breach, asked)
+        return answerBlocked(guarded, refusal.breach, routedStart)
       case 'exists':
-        return replay(refusal, asked.claim!, asked.request)
+        return replay(refusal, routedStart.claim!, routedStart.request)
       case 'faulty':
         throw refusal.cause
       default:
-        return insufficientAnswer(withPrefix('msg', asked.request.requestId), false)
+        return insufficientAnswer(withPrefix('msg', routedStart.request.requestId), false)
     }
   }
 
@@ -226,4 +230,5 @@ export function createStart(deps: StartDeps): StartVerification {
   return start
 }
 
-function endOfNone(): void {}
+/** For starts without a key. */
+function releaseNothing(): void {}

@@ -20,7 +20,6 @@ const SEND: GuardedSend = {
   clientIp: null,
   amount: 50_000,
   currency: 'USD',
-  resend: false,
   nowMs: NOW_MS,
 }
 

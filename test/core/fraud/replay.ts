@@ -58,7 +58,6 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       clientIp: null,
       amount: 50_000,
       currency: 'USD',
-      resend: false,
       nowMs,
     }
     const verdict = await guard.judge(guarded)

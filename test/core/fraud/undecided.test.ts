@@ -23,7 +23,6 @@ function sendTo(number: number): GuardedSend {
     clientIp: null,
     amount: 50_000,
     currency: 'USD',
-    resend: false,
     nowMs: NOW_MS,
   }
 }
