@@ -129,11 +129,19 @@ function unmark(value: unknown): unknown {
 export function canonicalNumber(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? []
   const all = `${whole}${fraction}`
-  const digits = all.replace(/^0+/, '').replace(/0+$/, '')
-  if (digits === '') return '0'
+  const begin = all.search(/[1-9]/)
+  if (begin === -1) return '0'
+  const digits = all.slice(begin, endOfDigits(all))
   // The number is 0.DIGITS × 10^point.
-  const point = Number(exponent) + whole.length - (all.length - all.replace(/^0+/, '').length)
+  const point = Number(exponent) + whole.length - begin
   return sign + place(digits, point)
+}
+
+/** Where the zeros at the end begin. By a loop: `/0+$/` would look at each zero once for every zero before it. */
+function endOfDigits(digits: string): number {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return end
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/

@@ -65,6 +65,16 @@ describe('numbers with more digits than a double has', () => {
     expect((parseBody(`{"metadata":${long}}`) as { metadata: unknown[] }).metadata[0]).toBe(9007199254740992)
   })
 
+  it('reads a number with very many zeros in a time that grows with its length only', () => {
+    const zeros = '0'.repeat(130_000)
+    for (const text of [`1.${zeros}1`, `0.${zeros}1`, `1${zeros}.5`]) {
+      const startedMs = performance.now()
+      parseBody(`{"metadata":[0.5,${text}]}`)
+      // Some 20 s where each zero is looked at once for every zero before it.
+      expect(performance.now() - startedMs).toBeLessThan(2_000)
+    }
+  })
+
   it('does not mistake digits in texts for numbers', () => {
     expect(parseBody('{"metadata":["9007199254740993"]}')).toEqual({ metadata: ['9007199254740993'] })
   })
