@@ -162,7 +162,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     concludeLate: receipts.applyLate,
     observe: metrics.lookup,
   })
-  const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })
+  const idempotency = createIdempotency({ db, clock, seal, syncWaitMs: config.syncWaitMs })
   const acceptMessage = createAcceptMessage({
     clock,
     seal,

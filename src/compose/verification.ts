@@ -60,6 +60,7 @@ export function createVerificationRooms(
       idempotency: createIdempotency({
         db,
         clock,
+        seal,
         syncWaitMs: config.syncWaitMs,
         operation: VERIFICATION_OPERATION,
         answers: createStartAnswers({ db, clock }),

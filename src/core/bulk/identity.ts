@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 
-/** A hash of a job's request, independent of the order of keys in the body and in rows. */
+/**
+ * A keyed hash of a job's request, independent of the order of keys in the body and in rows. Rows may hold one-time
+ * codes: without the key, one in a short job could be found by trying all codes.
+ */
 export type Identity = {
   /** Rows in canonical JSON, in their order. */
   add(texts: readonly string[]): void
@@ -9,14 +13,16 @@ export type Identity = {
   digest(name: string, perSecond: number): Buffer
 }
 
-export function createIdentity(): Identity {
+export function createIdentity(seal: Pick<Seal, 'hashSecret'>): Identity {
   const rows = createHash('sha256')
   return {
     add(texts) {
       // Canonical JSON has no line breaks, so no two lists of rows give the same text.
       rows.update(`${texts.join('\n')}\n`)
     },
-    digest: (name, perSecond) =>
-      createHash('sha256').update(canonicalize({ name, perSecond })).update(rows.digest()).digest(),
+    digest(name, perSecond) {
+      const whole = createHash('sha256').update(canonicalize({ name, perSecond })).update(rows.digest())
+      return seal.hashSecret(`bulk:${whole.digest('hex')}`)
+    },
   }
 }

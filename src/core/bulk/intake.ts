@@ -40,7 +40,7 @@ export type BulkIntakeDeps = {
   db: Database
   clock: Clock
   ids: Ids
-  seal: Pick<Seal, 'seal'>
+  seal: Pick<Seal, 'seal' | 'hashSecret'>
   node(): number
 }
 
@@ -74,7 +74,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 
   async function storeBody(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const body = createBodyReader()
-    const identity = createIdentity()
+    const identity = createIdentity(deps.seal)
     const { caller, key } = request
     const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
     const fields = { live: caller.mode === 'live', keyId: caller.keyId, key }
@@ -120,7 +120,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   /** Reads the body only to compare it with the job that has its key; stores nothing. */
   async function compareBody(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const body = createBodyReader()
-    const identity = createIdentity()
+    const identity = createIdentity(deps.seal)
     try {
       for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {

@@ -2,6 +2,7 @@ import type { AccountSnapshot } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { isUsableKey, MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
 import type { Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
@@ -42,6 +43,8 @@ export type KeyedBody = { idempotencyKey?: string; options?: { idempotencyKey?: 
 export type IdempotencyDeps = {
   db: Db
   clock: Clock
+  /** Hashes bodies by a key: one that holds a one-time code could be found by trying all codes otherwise. */
+  seal: Pick<Seal, 'hashSecret'>
   /** How long a request waits for its provider, in ms. */
   syncWaitMs: number
   /** The scope of the keys; sends if absent. */
@@ -82,7 +85,7 @@ const MOST_PENDING = 10_000
  * stored as text.
  */
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
-  const { db, clock, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
+  const { db, clock, seal, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
   const longestMs = deps.syncWaitMs + ANSWER_GRACE_MS
   /** When a request first found a message without an answer, in ms of the monotonic clock. */
   const foundPendingAtMs = createLru<MessageId, number>(MOST_PENDING)
@@ -128,7 +131,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   }
 
   return {
-    claim: (headerKey, body, identity) => readClaim(operation, headerKey, body, identity),
+    claim: (headerKey, body, identity) => readClaim(operation, seal, headerKey, body, identity),
     storeRefusal: (accountId, claim, answer) => claimKeyForRefusal(db, accountId, claim, answer, clock.now()),
     replay,
     find: (accountId, claim) => readKey(db, accountId, claim),
@@ -149,6 +152,7 @@ function sendAnswers(db: Db): KeyedAnswers {
 /** Header before body, body before options; the keys themselves are not compared. */
 function readClaim(
   operation: number,
+  seal: Pick<Seal, 'hashSecret'>,
   headerKey: string | undefined,
   body: KeyedBody,
   identity: unknown = body,
@@ -161,7 +165,8 @@ function readClaim(
   }
   // For a key in the body, the schema reports a wrong type or length.
   if (typeof key !== 'string' || !isUsableKey(key)) return null
-  return { operation, key, bodyHash: canonicalHash(withoutKeys(identity)) }
+  const plain = canonicalHash(withoutKeys(identity)).toString('hex')
+  return { operation, key, bodyHash: seal.hashSecret(`request:${plain}`) }
 }
 
 /**

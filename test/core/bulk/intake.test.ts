@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { Problem } from '../../../src/contract/errors.ts'
@@ -5,6 +6,7 @@ import type { BulkPart, BulkPiece } from '../../../src/core/bulk/body-reader.ts'
 import { createBulkIntake, IntakeCut } from '../../../src/core/bulk/intake.ts'
 import { listJobs, sweepRows } from '../../../src/core/bulk/store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
+import { canonicalize } from '../../../src/lib/canonical-json.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -265,4 +267,21 @@ test('one account cannot use all capacity for request bodies; its further reques
   cut(CUT)
   await Promise.all(taking)
   expect((await Promise.all(line)).every(({ job }) => job.status === 'validating')).toBe(true)
+})
+
+test('keeps a hash of the body that does not tell the code of its row to who reads the database', async () => {
+  const row = { to: '+12025552000', content: { otpCode: '0417' } }
+  const code = { kind: 'rows' as const, rows: [row] }
+  const request = { caller: createCaller(), key: 'a code' }
+  const pieces = () => feed([RATE, { kind: 'messages' }, code])
+  const { job } = await createIntake().receive({ ...request, pieces: pieces() })
+  const sha256 = (...parts: (string | Buffer)[]) =>
+    parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest()
+  const codes = Array.from({ length: 10_000 }, (_, each) => String(each).padStart(4, '0'))
+  const found = codes.filter(otpCode => {
+    const text = canonicalize({ ...row, content: { otpCode } })
+    return sha256(canonicalize({ name: '', perSecond: 5 }), sha256(`${text}\n`)).equals(job.bodyHash!)
+  })
+  expect(found).toEqual([])
+  expect((await createIntake().receive({ ...request, pieces: pieces() })).replayed).toBe(true)
 })

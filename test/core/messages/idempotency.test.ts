@@ -14,6 +14,8 @@ import {
   type Idempotency,
   REPLAY_WINDOW_MS,
 } from '../../../src/core/messages/idempotency.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import { canonicalHash } from '../../../src/lib/canonical-json.ts'
 import { type AccountId, createIds, type Ids, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -28,6 +30,7 @@ let clock: FakeClock
 let ids: Ids
 let idempotency: Idempotency
 let account: AccountId
+const seal = createSeal(Buffer.alloc(32, 1), createRandom())
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -37,7 +40,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   clock = createFakeClock(Date.now())
   ids = createIds(clock, createRandom())
-  idempotency = createIdempotency({ db: database.db, clock, syncWaitMs: SYNC_WAIT_MS })
+  idempotency = createIdempotency({ db: database.db, clock, seal, syncWaitMs: SYNC_WAIT_MS })
   account = ids.next('acc')
   await run('delete from nodes')
   await run('insert into wallets (account_id, balance, credited) values ($1, 1000, 1000)', [toUuid(account)])
@@ -116,6 +119,17 @@ describe('the idempotency key of a request', () => {
     expect(hash({ options: {} })).toBe(plain)
     expect(hash({ options: { idempotencyKey: 'two' }, idempotencyKey: 'one' })).toBe(hash({ options: {} }))
     expect(hash({ text: 'Hello ' })).not.toBe(plain)
+  })
+
+  test('has a hash of the body that does not tell its code to who reads the database', () => {
+    const body = { to: '+12025550100', content: { otpCode: '0417' } } as SendBody
+    const { bodyHash } = idempotency.claim('k', body)!
+    const codes = Array.from({ length: 10_000 }, (_, code) => String(code).padStart(4, '0'))
+    const found = codes.filter(otpCode => canonicalHash({ ...body, content: { otpCode } }).equals(bodyHash))
+    expect(found).toEqual([])
+    const restarted = createSeal(Buffer.alloc(32, 1), createRandom())
+    const sameKey = createIdempotency({ db: database.db, clock, seal: restarted, syncWaitMs: SYNC_WAIT_MS })
+    expect(sameKey.claim('k', body)!.bodyHash).toEqual(bodyHash)
   })
 })
 
