@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
 import { readUpdate } from '../../src/channels/telegram/updates.ts'
+import { readCallback as readStatus } from '../../src/channels/twilio/receipts.ts'
 import { readCallback as readReceipt } from '../../src/channels/vonage/receipts.ts'
 import { readCall } from '../../src/channels/whatsapp-cloud/webhooks.ts'
 import { event, messagesChange, posted, signed } from './whatsapp-cloud/calls.ts'
@@ -60,6 +61,16 @@ const WHATSAPP = {
   appSecret: APP_SECRET,
   verifyToken: VERIFY_TOKEN,
 }
+/** As many distinct fields as `bytes` hold; some are names of array elements, which objects keep apart. */
+function fields(bytes: number, sign: string): string {
+  const names = Array.from({ length: Math.floor(bytes / 6) }, (_, at) => at.toString(36))
+  return `${names.map(name => `${name}=`).join('&')}&${sign}=x`.slice(-bytes)
+}
+const formCall = (body: string) => ({
+  ...posted(body),
+  url: 'https://msg.example.com/webhooks/twilio/cnn_1',
+  headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': 'x' },
+})
 const token = (body: unknown) => ({ ...posted(JSON.stringify(body)), query: 't=token' })
 
 describe('a webhook call with arbitrary content does not make its reader throw', () => {
@@ -124,5 +135,21 @@ describe('a value that cannot be converted to a string', () => {
     expect(readUpdate({ update_id: 1, my_chat_member: member('left') })).toMatchObject({
       what: { kind: 'blocked' },
     })
+  })
+})
+
+describe('a webhook call that proves nothing takes no time, however many fields it has', () => {
+  /** As much as the server reads of a call. */
+  const MOST_BYTES = 3 * 1_048_576
+
+  test.each([150_000, MOST_BYTES])('%d bytes', bytes => {
+    const json = `{${fields(bytes - 100, 'sig').replaceAll(/([^&=]*)=&?/g, '"$1":1,')}"sig":"x"}`
+    const calls = [formCall(fields(bytes, 'sig')), posted(json)]
+    const proof = { secret: 'secret', method: 'sha256' } as const
+    const startedMs = performance.now()
+    expect(readStatus(calls[0]!, 'token').kind).toBe('unauthorized')
+    expect(calls.map(each => readReceipt(each, proof).kind)).toEqual(['unauthorized', 'unauthorized'])
+    // Many seconds where the fields are read, and far more where each is looked for among all.
+    expect(performance.now() - startedMs).toBeLessThan(500)
   })
 })

@@ -20,6 +20,23 @@ export function hasToken(request: InboundRequest, token: string): boolean {
   return constantTimeEqual(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
 }
 
+/** Far more than a call about one message has: its longest text, in percent-encoding, and ten files take some 30 kB. */
+const LONGEST_CALL_BYTES = 65_536
+const MOST_FIELDS = 1_000
+const AMPERSAND = 0x26
+
+/**
+ * Whether a call is too long for one about a single message. For providers whose signature covers the fields, which
+ * must be read before it can be checked: anyone may call, and that must not take long.
+ */
+export function isOversized(request: InboundRequest): boolean {
+  const { body, query } = request
+  if (body.length > LONGEST_CALL_BYTES) return true
+  let fields = query.split('&').length
+  if (isForm(request)) for (const byte of body) if (byte === AMPERSAND) fields++
+  return fields > MOST_FIELDS
+}
+
 export function isForm(request: InboundRequest): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
-import { isForm, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
+import { isForm, isOversized, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { readMessage } from './inbound.ts'
@@ -29,7 +29,7 @@ export function withAttempt(receiptUrl: string, attemptId: string): string {
 
 /** A status callback or an inbound message, if its signature fits. Its time has neither seconds nor zone, so it is not used. */
 export function readCallback(request: InboundRequest, authToken: string): InboundResult {
-  if (!isSigned(request, authToken)) return UNAUTHORIZED
+  if (isOversized(request) || !isSigned(request, authToken)) return UNAUTHORIZED
   const form = request.method === 'POST' ? parseForm(request) : new URLSearchParams(request.query)
   const message = readMessage(form)
   if (message) return message

@@ -4,6 +4,7 @@ import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import {
   hasToken,
   isForm,
+  isOversized,
   malformed,
   parseForm,
   parseJsonObject,
@@ -36,9 +37,10 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 
 /** A delivery receipt or an inbound message, if it is from Vonage: by GET, as a form or as JSON, as the account's settings say. */
 export function readCallback(request: InboundRequest, proof: Proof): InboundResult {
-  const fields = fieldsOf(request)
   if ('token' in proof && !hasToken(request, proof.token)) return UNAUTHORIZED
-  if (fields === null) return 'token' in proof ? malformed('the body is no JSON object') : UNAUTHORIZED
+  const fields = fieldsOf(request)
+  if (fields === null)
+    return 'token' in proof ? malformed('the body is no JSON object, or too long') : UNAUTHORIZED
   if ('secret' in proof && !isSigned(fields, proof)) return UNAUTHORIZED
   const message = readMessage(fields)
   if (message) return { kind: 'taken', inbound: [message] }
@@ -64,6 +66,7 @@ export function readCallback(request: InboundRequest, proof: Proof): InboundResu
 }
 
 function fieldsOf(request: InboundRequest): Record<string, string> | null {
+  if (isOversized(request)) return null
   if (request.method === 'GET') return Object.fromEntries(new URLSearchParams(request.query))
   if (isForm(request)) return Object.fromEntries(parseForm(request))
   const json = parseJsonObject(request.body)
