@@ -46,19 +46,28 @@ const ENTRY_SIGNATURE = Buffer.from('PK\x01\x02', 'latin1')
 const NAME_LENGTH_AT = 28
 const NAME_AT = 46
 
+const TYPES_NAME = Buffer.from('[Content_Types].xml', 'latin1')
+
 /** Whether the archive that ends with `tail` is an office document with a file in `folder`. */
 export function archiveHasFolder(tail: Buffer, folder: string): boolean {
   const names = entryNames(tail)
-  return names.includes('[Content_Types].xml') && names.some(name => name.startsWith(folder))
+  const start = Buffer.from(folder, 'latin1')
+  return (
+    names.some(name => name.equals(TYPES_NAME)) &&
+    names.some(name => name.subarray(0, start.length).equals(start))
+  )
 }
 
-/** The names in a ZIP archive's table of contents (APPNOTE 4.3.12), as far as it is in `tail`. */
-function entryNames(tail: Buffer): string[] {
-  const names: string[] = []
+/**
+ * The names in a ZIP archive's table of contents (APPNOTE 4.3.12), as far as it is
+ * in `tail`. They are not copied: a hostile table claims thousands of long ones that overlap.
+ */
+function entryNames(tail: Buffer): Buffer[] {
+  const names: Buffer[] = []
   for (let at = tail.indexOf(ENTRY_SIGNATURE); at !== -1; at = tail.indexOf(ENTRY_SIGNATURE, at + 4)) {
     if (at + NAME_AT > tail.length) break
     const length = tail.readUInt16LE(at + NAME_LENGTH_AT)
-    names.push(tail.toString('latin1', at + NAME_AT, at + NAME_AT + length))
+    names.push(tail.subarray(at + NAME_AT, at + NAME_AT + length))
   }
   return names
 }
