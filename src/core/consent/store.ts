@@ -84,15 +84,16 @@ export async function listSuppressions(
   before: SuppressionId | null,
   limit: number,
 ): Promise<SuppressionRow[]> {
-  const values = [toUuid(accountId), before === null ? LAST_UUID : toUuid(before), limit]
-  const wheres = ['s.account_id = $1', 's.id < $2']
-  if (filter.key !== undefined) wheres.push(`s.recipient_key = $${values.push(filter.key)}`)
-  if (filter.channel !== undefined) wheres.push(`s.channel = $${values.push(filter.channel)}`)
-  // Each combination of filters is a statement of its own: one statement for all would get a bad plan.
   const { rows } = await db.query<Raw>({
-    name: `suppressions_list_${Object.keys(filter).join('_')}`,
-    text: `select ${COLUMNS} from suppressions s where ${wheres.join(' and ')} order by s.id desc limit $3`,
-    values,
+    name: 'suppressions_list',
+    text: `select ${COLUMNS} from list_suppressions($1,$2,$3,$4,$5) s`,
+    values: [
+      toUuid(accountId),
+      filter.key ?? null,
+      filter.channel ?? null,
+      before === null ? LAST_UUID : toUuid(before),
+      limit,
+    ],
   })
   return rows.map(toRow)
 }
