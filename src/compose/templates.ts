@@ -38,6 +38,7 @@ export function createTemplateRooms(
   const approvers = createProviderTemplates({ clock, linkOf: id => linkRoom().links.get(id)?.link })
   const states = createTemplateStates({
     db,
+    clock,
     async claimEvent(tx, connectionId, eventId) {
       const ref = { connectionId, providerId: toEventRef(eventId) }
       return (await claimRefs(tx, clock.now(), [ref])).size > 0

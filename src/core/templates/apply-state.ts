@@ -1,5 +1,7 @@
 import type { TemplateChange, TemplateState, TemplateUpdate } from '../../channels/provider.ts'
 import type { Database, Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { PublishTemplateEvent } from './events.ts'
 import { type OfficialRow, selectOfficial, updateOfficial } from './official-store.ts'
@@ -18,8 +20,12 @@ export type TemplateStates = {
   applyPolled(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
 
+/** When the provider is asked after a report: a later report may have arrived before it, and is undone until then. */
+const CHECK_AFTER_MS = MINUTE_MS
+
 export type TemplateStatesDeps = {
   db: Database
+  clock: Pick<Clock, 'now'>
   /** Claims an event of the provider; false where it was claimed before. */
   claimEvent(tx: Db, connectionId: ConnectionId, eventId: string): Promise<boolean>
   publishEvent: PublishTemplateEvent
@@ -36,7 +42,8 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
     if (!from || (drift && (from.status !== row.status || from.subType !== row.subType))) return false
     if (!isChange(from, report)) return false
     const next = stateAfter(from, report)
-    await updateOfficial(tx, row, next, report.providerTemplateId)
+    const checkByMs = drift ? null : deps.clock.now() + CHECK_AFTER_MS
+    await updateOfficial(tx, row, next, report.providerTemplateId, checkByMs)
     if (next.subType !== from.subType) await moveDefaults(tx, row, next.subType)
     await deps.publishEvent(tx, row, next, { from, drift })
     return true

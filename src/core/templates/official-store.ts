@@ -47,21 +47,30 @@ export async function selectOfficial(
 }
 
 /**
- * Stores a provider's report on a template that this transaction has locked. Writes all columns
- * even if only one changed: nodes are notified of updates that set the status.
+ * Stores a provider's report on a template that this transaction has locked, which is polled by `checkByMs` at the latest.
+ * Writes all columns even if only one changed: nodes are notified of updates that set the status.
  */
 export async function updateOfficial(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
   { status, reason, subType }: ReviewState,
   providerTemplateId: string,
+  checkByMs: number | null,
 ): Promise<void> {
   await db.query({
     name: 'template_move_official',
     text: `update templates set status = $3, reason = $4, sub_type = $5,
-        provider_template_id = coalesce(provider_template_id, nullif($6, ''))
+        provider_template_id = coalesce(provider_template_id, nullif($6, '')), next_check_at = least(next_check_at, $7)
       where account_id = $1 and id = $2`,
-    values: [toUuid(row.accountId), toUuid(row.id), status, reason, subType, providerTemplateId],
+    values: [
+      toUuid(row.accountId),
+      toUuid(row.id),
+      status,
+      reason,
+      subType,
+      providerTemplateId,
+      checkByMs && toIso(checkByMs),
+    ],
   })
 }
 

@@ -73,6 +73,7 @@ function setUp(onPlatformNumber = false) {
   const approvers = createProviderTemplates({ clock, linkOf: id => (id === connectionId ? link : undefined) })
   const states = createTemplateStates({
     db,
+    clock,
     claimEvent: async (tx, connectionId, providerId) =>
       (await claimRefs(tx, clock.now(), [{ connectionId, providerId }])).size > 0,
     publishEvent: tell,
@@ -219,6 +220,24 @@ describe('a state that the provider reports', () => {
     const { id } = await create()
     for (const status of ['approved', 'disabled', 'approved'] as const) await tellEvent(null, status)
     expect((await read(id)).status).toBe('approved')
+  })
+
+  test('is checked by a poll within a minute, since a later one may have arrived before it', async () => {
+    const { clock, setResponse, create, tell, pollAll, read, events } = setUp()
+    setResponse({ status: 'approved' })
+    const { id } = await create()
+    await tell('disabled', 'paused for its quality')
+    await tell('approved')
+    setResponse({ status: 'disabled', reason: 'paused for its quality' })
+    await clock.advance(60_000)
+    await pollAll()
+    expect((await read(id)).status).toBe('disabled')
+    expect(await events()).toEqual([
+      'template.approved',
+      'template.disabled: paused for its quality',
+      'template.approved',
+      'template.disabled drift: paused for its quality',
+    ])
   })
 
   test('is not lost if another one arrives concurrently', async () => {
