@@ -21,6 +21,7 @@ import { createEventStreams } from './http/event-streams.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
+import { checkAddress } from './infra/check-address.ts'
 import { CONSOLE_DIR } from './infra/console-build.ts'
 import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
@@ -79,6 +80,9 @@ const ANSWER_PATIENCE_MS = 7_000
 /** Builds the program and starts it. The database must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { clock = systemClock, random = createRandom() } = options
+  const address = { host: options.config.host, port: options.config.port }
+  // Before the database is filled: a start that cannot listen would use up the test key, which is shown only once.
+  await checkAddress(address)
   const base = createFoundation({ ...options, clock, random })
   const { db, changes } = base
   let stopping = false
@@ -109,7 +113,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const readiness = createReadiness({ clock, checks: { 'the database': () => ping(db) } })
   const server = await openServer(options, base, rooms, { lease, operatorToken, readiness })
   try {
-    await server.listen({ host: base.config.host, port: base.config.port })
+    await server.listen(address)
   } catch (error) {
     // No work was started yet: a node that cannot be reached must not claim messages.
     await rooms.messages.links.close()

@@ -105,11 +105,15 @@ describe('posthorn serve', () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  function serve(env: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [BIN, 'serve'], {
+  function start(env: Record<string, string> = {}) {
+    return spawn(process.execPath, [BIN, 'serve'], {
       env: { PATH, DATABASE_URL: store.url, POSTHORN_DATA_DIR: dataDir, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+  }
+
+  function serve(env: Record<string, string> = {}) {
+    const child = start(env)
     const lines: string[] = []
     const serving = (async () => {
       for await (const line of createInterface(child.stdout)) {
@@ -200,5 +204,20 @@ describe('posthorn serve', () => {
     expect(code).toBe(1)
     first.child.kill('SIGTERM')
     expect(await first.exit).toEqual([0, null])
+  })
+
+  it('shows the test key at the first start that can listen', async () => {
+    const holder = await startMutePeer()
+    const { port } = new URL(holder.url)
+    const refused = start({ PORT: port })
+    expect(await text(refused.stdout)).not.toContain('ph_test_')
+    await holder.close()
+    const child = start()
+    const lines: string[] = []
+    for await (const line of createInterface(child.stdout)) {
+      lines.push(line)
+      if (line.includes('"serving"')) child.kill('SIGTERM')
+    }
+    expect(lines).toContainEqual(expect.stringMatching(/^ {2}ph_test_\w+$/))
   })
 })
