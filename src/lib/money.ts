@@ -12,11 +12,11 @@ export const MAX_MICROS = 2 ** 33 * MICROS_PER_UNIT
  * Rounding errors of the caller's arithmetic (3 × 0.0079 is 0.023700000000000002) do not count as decimals.
  */
 export function toMicros(units: number): number | null {
-  // Above 2^31 units the product itself may be off by one. Adding 0 turns -0 into 0.
+  // Adding 0 turns -0 into 0.
   const near = Math.round(units * MICROS_PER_UNIT) + 0
   if (spells(near, units)) return near
+  // Above 2^32 units the product may be off by half a micro, which is rounded up.
   if (spells(near - 1, units)) return near - 1
-  if (spells(near + 1, units)) return near + 1
   return isNoise(near, units) ? near : null
 }
 
