@@ -75,6 +75,17 @@ test('items with the same conflict key never share a flush', async () => {
   expect(flushed).toEqual([['a1', 'b1', 'c1'], ['a2'], ['a3']])
 })
 
+test('an item that waits because of its conflict key comes before later items', async () => {
+  const { batcher, flushed, ends, flushesStarted } = create({ maxItems: 2, conflictKey: item => item[0] })
+  const all = ['a1', 'a2', 'b1', 'c1', 'd1'].map(item => batcher.add(item))
+  for (let round = 0; round < 3; round++) {
+    await flushesStarted(round + 1)
+    ends[round]!.succeed()
+  }
+  await Promise.all(all)
+  expect(flushed).toEqual([['a1', 'b1'], ['a2', 'c1'], ['d1']])
+})
+
 test('a failing flush rejects only its own items', async () => {
   const { batcher, ends, flushesStarted } = create({ maxItems: 1 })
   const [first, second] = [batcher.add('a'), batcher.add('b')]
@@ -84,4 +95,6 @@ test('a failing flush rejects only its own items', async () => {
   await flushesStarted(2)
   ends[1]!.succeed()
   expect(await second).toBe('B')
+  await batcher.idle()
+  expect(batcher.size()).toBe(0)
 })

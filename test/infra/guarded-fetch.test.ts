@@ -146,6 +146,7 @@ describe('check(), for URLs that a user gives', () => {
     ['data', 'data:text/plain,hi', /https/],
     ['credentials', 'https://user:secret@example.com/', /user name or password/],
     ['a user name alone', 'https://user@example.com/', /user name or password/],
+    ['a password alone', 'https://:secret@example.com/', /user name or password/],
     ['not a URL', 'example.com/hook', /not valid/],
     ['empty', '', /not valid/],
     ['a space in front', ' https://example.com/a.png', /not valid: it has spaces/],
@@ -335,7 +336,11 @@ describe('redirects', () => {
       response.end()
     })
     let location = ''
-    const port = await serve((_request, response) => void response.writeHead(307, { location }).end())
+    let posts = 0
+    const port = await serve((incoming, response) => {
+      if (incoming.method === 'POST') posts++
+      response.writeHead(307, { location }).end()
+    })
     const guarded = client()
     const from = `http://127.0.0.1:${port}/`
     for (location of [
@@ -349,7 +354,7 @@ describe('redirects', () => {
     }
     location = '/same'
     const posted = await faultOf(guarded.fetch(request(from, { method: 'POST', body: '{}' })))
-    expect(posted.reason).toBe('redirect')
+    expect([posted.reason, posts]).toEqual(['redirect', 1])
     location = `http://user:pass@127.0.0.1:${port}/`
     expect((await faultOf(guarded.fetch(request(from)))).reason).toBe('blocked')
     expect(elsewhere).toBe(0)
@@ -392,10 +397,12 @@ describe('size limits', () => {
     expect((await response.text(20_000)).length).toBe(10_000)
   })
 
-  test('applies the smaller limit of a request', async () => {
+  test('applies the smaller one of the limits of a request and of the client', async () => {
     const port = await serve((_request, response) => void response.end('12345'))
-    const fault = await faultOf(client().fetch(request(`http://127.0.0.1:${port}/`, { maxBytes: 4 })))
-    expect(fault.reason).toBe('too_large')
+    const url = `http://127.0.0.1:${port}/`
+    const own = await faultOf(client().fetch(request(url, { maxBytes: 4 })))
+    const common = await faultOf(client({ maxBytes: 4 }).fetch(request(url, { maxBytes: 5 })))
+    expect([own.reason, common.reason]).toEqual(['too_large', 'too_large'])
   })
 
   test('text() reads up to its limit and drops the rest', async () => {
@@ -413,7 +420,9 @@ describe('size limits', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
     })
     const response = await client().fetch(
-      request(`http://127.0.0.1:${port}/`, { headers: { 'Accept-Encoding': 'gzip' } }),
+      request(`http://127.0.0.1:${port}/`, {
+        headers: { 'accept-encoding': 'br', 'Accept-Encoding': 'gzip' },
+      }),
     )
     const chunks: Buffer[] = []
     for await (const chunk of response.body) chunks.push(chunk)

@@ -26,6 +26,18 @@ describe('seal', () => {
     expect(seal.seal('a long enough secret', 'a').equals(sealed)).toBe(false)
   })
 
+  it('derives a new key, from a new salt, after 65,536 values', () => {
+    const busy = createSeal(key, createRandom())
+    const saltOf = (sealed: Buffer) => sealed.subarray(5, 21).toString('hex')
+    const sealNext = () => busy.seal('x', 'here')
+    const first = saltOf(sealNext())
+    const others = new Set(Array.from({ length: 65_535 }, () => saltOf(sealNext())))
+    expect(others).toEqual(new Set([first]))
+    const renewed = sealNext()
+    expect(saltOf(renewed)).not.toBe(first)
+    expect(busy.open(renewed, 'here').toString()).toBe('x')
+  })
+
   it('rejects every changed, missing or added byte', () => {
     const sealed = seal.seal('secret', 'here')
     for (let at = 0; at < sealed.length; at++) {

@@ -9,6 +9,7 @@ describe('phone numbers', () => {
     ['+20 100 000 0001', '+201000000001', 'EG', 'mobile'],
     ['+1 (202) 555-0123', '+12025550123', 'US', 'fixed_or_mobile'],
     ['+1.202.555.0123', '+12025550123', 'US', 'fixed_or_mobile'],
+    ['+ 1 ( 2 0 2 ) 5 5 5 - 0 1 2 3', '+12025550123', 'US', 'fixed_or_mobile'],
     ['+390612345678', '+390612345678', 'IT', 'fixed'],
   ])('parses %s', (text, e164, country, type) => {
     expect(phones.parse(text)).toEqual({ e164, country, possible: true })

@@ -109,3 +109,33 @@ test('freeInMs() returns the wait for a free place, also after a resize', () => 
   window.resize(4)
   expect(window.freeInMs()).toBe(0)
 })
+
+test('a window with hundreds of places counts every use that is still within it', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 300, WINDOW_MS)
+  for (let n = 0; n < 300; n++) {
+    window.reserve()
+    window.recordUse()
+    time.pass(1)
+  }
+  time.pass(899)
+  // 200 uses are over, those of the last 100 ms are not.
+  for (let n = 0; n < 200; n++) {
+    expect(window.freeInMs()).toBe(0)
+    window.reserve()
+  }
+  expect(window.freeInMs()).toBe(1)
+})
+
+test('a window is unused once no place is taken and the last use is over', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
+  expect(window.isUnused()).toBe(true)
+  window.reserve()
+  expect(window.isUnused()).toBe(false)
+  window.recordUse()
+  time.pass(999)
+  expect(window.isUnused()).toBe(false)
+  time.pass(1)
+  expect(window.isUnused()).toBe(true)
+})
