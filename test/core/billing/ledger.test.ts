@@ -137,6 +137,11 @@ describe('the ledger', () => {
     expect(await listed({ createdAfter: middle })).toEqual(['capture 0.002', 'hold 0.002', 'credit 5'])
     expect(await listed({ createdBefore: middle })).toEqual(['capture 0.001', 'hold 0.001', 'credit 10'])
     expect(await listed({ createdBefore: middle, source: 'credits' })).toEqual(['credit 10'])
+    // Both bounds are exclusive.
+    const [last] = await readAll(account, 1, { source: 'credits' })
+    const toppedUp = last!.createdAt
+    expect(await listed({ createdAfter: toppedUp, source: 'credits' })).toEqual([])
+    expect(await listed({ createdBefore: toppedUp, source: 'credits' })).toEqual(['credit 10'])
   })
 
   test('lists hold, capture and refund of a message that was rejected after its capture', async () => {
@@ -163,6 +168,29 @@ describe('the ledger', () => {
     })
     const rest = await rooms.ledger.list(account, { limit: 5, cursor: first.nextCursor! })
     expect(rest.data.map(({ type }) => type)).toEqual(['hold', 'credit'])
+  })
+
+  test('lists what the wallet held for a message before its failover to a channel that a pool pays for', async () => {
+    const account = await newAccount(10)
+    const startedMs = clock.now()
+    const id = await addMessage(account.id, { amount: 700, money: 'captured', funding: 'pool' })
+    const until = [1_000, 2_000].map(afterMs => toIso(startedMs + afterMs))
+    const holds = [
+      { amount: 5_000, funding: 'wallet', until: until[0] },
+      { amount: 6_000, funding: 'wallet', until: until[1] },
+    ]
+    await database.db.query({
+      name: 'test_past_holds',
+      text: 'update messages set past_holds = $3 where account_id = $1 and id = $2',
+      values: [toUuid(account.id), toUuid(id), JSON.stringify(holds)],
+    })
+    const movements = await readAll(account, 50, { source: 'messages' })
+    expect(movements.map(({ type, amount, createdAt }) => [type, amount, createdAt])).toEqual([
+      ['release', 0.006, until[1]],
+      ['hold', 0.006, until[0]],
+      ['release', 0.005, until[0]],
+      ['hold', 0.005, toIso(startedMs)],
+    ])
   })
 
   test('omits messages that the wallet did not pay for', async () => {

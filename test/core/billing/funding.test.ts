@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { selectFunding } from '../../../src/core/billing/funding-store.ts'
+import { toIso } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const RESET_MS = Date.UTC(2026, 4, 1)
+const ids = createIds(createFakeClock(RESET_MS), createRandom())
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+async function addWallet(pool?: { included: number; used: number }): Promise<AccountId> {
+  const account = ids.next('acc')
+  await database.db.query({
+    name: 'funding_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 500, 500)',
+    values: [toUuid(account)],
+  })
+  if (!pool) return account
+  await database.db.query({
+    name: 'funding_pool',
+    text: `insert into pools (account_id, id, channels, included, used, resets_at)
+             values ($1, 1, '{local_sms}', $2, $3, $4)`,
+    values: [toUuid(account), pool.included, pool.used, toIso(RESET_MS)],
+  })
+  return account
+}
+
+test('a wallet pays for what costs all of it, and for nothing more', async () => {
+  const account = await addWallet()
+  expect(await selectFunding(database.db, account, 'local_sms', 500, RESET_MS)).toBe('wallet')
+  expect(await selectFunding(database.db, account, 'local_sms', 501, RESET_MS)).toBeNull()
+})
+
+test.each([
+  ['a used pool pays again from the moment of its reset', { included: 3, used: 3 }, ['wallet', 'pool']],
+  ['a pool with something left pays before and after', { included: 3, used: 2 }, ['pool', 'pool']],
+  ['an empty pool never pays', { included: 0, used: 0 }, ['wallet', 'wallet']],
+] as const)('%s', async (_, pool, expected) => {
+  const account = await addWallet(pool)
+  const at = (nowMs: number) => selectFunding(database.db, account, 'local_sms', 1, nowMs)
+  expect([await at(RESET_MS - 1), await at(RESET_MS)]).toEqual(expected)
+})
