@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmMessages } from '../../../src/core/messages/confirm-store.ts'
+import { failOver } from '../../../src/core/messages/failover-store.ts'
 import {
   type AcceptRow,
   acceptSends,
@@ -10,6 +11,9 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import { dropMessageKey, readKey } from '../../../src/core/messages/idempotency-store.ts'
+import { withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
+import { closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'
@@ -234,4 +238,64 @@ test('a key that is freed while a batch waits for another key is claimed by a me
   )
   expect(verdicts.map(({ kind }) => kind)).toEqual(['accepted', 'exists'])
   expect(await readKey(db, accountId, free)).toMatchObject({ messageId: rows[0]!.id })
+})
+
+test('a message that a repeat of its request got the answer for is not withdrawn, and is due', async () => {
+  const [row] = await accepted()
+  await confirmMessages(database.db, accountId, [row!.id])
+  expect(await withdrawUnconfirmed(database.db, NOW, [row!])).toEqual(new Set())
+  expect(await statuses([row!])).toEqual(['queued'])
+})
+
+test('the deadline of an unknown message does not wait for a change of it, and passes at the next look', async () => {
+  const { db } = database
+  const [row] = await accepted()
+  await settleAttempts(db, NOW, [{ ...sent(row!), kind: 'unknown', dueAt: NOW }], false)
+  await db.transaction(async tx => {
+    await confirmation(row!)(tx)
+    expect(await closeUnknown(db, NOW, 10)).toBe(0)
+  })
+  expect(await closeUnknown(db, NOW, 10)).toBe(1)
+  expect(await statuses([row!])).toEqual(['sent'])
+})
+
+test('a failover that waits for the end of its message leaves it ended', async () => {
+  const { db } = database
+  const [row] = await accepted()
+  const to = {
+    connectionId: ids.next('cnn'),
+    provider: 'model',
+    channel: 'local_sms',
+    sender: null,
+    senderSource: 'platform',
+    amount: row!.amount,
+    parts: null,
+    newContent: null,
+    secret: null,
+  } as const
+  const refused = { outcome: 'rejected', code: null, providerCode: null, detail: 'not here' } as const
+  const verdict = await meanwhile(
+    tx => settleAttempts(tx, NOW, [sent(row!)], false),
+    () => failOver(db, NODE, NOW, { accountId, id: row!.id, attempt: 1, ...refused }, to, false),
+  )
+  expect(verdict).toBe('stale')
+  expect(await statuses([row!])).toEqual(['sent'])
+})
+
+test('a message is delivered when two nodes combine the receipts of its last two parts at once', async () => {
+  const { db } = database
+  const [row] = await accepted()
+  const wholeId = `p-${toUuid(row!.id)}`
+  const partIds = [`${wholeId}-a`, `${wholeId}-b`] as const
+  await storeParts(db, NOW, [{ connectionId, wholeId, partIds, total: 2 }])
+  await settleAttempts(db, NOW, [sent(row!)], false)
+  const receive = async (tx: Db, providerId: string) => {
+    await applyReceipts(tx, NOW, [{ ...receipt(row!), providerId }])
+    await joinParts(tx, NOW, [{ connectionId, partId: providerId }])
+  }
+  await meanwhile(
+    tx => receive(tx, partIds[0]),
+    () => receive(db, partIds[1]),
+  )
+  expect(await statuses([row!])).toEqual(['delivered'])
 })

@@ -4,9 +4,11 @@ import {
   acceptSends,
   applyReceipts,
   beginAttempts,
+  type ReceiptRow,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import { cancelMessage } from '../../../src/core/messages/withdraw-store.ts'
+import { closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -95,14 +97,48 @@ async function failOverToSms(): Promise<void> {
   ])
 }
 
+/** Another send starts the new month of the pools. */
+async function startNewMonth(): Promise<void> {
+  await clock.advance(2 * HOUR_MS)
+  const other = acceptRow(
+    { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+    { channel: 'official_chatapp', pooled: true },
+  )
+  await acceptSends(database.db, NODE, clock.now(), [other], false)
+}
+
+/** Returns the message to the outbox, as if its attempt had not begun. */
+async function waitInOutbox(): Promise<void> {
+  await database.db.query({
+    name: 'month_waits',
+    text: `with w as (update outbox set begun = false, owner = null where message_id = $1)
+           update messages set status = 'queued' where id = $1`,
+    values: [toUuid(id)],
+  })
+}
+
+/** A receipt that reports a rejection after the submit. */
+function rejection(connectionId: ConnectionId, providerId: string): ReceiptRow {
+  return {
+    connectionId,
+    providerId,
+    status: 'failed',
+    atMs: null,
+    providerCode: null,
+    errorCode: 'RECIPIENT_REJECTED',
+    detail: null,
+    eventId: ids.next('evt'),
+  }
+}
+
 async function endAttempt(
   attempt: number,
-  kind: 'failed' | 'sent',
+  kind: 'failed' | 'sent' | 'unknown',
   providerId: string | null = null,
 ): Promise<void> {
   const row = settleRow(
     { accountId: account, id, connectionId: attempt === 1 ? first : connection, eventId: ids.next('evt') },
-    { attempt, kind, providerId },
+    { attempt, kind, providerId, dueAt: kind === 'unknown' ? clock.now() : null },
   )
   expect(await settleAttempts(database.db, clock.now(), [row], false)).toHaveLength(1)
 }
@@ -113,16 +149,30 @@ const [first, connection] = [1, 2].map(() => createIds(createFakeClock(MAY), cre
 
 describe('a message of last month', () => {
   test('is not returned to a pool that has started a new month', async () => {
-    await clock.advance(2 * HOUR_MS)
-    // Another send starts the new month of the pools.
-    const other = acceptRow(
-      { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
-      { channel: 'official_chatapp', pooled: true },
-    )
-    await acceptSends(database.db, NODE, clock.now(), [other], false)
+    await startNewMonth()
     expect(await used()).toEqual([1, 0])
     await endAttempt(1, 'failed')
     expect(await used()).toEqual([1, 0])
+  })
+
+  test('is not returned to it when a receipt rejects the message', async () => {
+    await endAttempt(1, 'sent', 'refused-late')
+    await startNewMonth()
+    expect(await applyReceipts(database.db, clock.now(), [rejection(first, 'refused-late')])).toEqual([true])
+    expect(await used()).toEqual([1, 0])
+  })
+
+  test('is not returned to it when the message is cancelled', async () => {
+    await waitInOutbox()
+    await startNewMonth()
+    expect(await cancelMessage(database.db, clock.now(), account, id)).toBe(true)
+    expect(await used()).toEqual([1, 0])
+  })
+
+  test('is not returned to it when the message fails over to another channel', async () => {
+    await startNewMonth()
+    await failOverToSms()
+    expect(await used()).toEqual([1, 1])
   })
 
   test('that a failover counted in the new month is returned when it fails', async () => {
@@ -137,16 +187,7 @@ describe('a message of last month', () => {
     await clock.advance(2 * HOUR_MS)
     await failOverToSms()
     await endAttempt(2, 'sent', 'later-refused')
-    const receipt = {
-      connectionId: connection,
-      providerId: 'later-refused',
-      status: 'failed' as const,
-      atMs: null,
-      providerCode: null,
-      errorCode: 'RECIPIENT_REJECTED' as const,
-      detail: null,
-      eventId: ids.next('evt'),
-    }
+    const receipt = rejection(connection, 'later-refused')
     expect(await applyReceipts(database.db, clock.now(), [receipt])).toEqual([true])
     expect(await used()).toEqual([0, 0])
   })
@@ -275,26 +316,12 @@ describe('a pool that starts a new month while a message of the last month ends'
 
   test('gets nothing back when a receipt rejects the message', async () => {
     await endAttempt(1, 'sent', 'refused-meanwhile')
-    const receipt = {
-      connectionId: first,
-      providerId: 'refused-meanwhile',
-      status: 'failed' as const,
-      atMs: null,
-      providerCode: null,
-      errorCode: 'RECIPIENT_REJECTED' as const,
-      detail: null,
-      eventId: ids.next('evt'),
-    }
+    const receipt = rejection(first, 'refused-meanwhile')
     await endWhileMonthStarts(() => applyReceipts(database.db, clock.now(), [receipt]))
   })
 
   test('gets nothing back when the message is cancelled', async () => {
-    await database.db.query({
-      name: 'month_waits',
-      text: `with w as (update outbox set begun = false, owner = null where message_id = $1)
-             update messages set status = 'queued' where id = $1`,
-      values: [toUuid(id)],
-    })
+    await waitInOutbox()
     await endWhileMonthStarts(() => cancelMessage(database.db, clock.now(), account, id))
   })
 })
@@ -332,3 +359,50 @@ async function waiting(): Promise<number> {
   })
   return rows[0]!.n
 }
+
+test('a pool pays for as many messages as it includes, then the wallet pays to its last micro', async () => {
+  await database.db.query({
+    name: 'month_nearly_used',
+    text: `with w as (update wallets set balance = 10, credited = 10 where account_id = $1)
+           update pools set used = 9 where account_id = $1`,
+    values: [toUuid(account)],
+  })
+  const fundings: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const row = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: first, dueAt: clock.now() },
+      { channel: 'official_chatapp', pooled: true },
+    )
+    const [verdict] = await acceptSends(database.db, NODE, clock.now(), [row], false)
+    fundings.push(verdict!.kind === 'accepted' ? await fundingOf(row.id) : verdict!.kind)
+  }
+  expect(fundings).toEqual(['pool', 'wallet', 'insufficient'])
+  expect(await used()).toEqual([10, 9])
+})
+
+async function fundingOf(message: MessageId): Promise<string> {
+  const { rows } = await database.db.query<{ funding: string }>({
+    name: 'month_funding',
+    text: 'select funding from messages where account_id = $1 and id = $2',
+    values: [toUuid(account), toUuid(message)],
+  })
+  return rows[0]!.funding
+}
+
+test('a message that a pool paid for moves no money of the wallet when it counts as sent after its deadline', async () => {
+  await endAttempt(1, 'unknown')
+  expect(await closeUnknown(database.db, clock.now(), 10)).toBe(1)
+  const { rows } = await database.db.query({
+    name: 'month_unknown',
+    text: `select w.balance, w.held, w.captured, m.status, m.money from wallets w join messages m using (account_id)
+            where w.account_id = $1`,
+    values: [toUuid(account)],
+  })
+  expect(rows).toEqual([{ balance: 0, held: 0, captured: 0, status: 'sent', money: 'captured' }])
+})
+
+test('a pool starts its new month at the first moment of it', async () => {
+  await clock.advance(MAY - clock.now())
+  await failOverToSms()
+  expect(await used()).toEqual([0, 1])
+})
