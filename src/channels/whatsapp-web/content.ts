@@ -1,7 +1,9 @@
+import { buffer } from 'node:stream/consumers'
 import type { proto } from 'baileys'
 import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Outgoing, OutgoingFile } from '../provider.ts'
+import { readDuration } from './audio-duration.ts'
 import { type EncryptedFile, encryptFile } from './encrypted-file.ts'
 import type { Baileys } from './library.ts'
 import type { Line } from './line.ts'
@@ -9,7 +11,7 @@ import { openFile } from './open-file.ts'
 import type { Uploads } from './uploads.ts'
 
 export type ContentDeps = {
-  baileys: Pick<Baileys, 'proto' | 'getMediaKeys' | 'getAudioDuration'>
+  baileys: Pick<Baileys, 'proto' | 'getMediaKeys'>
   clock: Clock
   random: Random
   uploads: Uploads
@@ -51,16 +53,9 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
     }
   }
 
-  /** The duration of a recording in seconds; null where the file does not say. */
   async function secondsOf(encrypted: EncryptedFile): Promise<number | null> {
-    const bytes = encrypted.readPlain()
-    try {
-      return Math.round((await baileys.getAudioDuration(bytes)) ?? 0) || null
-    } catch {
-      return null
-    } finally {
-      bytes.destroy()
-    }
+    const seconds = await readDuration(clock, await buffer(encrypted.readPlain()))
+    return Math.round(seconds ?? 0) || null
   }
 
   async function contentOf(

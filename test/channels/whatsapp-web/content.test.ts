@@ -58,6 +58,11 @@ test('a document has its file name, and a file without text has no caption', asy
 test.each([
   ['valid audio', wavOf(2), 2],
   ['bytes that are not audio', Buffer.alloc(50_000, 7), undefined],
+  [
+    'a file of 180 bytes that claims so many samples that they fill all memory',
+    bombOf(4_294_967_295),
+    undefined,
+  ],
 ])('audio has its duration if it can be read: %s', async (_, bytes, seconds) => {
   const { message } = await composed('', { type: 'audio', mimetype: 'audio/wav', bytes })
   expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })
@@ -81,4 +86,26 @@ function wavOf(seconds: number): Buffer {
   head.write('data', 36)
   head.writeUInt32LE(size, 40)
   return Buffer.concat([head, Buffer.alloc(size, 128)])
+}
+
+/** An MP4 file with a fragment of so many samples, of which nothing is known: they take no bytes. */
+function bombOf(samples: number): Buffer {
+  const trackHeader = Buffer.alloc(84)
+  trackHeader.writeUInt32BE(1, 12)
+  const fragmentHeader = Buffer.alloc(8)
+  fragmentHeader.writeUInt32BE(1, 4)
+  const run = Buffer.alloc(12)
+  run.writeUInt32BE(samples, 4)
+  return Buffer.concat([
+    box('ftyp', Buffer.from('M4A \0\0\0\0M4A ', 'latin1')),
+    box('moov', box('trak', box('tkhd', trackHeader))),
+    box('moof', box('traf', box('tfhd', fragmentHeader), box('trun', run))),
+  ])
+}
+
+function box(type: string, ...content: Buffer[]): Buffer {
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(8 + content.reduce((sum, { length }) => sum + length, 0))
+  head.write(type, 4)
+  return Buffer.concat([head, ...content])
 }
