@@ -12,7 +12,7 @@ The test key of the account "Demo", shown only once:
 
 Send a first message (a test key sends only to the sandbox, and costs nothing):
 
-  curl -s ${url}/api/v2/messages/send \\
+  curl -s '${url}/api/v2/messages/send' \\
     -H 'X-API-Key: ${testKey}' \\
     -H 'Content-Type: application/json' \\
     -d '{"to": "+12025550123", "text": "Hello from Posthorn"}'
