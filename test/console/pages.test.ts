@@ -112,6 +112,19 @@ describe('every page', { timeout: 120_000 }, () => {
 })
 
 describe('a phone of 320 pixels', { timeout: 60_000 }, () => {
+  it('shows all columns of a list that are for phones', async () => {
+    const phone = await server.open({ phone: true })
+    await phone.context.addCookies(await window.context.cookies())
+    await phone.page.setViewportSize({ width: 320, height: 700 })
+    for (const path of ['/messages', '/sandbox', '/keys', '/wallet', '/endpoints', '/members']) {
+      await phone.go(path)
+      await settle(phone)
+      expect(await overflowOf(phone), path).toBe(0)
+      expect(await hiddenColumns(phone), path).toEqual([])
+    }
+    await phone.context.close()
+  })
+
   it('shows choices, and what a dialog asks about, as a whole', async () => {
     const phone = await server.open({ phone: true })
     await phone.context.addCookies(await window.context.cookies())
@@ -138,6 +151,25 @@ describe('a phone of 320 pixels', { timeout: 60_000 }, () => {
     await page.getByRole('dialog').getByText('stops working').waitFor()
     expect(await cutTexts(phone)).toEqual([])
     await phone.context.close()
+  })
+})
+
+describe('texts of twice the size', { timeout: 60_000 }, () => {
+  it('fit into the columns of a list', async () => {
+    const large = await server.open()
+    await large.context.addCookies(await window.context.cookies())
+    await large.page.addInitScript(
+      `addEventListener('DOMContentLoaded', () => { document.documentElement.style.fontSize = '200%' })`,
+    )
+    for (const path of ['/messages', '/keys', '/sandbox']) {
+      await large.go(path)
+      await settle(large)
+      await large.page.getByRole('row').nth(2).waitFor()
+      await takePicture(large.page, `large${path.replaceAll('/', '-')}`)
+      expect(await hiddenColumns(large), path).toEqual([])
+      expect(await cutCells(large), path).toEqual([])
+    }
+    await large.context.close()
   })
 })
 
@@ -512,6 +544,13 @@ async function cutTexts({ page }: Window): Promise<unknown[]> {
   return page.evaluate(`[...document.querySelectorAll('[role="radiogroup"], [role="dialog"]')]
     .filter(box => box.scrollWidth > box.clientWidth)
     .map(box => box.innerText)`)
+}
+
+/** The states, types and times in a list that are wider than their columns, or higher than their rows. */
+async function cutCells({ page }: Window): Promise<unknown[]> {
+  return page.evaluate(`[...document.querySelectorAll('#main [role="cell"]:has([class*="badge"]), #main [role="cell"]:has(time)')]
+    .filter(cell => cell.scrollWidth > cell.clientWidth || cell.offsetHeight > cell.parentElement.clientHeight)
+    .map(cell => cell.innerText)`)
 }
 
 /** Lists with a column that has no name for screen readers. */

@@ -13,6 +13,7 @@ import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
 import { keepOffset, startOffsetPx } from './kept-scroll.ts'
+import { inTextSize, textScale } from './text-size.ts'
 import { useFittingColumns } from './use-fitting-columns.ts'
 import { useRowFocus } from './use-row-focus.ts'
 
@@ -20,7 +21,7 @@ export type Column<R> = {
   title: string
   /** The content makes the title unnecessary, as buttons do: it is only for screen readers. */
   hidesTitle?: boolean
-  /** As in a CSS grid, in pixels or with a minimum in pixels: `120px`, `minmax(160px, 2fr)`. */
+  /** As in a CSS grid, in pixels or with a minimum in pixels: `120px`, `minmax(160px, 2fr)`. Grows with larger texts. */
   width: string
   render: (row: R) => ReactNode
   align?: 'end'
@@ -30,6 +31,7 @@ export type Column<R> = {
   wideOnly?: boolean
 }
 
+/** As in data-list.module.css, for texts of the default size. */
 const ROW_PX = 44
 /** Rows that are rendered before and after the visible ones. */
 const OVERSCAN = 12
@@ -69,7 +71,7 @@ export function DataList<R>({
   const virtual = useVirtualizer({
     count: droppedRowCount + rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => ROW_PX * textScale(),
     overscan: OVERSCAN,
     initialOffset: () => startOffsetPx(label),
     getItemKey(index) {
@@ -102,7 +104,7 @@ export function DataList<R>({
   const isInTabOrder = ({ key, index }: VirtualItem) =>
     isCurrentRendered ? key === current : index === (virtual.range?.startIndex ?? 0)
 
-  const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
+  const template = { gridTemplateColumns: shown.map(column => inTextSize(column.width)).join(' ') }
 
   return (
     <div className="ph-card" style={{ overflow: 'hidden' }}>
