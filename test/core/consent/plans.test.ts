@@ -17,6 +17,8 @@ const STATES = [
   ['never analysed', 200_000],
   ['analysed', 20_000],
 ] as const
+/** Chats of bots, which are looked up beside suppressions. */
+const CHATS = 20_000
 /** Suppressions that are removed at once. */
 const BATCH = 100
 
@@ -130,7 +132,7 @@ test.each(STATES)(
       name: 't_chats',
       text: `insert into bot_subscribers (account_id, bot_id, chat_id, started_at, last_seen_at, seen_update, moved_to)
            select $1, uuid_at(now()), '-' || n, now(), now(), 1, case when n % 2 = 0 then '-100' || n end
-             from generate_series(1000, 1000 + ${many}) n`,
+             from generate_series(1000, 1000 + ${CHATS}) n`,
       values: [toUuid(accountId)],
     })
     const found = await ask(1000)
