@@ -58,3 +58,13 @@ export function pageOf<Row, View>(
   const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : scannedTo
   return { success: true, data: shown.map(view), nextCursor }
 }
+
+/** The same for a list by id; `scannedTo` is the id where the search stopped. */
+export function pageById<Row extends { id: string }, View>(
+  rows: readonly Row[],
+  limit: number,
+  view: (row: Row) => View,
+  scannedTo: string | null = null,
+): Page<View> {
+  return pageOf(rows, limit, view, row => writeCursor(row.id), scannedTo && writeCursor(scannedTo))
+}

@@ -9,14 +9,7 @@ import type {
 } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
 import type { ApiKeyRotate } from '../../contract/api-key.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
@@ -192,12 +185,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     const of = { id: q !== undefined && isId('acc', q) ? q : null, text: q ?? null }
     const rows = await listAccounts(db, of, readIdCursor('acc', cursor), limit + 1)
     const nowMs = clock.now()
-    return pageOf(
-      rows,
-      limit,
-      row => viewAccount(row, nowMs),
-      row => writeCursor(row.id),
-    )
+    return pageById(rows, limit, row => viewAccount(row, nowMs))
   }
 
   async function createKey(id: string, input: KeyCreate, by: Actor): Promise<CreatedKey> {

@@ -1,14 +1,7 @@
 import { actorOfCaller } from '../../contract/actor.ts'
 import type { ApiKey, ApiKeyCreate, ApiKeyRotate } from '../../contract/api-key.ts'
 import type { Caller } from '../../contract/caller.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -48,7 +41,7 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       const before = readIdCursor('key', cursor)
       const activeAtMs = active ? clock.now() : null
       const rows = await pageKeys(db, account.id, { activeAtMs, before }, limit + 1)
-      return pageOf(rows, limit, viewKey, row => writeCursor(row.id))
+      return pageById(rows, limit, viewKey)
     },
 
     async create(caller, input) {

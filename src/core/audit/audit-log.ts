@@ -1,6 +1,6 @@
 import type { AdminAuditEntry, AdminAuditQuery, AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
@@ -77,7 +77,7 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
         read: async stretch => ({ rows: await listEntries(db, filter, stretch) }),
       },
     )
-    return pageOf(rows, limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
+    return pageById(rows, limit, view, stoppedAt)
   }
 
   return {

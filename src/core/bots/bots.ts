@@ -1,14 +1,7 @@
 import { type BotCreate, type BotView, TOKEN_PATTERN } from '../../contract/bot.ts'
 import type { BotIdentity, PlatformResult } from '../../contract/bot-platform.ts'
 import type { Caller } from '../../contract/caller.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
@@ -152,7 +145,7 @@ export function createBots(deps: BotsDeps): Bots {
     async list({ account }, { limit = DEFAULT_LIMIT, cursor }) {
       const before = readIdCursor('bot', cursor)
       const rows = await listBots(db, account.id, before, limit + 1)
-      return pageOf(rows, limit, viewBot, row => writeCursor(row.id))
+      return pageById(rows, limit, viewBot)
     },
 
     async remove(caller, id) {

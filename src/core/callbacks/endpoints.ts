@@ -1,12 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import {
   ANY_EVENT,
@@ -131,12 +124,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       const before = readIdCursor('whk', cursor)
       const rows = await listWebhooks(db, account.id, before, limit + 1)
       const nowMs = clock.now()
-      return pageOf(
-        rows,
-        limit,
-        row => view(row, nowMs),
-        row => writeCursor(row.id),
-      )
+      return pageById(rows, limit, row => view(row, nowMs))
     },
 
     read: async ({ account }, id) => view(await findWebhook(db, account.id, id), clock.now()),

@@ -6,14 +6,7 @@ import type {
   ConnectionUpdate,
   ConnectionView,
 } from '../../contract/admin.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import type { Channel } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
@@ -219,12 +212,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<ConnectionView>> {
     const before = readIdCursor('cnn', cursor)
     const rows = await listConnections(db, before, limit + 1)
-    return pageOf(
-      rows,
-      limit,
-      row => withState(view(row)),
-      row => writeCursor(row.id),
-    )
+    return pageById(rows, limit, row => withState(view(row)))
   }
 
   async function test(id: string): Promise<ConnectionTest> {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts'
 import { readCountry } from '../../contract/country-currency.ts'
-import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { readTime, toStoredAddress } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
@@ -105,7 +105,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
         read: async stretch => ({ rows: await listBlocks(db, accountId, filter, stretch) }),
       },
     )
-    return pageOf(rows, query.limit, view, row => writeCursor(row.id), stoppedAt && writeCursor(stoppedAt))
+    return pageById(rows, query.limit, view, stoppedAt)
   }
 
   return { record, list }

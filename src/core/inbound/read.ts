@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type {
   InboundMessageFilters,
@@ -49,8 +49,7 @@ export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps
         read: stretch => listInbound(db, accountId, filter, stretch),
       },
     )
-    const lookedTo = stoppedAt && writeCursor(stoppedAt)
-    return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
+    return pageById(rows, query.limit, viewInbound, stoppedAt)
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
+import { pageById, readIdCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
@@ -95,13 +95,7 @@ export function createMessages(deps: MessagesDeps): Messages {
           read: stretch => listMessages(db, account.id, filter, stretch),
         },
       )
-      const { nextCursor } = pageOf(
-        rows,
-        limit,
-        row => row,
-        last => writeCursor(last.id),
-        stoppedAt && writeCursor(stoppedAt),
-      )
+      const { nextCursor } = pageById(rows, limit, row => row, stoppedAt)
       const data = await view(account, rows.slice(0, limit))
       return { success: true, data, nextCursor }
     },

@@ -1,13 +1,6 @@
 import { actorOfCaller } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import type { KeyRole, Permission } from '../../contract/enums.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -148,7 +141,7 @@ export function createMembers(deps: MembersDeps): Members {
   return {
     async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
       const rows = await listMembers(db, caller.account.id, readIdCursor('usr', cursor), limit + 1)
-      return pageOf(rows, limit, viewMember, row => writeCursor(row.id))
+      return pageById(rows, limit, viewMember)
     },
     update,
     async remove(caller, id) {
@@ -164,12 +157,7 @@ export function createMembers(deps: MembersDeps): Members {
     async listInvitations(caller, { limit = DEFAULT_LIMIT, cursor }) {
       const before = readIdCursor('inv', cursor)
       const rows = await listInvitations(db, caller.account.id, before, limit + 1)
-      return pageOf(
-        rows,
-        limit,
-        row => viewInvitation(row, clock.now()),
-        row => writeCursor(row.id),
-      )
+      return pageById(rows, limit, row => viewInvitation(row, clock.now()))
     },
     invite,
     async withdraw(caller, id) {

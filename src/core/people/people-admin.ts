@@ -1,12 +1,5 @@
 import type { Actor } from '../../contract/actor.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type {
   AdminInvitation,
@@ -210,7 +203,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
         text: q ?? null,
       }
       const rows = await listPeople(db, of, before, limit + 1)
-      return pageOf(rows, limit, viewPerson, row => writeCursor(row.id))
+      return pageById(rows, limit, viewPerson)
     },
     read,
     setMembership: join,
@@ -219,12 +212,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     createResetLink: reset,
     async listInvitations({ limit = DEFAULT_LIMIT, cursor }) {
       const rows = await listInvitations(db, null, readIdCursor('inv', cursor), limit + 1)
-      return pageOf(
-        rows,
-        limit,
-        row => viewForAdmin(row, clock.now()),
-        row => writeCursor(row.id),
-      )
+      return pageById(rows, limit, row => viewForAdmin(row, clock.now()))
     },
     invite,
     async withdraw(id) {

@@ -1,12 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SmsSenderRequest, SmsSenderView } from '../../contract/sender.ts'
 import type { Database } from '../../infra/db.ts'
@@ -94,7 +87,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSender
 
     async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
       const rows = await pageOwnSenders(db, caller.account.id, readIdCursor('snd', cursor), limit + 1)
-      return pageOf(rows, limit, viewSender, row => writeCursor(row.id))
+      return pageById(rows, limit, viewSender)
     },
 
     async makeDefault(caller, id) {

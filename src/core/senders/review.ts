@@ -1,12 +1,5 @@
 import type { AdminSender, SenderCreate } from '../../contract/admin.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readIdCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -95,7 +88,7 @@ export function createSenderReview({ db, ids, notifyDecision, applied }: SenderR
         accountId: accountId === undefined ? null : readAccountId(accountId),
       }
       const rows = await listSenders(db, filter, readIdCursor('snd', cursor), limit + 1)
-      return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
+      return pageById(rows, limit, viewForAdmin)
     },
     async read(id) {
       const row = isId('snd', id) ? await selectSender(db, id) : null
