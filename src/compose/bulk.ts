@@ -162,7 +162,7 @@ export function listBulkChores(
     { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeDueJobs(db, clock.now()) },
     { name: 'finish bulk cancels', everyMs: SECOND_MS, run: bulkJobs.finishCancels },
     { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
-    { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
+    { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepRefusedRows },
     {
       name: 'delete old bulk jobs',
       dependsOnClock: true,
@@ -173,7 +173,7 @@ export function listBulkChores(
     },
   ]
 
-  async function sweepAll(): Promise<void> {
+  async function sweepRefusedRows(): Promise<void> {
     while ((await sweepRows(db, SWEEP_PAGE)) > 0);
   }
 

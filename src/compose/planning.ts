@@ -4,14 +4,14 @@ import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { SingleSendBody } from '../contract/send.ts'
-import { PLATFORM, PLATFORM_UUID } from '../core/accounts/platform.ts'
+import { PLATFORM } from '../core/accounts/platform.ts'
 import type { ConnectionSnapshot } from '../core/connections/snapshot.ts'
 import type { Media } from '../core/media/media.ts'
 import { assetIdsOf } from '../core/messages/assets.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import type { ResolveDeps } from '../core/messages/resolve.ts'
 import { withinMs } from '../lib/clock.ts'
-import { type AccountId, type ConnectionId, fromUuid } from '../lib/ids.ts'
+import { type AccountId, type ConnectionId, FIRST_UUID, fromUuid } from '../lib/ids.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { BotRooms } from './bots.ts'
 import type { ConsentRooms } from './consent.ts'
@@ -158,7 +158,8 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
 function bareSessionsOf(providers: ReadonlyMap<string, Provider>): ConnectionSnapshot {
   const { key, channels, policy } = providers.get(WHATSAPP_WEB)!
   return {
-    id: fromUuid('cnn', PLATFORM_UUID),
+    // No connection has it.
+    id: fromUuid('cnn', FIRST_UUID),
     accountId: PLATFORM,
     provider: key,
     name: 'Web sessions',

@@ -8,7 +8,7 @@ import { isStillAllowed, type Keys, type PeopleAccess } from './auth.ts'
 /** Responses with server-sent events. */
 export type EventStreams = {
   /**
-   * Sends the events of `follow`, formatted by `say`, until they end, the client disconnects or stops reading,
+   * Sends the events of `follow`, each as `format` writes it, until they end, the client disconnects or stops reading,
    * or the caller loses access. An error that `follow` throws gets the usual error response.
    */
   answer<Event>(
@@ -70,13 +70,13 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
   /** Requests the next event only after this one was written. */
   async function* write<Event>(
     events: AsyncGenerator<Event>,
-    say: (event: Event) => string,
+    format: (event: Event) => string,
     cut: () => void,
   ): AsyncGenerator<string> {
     for await (const event of events) {
       const cancel = clock.after(STALLED_MS, cut)
       try {
-        yield say(event)
+        yield format(event)
       } finally {
         cancel()
       }
