@@ -32,7 +32,7 @@ export function createSessionRooms(
 ) {
   const { db, clock, ids, log, seal, changes, phones } = base
   const supplier = providers.get(WHATSAPP_WEB)!
-  const standings = createSessionStates({ db, clock, ids, seal })
+  const sessionStates = createSessionStates({ db, clock, ids, seal })
 
   /** Settings from an enabled connection if there is one, the account's or the platform's; else the defaults. */
   async function settingsOf(accountId: AccountId) {
@@ -69,14 +69,14 @@ export function createSessionRooms(
       return settings.enabled ? settings : null
     },
     markResting: hold =>
-      standings.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, goesOn: true }),
+      sessionStates.recordState(hold, { state: 'closed', detail: DISABLED_DETAIL, reconnects: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,
         log,
-        standings,
+        sessionStates,
         stopping,
-        keysOf: (of, patience) => createHeldKeys({ db, clock, seal, patience }, of),
+        keysOf: (of, mayRetry) => createHeldKeys({ db, clock, seal, mayRetry }, of),
         openLink: io => openWebSession(config, io),
         io: () => ioOf(specOf(row, retryPolicy)),
         attach: link => links.attach({ ...specOf(row, retryPolicy), link, supplier, state: upState }),

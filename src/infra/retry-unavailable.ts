@@ -11,18 +11,18 @@ const REPEAT_EVERY_MS = 200
 
 /**
  * Repeats work while the database is unavailable, for data that its source will not send again. Rejects with
- * DatabaseUnavailable when `patience` returns false, and at once with any other error.
+ * DatabaseUnavailable when `mayRetry` returns false, and at once with any other error.
  */
 export async function retryWhileUnavailable<T>(
   clock: Clock,
-  patience: () => boolean,
+  mayRetry: () => boolean,
   work: Repeatable<T>,
 ): Promise<T> {
   for (let repeated = false; ; repeated = true) {
     try {
       return await work(repeated)
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || !patience()) throw error
+      if (!(error instanceof DatabaseUnavailable) || !mayRetry()) throw error
       await pause(clock, REPEAT_EVERY_MS)
     }
   }

@@ -29,8 +29,8 @@ export type HeldSession = {
 export type HeldSessionDeps = {
   clock: Clock
   log: Log
-  standings: SessionStates
-  keysOf(hold: SessionClaim, patience: () => boolean): HeldKeys
+  sessionStates: SessionStates
+  keysOf(hold: SessionClaim, mayRetry: () => boolean): HeldKeys
   openLink(io: SessionIo): Promise<SessionLink>
   io(): Io
   /** Lets the link accept messages; returns the function that ends that. */
@@ -51,8 +51,8 @@ export function holdSession(
   let acceptsMessages = false
   let detach: (() => void) | null = null
   let storing: Promise<void> = Promise.resolve()
-  const patience = () => held && !deps.stopping()
-  const stored = deps.keysOf(hold, patience)
+  const mayRetry = () => held && !deps.stopping()
+  const stored = deps.keysOf(hold, mayRetry)
   const keys: SessionKeys = {
     read: stored.read,
     async write(changes) {
@@ -70,7 +70,7 @@ export function holdSession(
       return await deps.openLink({
         ...io,
         // The chat app has our acknowledgement, and does not send it again.
-        emit: inbound => retryWhileUnavailable(deps.clock, patience, () => io.emit(inbound)),
+        emit: inbound => retryWhileUnavailable(deps.clock, mayRetry, () => io.emit(inbound)),
         accountId: row.accountId,
         name: row.name,
         askedPhone: row.askedPhone,
@@ -78,7 +78,8 @@ export function holdSession(
         keys,
         sentText: deps.sentText,
         reportState,
-        reportChats: chats => storeInOrder(() => releaseUnlessHeld(deps.standings.recordChats(hold, chats))),
+        reportChats: chats =>
+          storeInOrder(() => releaseUnlessHeld(deps.sessionStates.recordChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
@@ -86,7 +87,7 @@ export function holdSession(
         storeState({
           state: 'closed',
           detail: 'the server could not open the session; restart it',
-          goesOn: false,
+          reconnects: false,
         }),
       )
       return null
@@ -119,8 +120,8 @@ export function holdSession(
     detachLink()
   }
 
-  function storeState(standing: ReportedState): Promise<void> {
-    return releaseUnlessHeld(deps.standings.recordState(hold, standing))
+  function storeState(state: ReportedState): Promise<void> {
+    return releaseUnlessHeld(deps.sessionStates.recordState(hold, state))
   }
 
   async function releaseUnlessHeld(noted: Promise<boolean>): Promise<void> {
@@ -129,7 +130,7 @@ export function holdSession(
 
   function storeInOrder(work: () => Promise<void>): void {
     storing = storing
-      .then(() => (held ? retryWhileUnavailable(deps.clock, patience, work) : undefined))
+      .then(() => (held ? retryWhileUnavailable(deps.clock, mayRetry, work) : undefined))
       .catch(error =>
         deps.log.warn({ err: error, session: row.name }, 'the state of a web session could not be stored'),
       )

@@ -33,8 +33,8 @@ export type SessionReport =
   | { state: 'qr'; text: string; untilMs: number }
   | { state: 'pairing_code'; code: string; untilMs: number }
   | { state: 'open'; phone: string | null; pushName: string | null }
-  /** `goesOn`: it reconnects by itself; otherwise it needs a restart. */
-  | { state: 'closed'; detail: string; goesOn: boolean }
+  /** `reconnects`: it reconnects by itself; otherwise it needs a restart. */
+  | { state: 'closed'; detail: string; reconnects: boolean }
   /** The person or the chat app has unlinked us: the keys are useless now. */
   | { state: 'logged_out'; detail: string }
 

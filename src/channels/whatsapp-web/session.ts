@@ -78,7 +78,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     io.reportState({
       state: 'closed',
       detail: 'the session failed with an unexpected error; restart it',
-      goesOn: false,
+      reconnects: false,
     })
   })
 
@@ -95,7 +95,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
         case 'logged_out':
           return io.reportState({ state: 'logged_out', detail: end.detail })
         case 'over':
-          return io.reportState({ state: 'closed', detail: end.detail, goesOn: false })
+          return io.reportState({ state: 'closed', detail: end.detail, reconnects: false })
         case 'restart':
         case 'lost':
           await waitToReconnect(end, disconnects.add(openMs))
@@ -110,7 +110,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   ): Promise<void> {
     const { detail } = end
     if (failures === 1) return end.kind === 'lost' ? io.reportState({ state: 'connecting' }) : undefined
-    if (lasts) io.reportState({ state: 'closed', detail, goesOn: true })
+    if (lasts) io.reportState({ state: 'closed', detail, reconnects: true })
     const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, LONGEST_PAUSE_MS)
     await pauseUnlessAborted(clock, pauseMs, releasing.signal)
     await storeCreds()

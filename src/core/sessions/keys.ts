@@ -18,7 +18,7 @@ export type HeldKeysDeps = {
   clock: Clock
   seal: Pick<Seal, 'seal' | 'open'>
   /** While true, operations are retried until the database is back. */
-  patience(): boolean
+  mayRetry(): boolean
 }
 
 /**
@@ -26,13 +26,13 @@ export type HeldKeysDeps = {
  * the claim is checked in the transaction that writes them, with a lock that
  * keeps other nodes from claiming the session until the commit.
  */
-export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, claim: SessionClaim): HeldKeys {
+export function createHeldKeys({ db, clock, seal, mayRetry }: HeldKeysDeps, claim: SessionClaim): HeldKeys {
   const contextOf = (kind: string, keyId: string) => keyContext(claim.id, kind, keyId)
 
   return {
     async read(kind, ids) {
       if (ids.length === 0) return new Map()
-      const rows = await retryWhileUnavailable(clock, patience, () => selectKeys(db, claim, kind, ids))
+      const rows = await retryWhileUnavailable(clock, mayRetry, () => selectKeys(db, claim, kind, ids))
       return new Map(
         rows.map(({ keyId, value }) => [keyId, seal.open(value, contextOf(kind, keyId)).toString()]),
       )
@@ -45,7 +45,7 @@ export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, clai
         if (value === null) deletions.push({ kind, keyId })
         else upserts.push({ kind, keyId, value: seal.seal(value, contextOf(kind, keyId)) })
       }
-      return retryWhileUnavailable(clock, patience, () =>
+      return retryWhileUnavailable(clock, mayRetry, () =>
         db.transaction(async tx => {
           if (!(await lockClaim(tx, claim))) return false
           await upsertKeys(tx, claim, upserts)

@@ -17,13 +17,13 @@ export type ReportedState =
   | { state: 'connecting' }
   | { state: 'qr' | 'pairing_code'; pairing: Pairing }
   | { state: 'open'; phone: string | null; pushName: string | null }
-  /** `goesOn`: the node tries again by itself. */
-  | { state: 'closed'; detail: string; goesOn: boolean }
+  /** `reconnects`: the node tries again by itself. */
+  | { state: 'closed'; detail: string; reconnects: boolean }
   | { state: 'logged_out'; detail: string }
 
 export type SessionStates = {
   /** Stores the state and its event for webhooks; false if this claim of the session is no longer valid. */
-  recordState(hold: SessionClaim, standing: ReportedState): Promise<boolean>
+  recordState(hold: SessionClaim, reported: ReportedState): Promise<boolean>
   /** Stores chats that became known; false if this claim of the session is no longer valid. */
   recordChats(hold: SessionClaim, chats: readonly ChatRow[]): Promise<boolean>
 }
@@ -60,7 +60,7 @@ export function createSessionStates(deps: {
           : null,
       phone: state === 'open' ? reported.phone : null,
       pushName: state === 'open' ? nameOf(reported.pushName) : null,
-      wanted: state === 'closed' ? reported.goesOn : state !== 'logged_out',
+      wanted: state === 'closed' ? reported.reconnects : state !== 'logged_out',
       unlinked: state === 'logged_out',
       atMs: clock.now(),
     }
@@ -88,8 +88,8 @@ export function createSessionStates(deps: {
   }
 
   return {
-    recordState(hold, standing) {
-      const change = changeOf(hold, standing)
+    recordState(hold, reported) {
+      const change = changeOf(hold, reported)
       return db.transaction(async tx => {
         const written = await writeState(tx, hold, change)
         if (!written) return false

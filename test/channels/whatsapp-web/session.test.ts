@@ -105,7 +105,7 @@ describe('linking, against a scripted server', () => {
       { state: 'connecting' },
       { state: 'qr', text: expect.stringContaining('ref-one'), untilMs: firstMs + 60_000 },
       { state: 'qr', text: expect.stringContaining('ref-three'), untilMs: firstMs + 80_000 },
-      { state: 'closed', goesOn: false },
+      { state: 'closed', reconnects: false },
     ])
     expect(server.connections()).toBe(1)
   })
@@ -127,7 +127,7 @@ describe('linking, against a scripted server', () => {
       attrs: { type: 'error', id: 'code', from: '@s.whatsapp.net' },
       content: [error],
     })
-    expect(await io.said('closed')).toMatchObject({ goesOn: false })
+    expect(await io.said('closed')).toMatchObject({ reconnects: false })
     expect(server.connections()).toBe(1)
   })
 
@@ -181,7 +181,7 @@ describe('dropped connections, against a scripted server', () => {
       await clock.advance(30_000)
       await pausing()
     }
-    expect(io.news.at(-1)).toMatchObject({ state: 'closed', goesOn: true })
+    expect(io.news.at(-1)).toMatchObject({ state: 'closed', reconnects: true })
     server.set({ cutAt: null })
     await clock.advance(30_000)
     await io.said('open', 2)
@@ -205,7 +205,7 @@ describe('dropped connections, against a scripted server', () => {
       content: [{ tag: 'conflict', attrs: { type: 'replaced' } }],
     })
     expect(await io.said('closed')).toMatchObject({
-      goesOn: false,
+      reconnects: false,
       detail: expect.stringContaining('elsewhere'),
     })
     expect(server.connections()).toBe(1)
@@ -273,7 +273,7 @@ describe('dropped connections, against a scripted server', () => {
     async failure => {
       const { io } = await open({ login: { failure } })
       expect(await io.said('closed')).toMatchObject({
-        goesOn: false,
+        reconnects: false,
         detail: expect.stringContaining('barred'),
       })
     },

@@ -74,7 +74,7 @@ async function claim(node: number): Promise<SessionClaim[]> {
 }
 
 const keysOf = (hold: SessionClaim): HeldKeys =>
-  createHeldKeys({ db: database.db, clock: systemClock, seal, patience: () => false }, hold)
+  createHeldKeys({ db: database.db, clock: systemClock, seal, mayRetry: () => false }, hold)
 const states = () => createSessionStates({ db: database.db, clock: systemClock, ids, seal })
 const chat = (name: string | null, chatId = '+15550000001') =>
   ({ chatId, kind: 'user', name, lastMessageAtMs: null }) as const
@@ -133,7 +133,7 @@ test('changes of keys are written all or none', async () => {
 test('a state from before a restart is not recorded after it', async () => {
   const [hold] = await claim(nodes[0])
   await restartSession(database.db, accountId, true, 'desk', Date.now())
-  expect(await states().recordState(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(
+  expect(await states().recordState(hold!, { state: 'closed', detail: 'too late', reconnects: false })).toBe(
     false,
   )
 })
