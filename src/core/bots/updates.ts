@@ -3,6 +3,7 @@ import { type BotChat, type BotMessage, type BotUpdate, botMessageId } from '../
 import type { InboundMessage } from '../../contract/reported-message.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
+import { type Failure, writeOrSplit } from '../../infra/write-or-split.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, BotId, ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -44,7 +45,7 @@ export type BotUpdatesDeps = {
 
 type Item = { feed: Feed; update: BotUpdate }
 /** `known`: a repeat, which was stored before. */
-type Result = 'stored' | 'known' | 'lost' | { error: unknown }
+type Result = 'stored' | 'known' | 'lost'
 
 const MAX_NAME_LENGTH = 255
 /** Telegram's own limit is 64. */
@@ -54,18 +55,7 @@ const MAX_ID_LENGTH = 100
 /** Stores bots' updates, many in one transaction, with all that follows from them. */
 export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
   const { db, clock, ids, log, storeInbound, onEventsStored } = deps
-  const batcher = createBatcher<Item, Result>({ flush: writeOrSplit })
-
-  /** An update that the database refuses fails alone; the others of its batch are stored. */
-  async function writeOrSplit(items: Item[]): Promise<Result[]> {
-    try {
-      return await write(items)
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable || items.length === 1) return items.map(() => ({ error }))
-      const half = items.length >> 1
-      return [...(await writeOrSplit(items.slice(0, half))), ...(await writeOrSplit(items.slice(half)))]
-    }
-  }
+  const batcher = createBatcher<Item, Result | Failure>({ flush: items => writeOrSplit(items, write) })
 
   async function write(items: readonly Item[]): Promise<Result[]> {
     let eventCount = 0

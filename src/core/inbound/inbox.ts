@@ -1,7 +1,8 @@
 import type { InboundMessage, InboundPart } from '../../contract/reported-message.ts'
 import { createBatcher } from '../../infra/batch.ts'
-import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
+import { type Failure, writeOrSplit } from '../../infra/write-or-split.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
@@ -36,7 +37,6 @@ export type InboxDeps = {
 
 /** A message, or a part of one. */
 type Item = ReceivedMessage & { part: InboundPart | null }
-type Failure = { error: unknown }
 
 /** How long to wait for the database: less than providers wait for the response to their call. */
 const PATIENCE_MS = 8_000
@@ -47,19 +47,13 @@ export const MAX_INCOMPLETE = 500
 
 /** Takes inbound messages: stores many in one transaction, with all that follows from them. */
 export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
-  const batcher = createBatcher<Item, Failure | null>({ flush: writeOrSplit })
-
-  /** A message that the database refuses fails alone; the others of its batch are stored. */
-  async function writeOrSplit(items: Item[]): Promise<(Failure | null)[]> {
-    try {
-      if ((await writePatiently(items)) > 0) wake()
-      return items.map(() => null)
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable || items.length === 1) return items.map(() => ({ error }))
-      const half = items.length >> 1
-      return [...(await writeOrSplit(items.slice(0, half))), ...(await writeOrSplit(items.slice(half)))]
-    }
-  }
+  const batcher = createBatcher<Item, Failure | null>({
+    flush: items =>
+      writeOrSplit(items, async some => {
+        if ((await writePatiently(some)) > 0) wake()
+        return some.map(() => null)
+      }),
+  })
 
   /** Safe to repeat: if an earlier try was stored after all, its messages are recognised as repeats. */
   function writePatiently(items: readonly Item[]): Promise<number> {

@@ -1,6 +1,7 @@
 import { type Batcher, createBatcher } from '../../infra/batch.ts'
-import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
-import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
+import type { Database } from '../../infra/db.ts'
+import { type Repeatable, retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
+import { type Failure, writeOrSplit } from '../../infra/write-or-split.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { byAccountAndId, compare, runSorted } from '../../lib/lock-order.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
@@ -24,9 +25,7 @@ export type SettleDeps = {
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
 type SettleResult = { answer: string | null } | null
 /** The result of one item of a flush. */
-type Result = { settled: SettleResult } | { moved: boolean } | { error: unknown }
-/** Writes a part of a flush; `repeated`: an earlier try may have been committed. */
-type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
+type Result = { settled: SettleResult } | { moved: boolean } | Failure
 
 const MAX_ITEMS = 256
 
@@ -48,39 +47,26 @@ export function createSettle(deps: SettleDeps): Settle {
     // The same time for all tries of this flush: a repeat recognises by it what the first one did.
     const nowMs = clock.now()
     const settled = await runSorted(attemptsOf(work), byAccountAndId, rows =>
-      writeOrSplit(rows, async (some, repeated) =>
-        (await settleAttempts(db, nowMs, some, repeated)).map(settled => ({ settled })),
+      // The database refuses a value, or a provider's id twice in one flush.
+      writeOrSplit(rows, some =>
+        writeWithRetry(async repeated =>
+          (await settleAttempts(db, nowMs, some, repeated)).map(settled => ({ settled })),
+        ),
       ),
     )
     const moved = await runSorted(receiptsOf(work), byProviderId, rows =>
-      writeOrSplit(rows, async some => (await applyReceipts(db, nowMs, some)).map(moved => ({ moved }))),
+      writeOrSplit(rows, some =>
+        writeWithRetry(async () => (await applyReceipts(db, nowMs, some)).map(moved => ({ moved }))),
+      ),
     )
     deps.observe?.(work.length, clock.monotonic() - startedMs)
     let [attempt, receipt] = [0, 0]
     return work.map(({ kind }) => (kind === 'attempt' ? settled[attempt++]! : moved[receipt++]!))
   }
 
-  /** If the database refuses a row (a value, or a provider's id twice in one flush), splits until that row is alone. */
-  async function writeOrSplit<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
-    try {
-      return await writeWithRetry(rows, write)
-    } catch (error) {
-      if (rows.length === 1 || error instanceof DatabaseUnavailable) return rows.map(() => ({ error }))
-      const half = rows.length >> 1
-      return [
-        ...(await writeOrSplit(rows.slice(0, half), write)),
-        ...(await writeOrSplit(rows.slice(half), write)),
-      ]
-    }
-  }
-
   /** Retries while the database is unavailable, so that no outcome is lost. */
-  function writeWithRetry<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
-    return retryWhileUnavailable(
-      clock,
-      () => !deps.stopping(),
-      repeated => write(rows, repeated),
-    )
+  function writeWithRetry<T>(write: Repeatable<T>): Promise<T> {
+    return retryWhileUnavailable(clock, () => !deps.stopping(), write)
   }
 
   return {
