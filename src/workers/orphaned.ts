@@ -36,10 +36,10 @@ export type OrphanCheck = {
 }
 
 /**
- * Of a message that may be stored unheard: whether each accept that may have stored it has recorded its first attempt (`begun`),
- * or not each has; `over` once there is nothing to revert any more.
+ * Of a message that may be stored unheard: whether the accepts that may have stored it have recorded its first attempt, each
+ * (`begun`), none (`waiting`) or some (`uncertain`); `over` once there is nothing to revert any more.
  */
-type Unheard = 'begun' | 'uncertain' | 'over'
+type Unheard = 'begun' | 'waiting' | 'uncertain' | 'over'
 /** Many more than can be unheard at once: those that were not stored are never looked up. */
 const UNHEARD_KEPT = 10_000
 
@@ -92,7 +92,8 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   /** The same as `takeRecorded` where the database says that an attempt is recorded. */
   function takeUnmade(id: MessageId): boolean {
     const state = unheard.get(id)
-    if (state === undefined || state === 'over') return false
+    // An attempt of one that was stored `waiting` was recorded by who took it from the outbox, maybe this node before it knew.
+    if (state !== 'begun' && state !== 'uncertain') return false
     unheard.set(id, 'over')
     return true
   }
@@ -103,9 +104,12 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
       const before = unheard.get(id)
       // The message may be on its way since.
       if (before === 'over') return
-      unheard.set(id, begun && before !== 'uncertain' ? 'begun' : 'uncertain')
+      const now = begun ? 'begun' : 'waiting'
+      unheard.set(id, before === undefined || before === now ? now : 'uncertain')
     },
     takeRecorded: id => unheard.get(id) === 'begun' && takeUnmade(id),
-    noteHeld: id => void takeUnmade(id),
+    noteHeld(id) {
+      if (unheard.get(id) !== undefined) unheard.set(id, 'over')
+    },
   }
 }

@@ -152,6 +152,17 @@ test('an attempt that may not have been recorded is reverted by the check alone,
   expect(unmade.map(row => row.id).sort()).toEqual([first, last].sort())
 })
 
+test('an attempt of a message that was stored without one was made, also if this node took the message before it noted that', async () => {
+  const [taken] = await accepted(node, 1, true)
+  const { release, noteUnheard, noteHeld, lost, unmade } = check(new Map())
+  noteHeld(taken!)
+  noteUnheard(taken!, false)
+  await release()
+  await release()
+  expect(unmade).toEqual([])
+  expect(lost).toMatchObject([{ id: taken, begun: true, attempt: 1 }])
+})
+
 test('a check reads a bounded part of a backlog, and the next ones find what is orphaned anywhere in it', async () => {
   const first = await accepted(node, 1, true)
   await addBacklog(10_000)
