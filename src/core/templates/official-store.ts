@@ -98,18 +98,23 @@ export async function claimChecks(
   return rows.map(toRow)
 }
 
-/** Stores the time of a poll and of the next one. `atMs` is null if the provider did not answer. */
+/**
+ * Stores the time of a poll that was claimed `untilMs`, and of the next one; what a report has set meanwhile stays if it is
+ * earlier, since the poll may not have seen what the report is about. `atMs` is null if the provider did not answer.
+ */
 export async function finishCheck(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
+  untilMs: number,
   atMs: number | null,
   nextAtMs: number,
 ): Promise<void> {
   await db.query({
     name: 'template_checked',
-    text: `update templates set last_checked_at = coalesce($3, last_checked_at), next_check_at = $4
+    text: `update templates set last_checked_at = coalesce($3, last_checked_at),
+        next_check_at = case when next_check_at = $5 then $4 else least(next_check_at, $4) end
       where account_id = $1 and id = $2`,
-    values: [toUuid(row.accountId), toUuid(row.id), atMs && toIso(atMs), toIso(nextAtMs)],
+    values: [toUuid(row.accountId), toUuid(row.id), atMs && toIso(atMs), toIso(nextAtMs), toIso(untilMs)],
   })
 }
 

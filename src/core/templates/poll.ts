@@ -16,8 +16,8 @@ export type TemplatePollDeps = {
 
 /** Templates per round, polled concurrently. */
 const BATCH_SIZE = 10
-/** Longer than any answer takes; after that, another node may poll. */
-const CLAIM_LASTS_MS = 60_000
+/** Longer than any answer takes, and than until the check that follows a report; after that, another node may poll. */
+const CLAIM_LASTS_MS = 120_000
 const NOT_FOUND_REASON = 'The provider has no template with this name and language.'
 /** When to poll again after a provider did not answer. */
 const RETRY_AFTER_MS = 60_000
@@ -30,19 +30,20 @@ const RETRY_AFTER_MS = 60_000
 export function createTemplatePoll({ db, clock, providerTemplates, states }: TemplatePollDeps) {
   return async function pollTemplates(): Promise<number> {
     const nowMs = clock.now()
-    const due = await claimChecks(db, nowMs, nowMs + CLAIM_LASTS_MS, BATCH_SIZE)
-    await Promise.all(due.map(pollTemplate))
+    const untilMs = nowMs + CLAIM_LASTS_MS
+    const due = await claimChecks(db, nowMs, untilMs, BATCH_SIZE)
+    await Promise.all(due.map(row => pollTemplate(row, untilMs)))
     return due.length
   }
 
-  async function pollTemplate(row: OfficialRow): Promise<void> {
+  async function pollTemplate(row: OfficialRow, untilMs: number): Promise<void> {
     const lookup = await providerTemplates.read(row.connectionId, row.providerName, row.language)
     const nowMs = clock.now()
-    if (lookup.kind === 'unanswered') return finishCheck(db, row, null, nowMs + RETRY_AFTER_MS)
+    if (lookup.kind === 'unanswered') return finishCheck(db, row, untilMs, null, nowMs + RETRY_AFTER_MS)
     const state = lookup.kind === 'state' ? lookup.state : missingState(row)
     const moved = await states.applyPolled(row, state)
     const status = (moved ? statusAfter(row.status, state) : null) ?? row.status
-    await finishCheck(db, row, nowMs, nextCheckAt(status, timeOf(row.id), nowMs))
+    await finishCheck(db, row, untilMs, nowMs, nextCheckAt(status, timeOf(row.id), nowMs))
   }
 }
 

@@ -44,6 +44,8 @@ function setUp(onPlatformNumber = false) {
   /** The provider’s response for a name: null if it has no such template, an error if it fails. */
   let response: ProviderResponse | null | Error = { status: 'pending' }
   const asked: string[] = []
+  /** What happens while the provider's response to a poll is under way. */
+  let meanwhile = async () => {}
   const byId = new Map<string, TemplateState>()
 
   const stateOf = (
@@ -66,7 +68,9 @@ function setUp(onPlatformNumber = false) {
     async readTemplate(name) {
       asked.push(name)
       if (response instanceof Error) throw response
-      return response && stateOf(name, response)
+      const found = response && stateOf(name, response)
+      await meanwhile()
+      return found
     },
   }
   const tell = createTemplateEventPublisher({ clock, ids })
@@ -101,6 +105,9 @@ function setUp(onPlatformNumber = false) {
     accountId,
     setResponse: (next: ProviderResponse | null | Error) => {
       response = next
+    },
+    during: (work: () => Promise<void>) => {
+      meanwhile = work
     },
     create: (body = {}, owner: AccountId = accountId) =>
       create({ accountId: owner, mode: 'live' }, { ...BODY, ...body }),
@@ -238,6 +245,23 @@ describe('a state that the provider reports', () => {
       'template.approved',
       'template.disabled drift: paused for its quality',
     ])
+  })
+
+  test('is checked by a poll within a minute also if it arrives during another poll', async () => {
+    const { clock, setResponse, create, tell, during, pollAll, read } = setUp()
+    setResponse({ status: 'approved' })
+    const { id } = await create()
+    during(async () => {
+      await tell('disabled', 'paused for its quality')
+      await tell('approved')
+    })
+    await clock.advance(3_600_000)
+    await pollAll()
+    during(async () => {})
+    setResponse({ status: 'disabled', reason: 'paused for its quality' })
+    await clock.advance(60_000)
+    await pollAll()
+    expect((await read(id)).status).toBe('disabled')
   })
 
   test('is not lost if another one arrives concurrently', async () => {
