@@ -61,7 +61,7 @@ export type HandOverResult =
 /** The delay before a retry. */
 export const RETRY_MS = 1_000
 /** A throttled connection is waited for if it takes less than this; otherwise the job is paused. */
-const MAX_THROTTLE_WAIT_MS = 1_000
+export const MAX_THROTTLE_WAIT_MS = 1_000
 
 /** Callbacks for the progress of one row. */
 type RowProgress = {

@@ -7,7 +7,7 @@ import type { AccountId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
 import { createArrivals } from './bulk-arrivals.ts'
 import type { BulkGate } from './bulk-gate.ts'
-import { createHandOver, type HandOverDeps, RETRY_MS } from './bulk-hand-over.ts'
+import { createHandOver, type HandOverDeps, MAX_THROTTLE_WAIT_MS, RETRY_MS } from './bulk-hand-over.ts'
 import {
   addFetchedRows,
   createJobState,
@@ -278,13 +278,22 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
       runSoon()
     }
     return {
-      leaving: arrivals.follow(used),
+      leaving: { ...arrivals.follow(used), throttled: (forMs: number) => onThrottled(known, forMs) },
       back() {
         if (isOver) return
         isOver = true
         for (const each of windows) each.release()
       },
     }
+  }
+
+  /**
+   * A row or a message of the job was throttled. Its next row may be due only when the wait is over, and would not
+   * notice it.
+   */
+  function onThrottled(known: JobState, forMs: number): void {
+    if (forMs < MAX_THROTTLE_WAIT_MS || stopped || !order.includes(known)) return
+    pauseJob(known, { reason: 'provider_rate_limit', untilMs: clock.now() + forMs })
   }
 
   function pauseJob(known: JobState, why: PauseCause): void {

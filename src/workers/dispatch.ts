@@ -254,8 +254,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     item.submitCallbacks?.answered()
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
-    if (outcome.kind === 'throttled' && outcome.scope !== 'message')
+    if (outcome.kind === 'throttled' && outcome.scope !== 'message') {
       lane?.pause(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
+      item.submitCallbacks?.throttled?.(outcome.afterMs)
+    }
     if (lane) {
       freeSlot(lane)
       pollIfBacklogged(lane)

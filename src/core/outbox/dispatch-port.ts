@@ -26,6 +26,8 @@ export type SubmitCallbacks = {
   submitted(connectionId: ConnectionId | null): void
   /** The provider has answered. */
   answered(): void
+  /** It has asked for no messages, or for none of this account, for so long. */
+  throttled?(forMs: number): void
 }
 
 /** How a message that is due now is accepted. */

@@ -4,6 +4,7 @@ import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
 import { notNow, slowDown, startSmsGateway, taken } from '../../support/gateways.ts'
+import type { PeerAct } from '../../support/http-peer.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
 let app: TestApp
@@ -321,6 +322,33 @@ describe('a bulk job is paused automatically', () => {
     expect(paused.pauseReason).toBe('provider_rate_limit')
     const done = await untilBulk(app, account, id, 'completed')
     expect(done.counts).toMatchObject({ sent: 4 })
+  })
+
+  test.each([10, 1])('while the provider throttles for a second at a time, at %i/s', async perSecond => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account })
+    const submittedMs: number[] = []
+    const act = (next: (nth: number) => PeerAct) =>
+      gateway.act(nth => {
+        submittedMs.push(app.now())
+        return next(nth)
+      })
+    act(() => slowDown)
+    const id = await begin(account, perSecond, bulkRows(5), { live: true })
+    const paused = await untilBulk(app, account, id, 'paused')
+    expect(paused.pauseReason).toBe('provider_rate_limit')
+    // Goes on by itself, and is paused again.
+    const refused = submittedMs.length
+    await app.until(
+      async () => submittedMs.length,
+      count => count > refused,
+    )
+    await untilBulk(app, account, id, 'paused')
+    act(taken)
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toEqual({ pending: 0, sent: 5, failed: 0, cancelled: 0 })
+    expect(mostInASecond(submittedMs)).toBeLessThanOrEqual(perSecond)
+    await gateway.close()
   })
 })
 
