@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel, VerificationChannel } from '../../contract/enums.ts'
-import { Problem } from '../../contract/errors.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { ChannelOrder } from '../../contract/verification.ts'
@@ -47,7 +47,20 @@ export async function routeCode(
   if (first) return { first, others, order: learning?.order() ?? null }
   return wanted.cannotReceiveSms && isRouteless(refused!)
     ? { problem: notMobile(wanted.recipient), refusedBy: null }
-    : refused!
+    : inOwnFields(refused!)
+}
+
+/** Where only templates may be sent, a send asks for its `template`; a request for a code has no such field. */
+function inOwnFields(refused: Unroutable): Unroutable {
+  const asksForTemplate = refused.problem.details?.some(({ path }) => path === 'template') ?? false
+  return asksForTemplate ? { ...refused, problem: needsTemplate() } : refused
+}
+
+function needsTemplate(): Problem {
+  return invalid(
+    'channel',
+    'needs an approved template of subType otp, as the default of the account or in its verification.templateId, except within 24 hours of a message from the recipient',
+  )
 }
 
 /** Most codes are sent over one channel. */

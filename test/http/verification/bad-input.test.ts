@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { startChatGateway } from '../../support/gateways.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
 
 let app: TestApp
@@ -16,6 +17,21 @@ afterAll(() => app.stop())
 const UNKNOWN = 'ver_01m7zh2v4me8jr8s0w5b1yw1yh'
 
 describe('POST /api/v2/verification/send rejects', () => {
+  test('the chat app where it takes templates alone and there is none, in words of its own fields', async () => {
+    const own = await app.createAccount({ balance: 100 })
+    const gateway = await startChatGateway(app, { account: own, sendModeByType: {} })
+    const answer = await verifications(app, own).post(
+      'send',
+      { to: nextPhone(), channel: 'official_chatapp' },
+      { live: true },
+    )
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+    expect(answer.body['details']).toEqual([
+      { path: 'channel', message: expect.stringMatching(/^needs an approved template of subType otp/) },
+    ])
+    await gateway.close()
+  })
+
   test.each([
     'sms',
     'whatsapp',
