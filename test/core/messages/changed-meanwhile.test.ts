@@ -14,6 +14,7 @@ import { dropMessageKey, readKey } from '../../../src/core/messages/idempotency-
 import { withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
+import { reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'
@@ -245,6 +246,25 @@ test('a message that a repeat of its request got the answer for is not withdrawn
   await confirmMessages(database.db, accountId, [row!.id])
   expect(await withdrawUnconfirmed(database.db, NOW, [row!])).toEqual(new Set())
   expect(await statuses([row!])).toEqual(['queued'])
+})
+
+test('a withdrawal that waits for such a repeat leaves its message', async () => {
+  const [row] = await accepted()
+  const withdraw = () => withdrawUnconfirmed(database.db, NOW, [row!])
+  expect(await meanwhile(confirmation(row!), withdraw)).toEqual(new Set())
+  expect(await statuses([row!])).toEqual(['queued'])
+})
+
+test('messages of a dead node are reclaimed without waiting for those that are being changed', async () => {
+  const { db } = database
+  const rows = await accepted()
+  await db.transaction(async tx => {
+    await confirmation(rows[0]!)(tx)
+    await reclaimFromDead(db, NOW, NOW + MINUTE_MS, 1_000)
+  })
+  expect(await statuses(rows)).toEqual(['sending', ...all('unknown').slice(1)])
+  await reclaimFromDead(db, NOW, NOW + MINUTE_MS, 1_000)
+  expect(await statuses(rows)).toEqual(all('unknown'))
 })
 
 test('the deadline of an unknown message does not wait for a change of it, and passes at the next look', async () => {

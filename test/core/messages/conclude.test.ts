@@ -5,12 +5,12 @@ import { type Conclude, createConclude } from '../../../src/core/messages/conclu
 import { createFailover, type FailoverDeps } from '../../../src/core/messages/failover.ts'
 import type { SettleRow } from '../../../src/core/messages/hot-store.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
-import { createWaiters } from '../../../src/core/messages/waiters.ts'
+import { createWaiters, type Waiters } from '../../../src/core/messages/waiters.ts'
 import type { OutboxItem } from '../../../src/core/outbox/dispatch-port.ts'
 import { DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { createFakeClock, type FakeClock, turn } from '../../support/fake-clock.ts'
 
 /** An outcome is not lost if the database is unavailable when it arrives. */
 
@@ -25,6 +25,11 @@ let optOuts: (string | null)[]
 let outages: number
 let stopping: boolean
 let conclude: Conclude
+let waiters: Waiters
+/** What `settle` reports as the first answer; undefined for that of the settlement. */
+let earlierAnswer: string | undefined
+/** What the part ids wait for. */
+let partsStored: Promise<void> | undefined
 
 const unavailable = () => new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
 const refused: Outcome = {
@@ -54,6 +59,9 @@ beforeEach(() => {
   optOuts = []
   outages = 0
   stopping = false
+  waiters = createWaiters()
+  earlierAnswer = undefined
+  partsStored = undefined
   conclude = createConclude({
     clock,
     ids,
@@ -62,7 +70,7 @@ beforeEach(() => {
     settle: {
       async attempt(row) {
         settled.push(row)
-        return { answer: row.answer }
+        return { answer: earlierAnswer ?? row.answer }
       },
       receipt: async () => false,
       idle: async () => {},
@@ -72,10 +80,11 @@ beforeEach(() => {
         if (failsToStoreParts) throw new Error('no')
         expect(settled).toHaveLength(storedParts.length)
         storedParts.push(pieces)
+        await partsStored
       },
     },
     seal: { seal: plain => Buffer.from(plain) },
-    waiters: createWaiters(),
+    waiters,
     stopping: () => stopping,
     failover: { after: async (_, attempt) => ({ kind: 'stays', tries: attempt }) },
     policyOf: () => ({ maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 1_000 }),
@@ -106,8 +115,41 @@ describe('the opt-out of a recipient', () => {
   })
 })
 
+describe('the request that waits', () => {
+  const claim = { operation: 1, key: 'a key', bodyHash: Buffer.alloc(32) }
+
+  test('keeps its key after a refusal, and loses it if the provider was unavailable', async () => {
+    for (const code of ['RECIPIENT_REJECTED', 'PROVIDER_UNAVAILABLE'] as const) {
+      void waiters.wait(item.id, claim)
+      await conclude.attempt(item, 1, { kind: 'rejected', code, detail: 'no' })
+    }
+    expect(settled.map(({ keyToFree }) => keyToFree)).toEqual([null, claim])
+  })
+
+  test('reads the first answer if another outcome was faster', async () => {
+    const first = waiters.wait(item.id, claim)
+    await conclude.attempt(item, 1, { kind: 'accepted', providerId: '1' })
+    expect(await first).toMatchObject({ answer: 'sent' })
+    earlierAnswer = 'queued'
+    const other = waiters.wait(item.id, claim)
+    await conclude.attempt(item, 1, { kind: 'accepted', providerId: '1' })
+    expect(await other).toBeNull()
+  })
+})
+
 describe('the part ids of a message', () => {
   const pieces = { whole: 'a,b', ids: ['a', 'b'], total: 2 }
+
+  test('hold its settlement back until they are stored', async () => {
+    const stored = Promise.withResolvers<void>()
+    partsStored = stored.promise
+    const concluded = conclude.attempt(item, 1, { kind: 'accepted', providerId: 'a,b', pieces })
+    await turn()
+    expect([storedParts, settled]).toEqual([[pieces], []])
+    stored.resolve()
+    await concluded
+    expect(settled).toMatchObject([{ kind: 'sent' }])
+  })
   const accepted: Outcome = { kind: 'accepted', providerId: 'a,b', parts: 2, pieces }
 
   test('are stored before the message is settled, whether all parts were taken or not', async () => {

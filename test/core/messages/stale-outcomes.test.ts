@@ -11,8 +11,9 @@ import {
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
 import { readAnswerFacts, readMessage } from '../../../src/core/messages/message-store.ts'
+import { endMessages } from '../../../src/core/messages/withdraw-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
-import { claimDue } from '../../../src/core/outbox/store.ts'
+import { claimDue, releaseRows } from '../../../src/core/outbox/store.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -315,6 +316,23 @@ describe('an attempt', () => {
     expect(await begin(NODE, id)).toEqual([1])
   })
 
+  test('is begun also if another node has given the message back', async () => {
+    const id = await accepted({ status: 'queued', begun: false })
+    await releaseRows(database.db, NODE + 1, [{ accountId: account, id }])
+    expect(await begin(NODE, id)).toEqual([1])
+  })
+
+  test('that has begun is not given back, so that it does not count as unknown', async () => {
+    const id = await accepted()
+    await releaseRows(database.db, NODE, [{ accountId: account, id }])
+    const { rows } = await database.db.query({
+      name: 'stale_owner',
+      text: 'select owner, begun from outbox where account_id = $1',
+      values: [toUuid(account)],
+    })
+    expect(rows).toEqual([{ owner: NODE, begun: true }])
+  })
+
   test('that an earlier call has begun is not begun again by a repeat of a later one', async () => {
     const id = await accepted({ status: 'queued', begun: false })
     expect(await begin(NODE, id)).toEqual([1])
@@ -322,4 +340,16 @@ describe('an attempt', () => {
     await clock.advance(1)
     expect(await begin(NODE, id, true)).toEqual([null])
   })
+})
+
+test('a message whose code expires before it is sent counts as failed', async () => {
+  const id = await accepted({ status: 'queued', begun: false, owned: false })
+  await endMessages(database.db, clock.now(), new Map([[{ accountId: account, id }, 'expired']]))
+  expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'expired' })
+  const { rows } = await database.db.query({
+    name: 'stale_counts',
+    text: 'select failed, cancelled from message_deltas where account_id = $1',
+    values: [toUuid(account)],
+  })
+  expect(rows).toEqual([{ failed: 1, cancelled: 0 }])
 })
