@@ -179,6 +179,40 @@ test('returning messages use slots of job and account, and are deferred if eithe
   expect(again).toEqual(['d', 'h', 'i', 'j', 'k', 'l'])
 })
 
+test('a lane is not idle while a message that it has let go is yet to be sent', async () => {
+  const one = job(3)
+  let leave = () => {}
+  lane.update([one], account(5))
+  lane.addReturning(one.id, {
+    send(leaving) {
+      leave = () => leaving.submitted(null)
+    },
+    defer() {},
+  })
+  await clock.advance(1)
+  lane.update([], account(5))
+  expect(lane.isIdle()).toBe(false)
+  leave()
+  expect(lane.isIdle()).toBe(true)
+  await lane.stop()
+})
+
+test('a row that this node could not end does not count as handed over', async () => {
+  fetch = ask =>
+    ask.from === 0
+      ? Promise.resolve([
+          { n: 0, body: '{}' },
+          { n: 1, body: '{}' },
+        ])
+      : new Promise(() => {})
+  fail = async ({ n }) => n !== 0
+  lane.update([job(4)], account(6))
+  lane.run()
+  for (let look = 0; look < 30; look++) await clock.advance(50)
+  expect(lane.jobStates()).toMatchObject([{ handedBelow: 0 }])
+  await lane.stop()
+})
+
 test('rows that were requested before a pause are ignored after it', async () => {
   const answers: ((rows: StoredRow[]) => void)[] = []
   fetch = () => new Promise(resolve => answers.push(resolve))
@@ -282,6 +316,15 @@ test('the gate admits the rows of a second over half a second, and those of a la
   for (let row = 0; row < 400; row++) gate.leave(false)
   createRun()()
   expect(inside).toBe(404)
+})
+
+test('a row that leaves the gate unsent makes room for another at once, a sent one does not', () => {
+  const gate = createBulkGate({ clock, places: 1_000, duePerSecond: () => 400 })
+  while (gate.tryEnter(false));
+  gate.leave(true)
+  expect(gate.tryEnter(false)).toBe(false)
+  gate.leave(false)
+  expect(gate.tryEnter(false)).toBe(true)
 })
 
 test('rows wait in order for free slots of the connection that their job uses', async () => {

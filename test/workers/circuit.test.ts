@@ -79,8 +79,10 @@ describe('an open circuit', () => {
     expect(phaseOf(probed, 30_000)).toBe('open')
     expect(phaseOf(afterOutcome(probed, accepted, 1_500, random), 1_500)).toBe('closed')
     expect(phaseOf(afterOutcome(probed, retry, 1_500, random), 1_500)).toBe('open')
-    // An unknown outcome does not close the circuit.
-    expect(phaseOf(afterOutcome(probed, unknown, 1_500, random), 1_500)).toBe('open')
+    // An unknown outcome does not close the circuit; the next probe has the same wait as after a failure.
+    const unsure = afterOutcome(probed, unknown, 1_500, random)
+    expect(phaseOf(unsure, 1_500)).toBe('open')
+    expect(unsure.openUntilMs).toBe(afterOutcome(probed, retry, 1_500, random).openUntilMs)
     expect(phaseOf(afterWithdrawal(probed, 1_500), 1_500)).toBe('half_open')
   })
 
@@ -103,6 +105,8 @@ describe('a report of the link', () => {
     const down = afterReport(up, 'down', 100, random)
     expect(phaseOf(down, 100)).toBe('open')
     expect(afterReport(down, 'down', 200, random)).toEqual(down)
+    const works = afterOutcome(down, accepted, 150, random)
+    expect(phaseOf(afterReport(works, 'down', 200, random), 200)).toBe('closed')
     expect(phaseOf(afterReport(down, 'up', 200, random), 200)).toBe('half_open')
   })
 

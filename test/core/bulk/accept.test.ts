@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BULK_ROWS, type BulkAcceptRow } from '../../../src/core/bulk/accept-store.ts'
+import { claimLanes, failRows, releaseLanes } from '../../../src/core/bulk/lane-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -43,6 +44,7 @@ async function setUp(balance = 1_000) {
   return {
     put,
     id: job.id,
+    accountId: job.accountId,
     row: (n: number, more: Partial<BulkAcceptRow> = {}): BulkAcceptRow => ({
       ...acceptRow(
         { accountId: job.accountId, id: ids.next('msg'), connectionId, dueAt: clock.now() },
@@ -105,9 +107,75 @@ test('a row without sufficient funds becomes no message, and can be accepted aft
 test('rows are refused for a lane that another node holds, and for a job that has ended', async () => {
   const { put, row, accept, messages } = await setUp()
   expect(await accept(row(0), row(1, { fence: FENCE - 1 }))).toEqual(['later', 'stale'])
+  await put('t_release', 'update bulk_lanes set node = null where account_id = $1 and $2::uuid is not null')
+  expect(await accept(row(0), row(1))).toEqual(['stale', 'stale'])
+  await put('t_regain', 'update bulk_lanes set node = $3 where account_id = $1 and $2::uuid is not null', [
+    NODE,
+  ])
   await put('t_cancel', `update bulk_jobs set status = 'cancelled' where account_id = $1 and id = $2`)
   expect(await accept(row(0), row(1))).toEqual(['over', 'over'])
   expect(await messages()).toEqual([])
+})
+
+test('a row is marked as failed only by the node that holds the lane, and once', async () => {
+  const { put, row, accept, accountId, id } = await setUp()
+  const fail = (n: number, fence = FENCE, node = NODE) =>
+    failRows(database.db, node, clock.now(), [
+      { accountId, id, n, fence, code: 'NOT_FOUND', message: 'gone' },
+    ])
+  expect(await accept(row(0))).toEqual(['accepted'])
+  expect([await fail(1, FENCE - 1), await fail(1, FENCE, NODE + 1)]).toEqual([[false], [false]])
+  expect(await fail(1)).toEqual([true])
+  // A row that is a message already, or failed before, is not counted again.
+  expect([await fail(0), await fail(1)]).toEqual([[true], [true]])
+  const { rows } = await put(
+    't_failed',
+    'select failed, total, status from bulk_jobs where account_id = $1 and id = $2',
+  )
+  expect(rows).toEqual([{ failed: 1, total: 9, status: 'running' }])
+})
+
+test('the row of a one-time code keeps only its recipient once its message has the sealed text', async () => {
+  const { put, row, accept } = await setUp(20)
+  await put(
+    't_bodies',
+    `insert into bulk_rows (account_id, job_id, n, body)
+     values ($1, $2, 0, '["+12025550100","code 1"]'), ($1, $2, 1, '{"to":"+12025550101","text":"code 2"}'),
+            ($1, $2, 2, '["+12025550102","code 3"]')`,
+  )
+  const secret = () => Buffer.from('sealed')
+  const otp = { messageType: 'otp', secret } as const
+  expect(await accept(row(0, otp), row(1, otp), row(2, otp))).toEqual([
+    'accepted',
+    'accepted',
+    'insufficient',
+  ])
+  const { rows } = await put(
+    't_bodies_left',
+    'select body from bulk_rows where account_id = $1 and job_id = $2 order by n',
+  )
+  expect(rows).toEqual([
+    { body: '["+12025550100"]' },
+    { body: '["+12025550101"]' },
+    { body: '["+12025550102","code 3"]' },
+  ])
+})
+
+test('a lane is not claimed while rows are being accepted for it, nor for paused jobs, and each time with a new fence', async () => {
+  const { put, row, accountId } = await setUp()
+  const claim = () => claimLanes(database.db, NODE + 1, 100, [])
+  const ours = async () => (await claim()).filter(lane => lane.accountId === accountId)
+  await database.db.transaction(async tx => {
+    await BULK_ROWS.accept(tx, NODE, clock.now(), [row(0)], false)
+    expect(await ours()).toEqual([])
+  })
+  await put('t_pause', `update bulk_jobs set status = 'paused' where account_id = $1 and id = $2`)
+  expect(await ours()).toEqual([])
+  await put('t_resume', `update bulk_jobs set status = 'running' where account_id = $1 and id = $2`)
+  // The node that held it is not alive.
+  expect(await ours()).toEqual([{ accountId, fence: FENCE + 1 }])
+  await releaseLanes(database.db, NODE + 1, [accountId])
+  expect(await ours()).toEqual([{ accountId, fence: FENCE + 2 }])
 })
 
 test('queued messages are claimed by the node that holds the lane, or by any node if none does', async () => {

@@ -279,3 +279,28 @@ test('a row with a message has the status of the message, and is counted by reco
   expect(await list()).toEqual(standing())
   for (const status of STATUSES) expect(await list(status)).toEqual(standing(status))
 })
+
+test('a cancelled job keeps the time of its end when its last message is settled', async () => {
+  const job = { accountId: ids.next('acc'), id: ids.next('job') }
+  const endedAtMs = Date.UTC(2026, 3, 1)
+  const values = [toUuid(job.accountId), toUuid(job.id)]
+  await database.db.query({
+    name: 't_ended_job',
+    text: `insert into bulk_jobs (account_id, id, live, key_id, status, total, cancelled, unsettled, ended_at)
+           values ($1, $2, true, $1, 'cancelled', 3, 2, true, $3)`,
+    values: [...values, new Date(endedAtMs).toISOString()],
+  })
+  await database.db.query({
+    name: 't_last_move',
+    text: `insert into bulk_moves (accounts, jobs, rows, states) values (array[$1::uuid], array[$2::uuid], '{0}', '{sent}')`,
+    values,
+  })
+  expect(await foldMoves(database.db, endedAtMs + 1_000, 100)).toBe(1)
+  expect(await selectJob(database.db, job)).toMatchObject({ status: 'cancelled', sent: 1, cancelled: 2 })
+  const { rows } = await database.db.query<{ ended_at: Date; unsettled: boolean }>({
+    name: 't_end',
+    text: 'select ended_at, unsettled from bulk_jobs where account_id = $1 and id = $2',
+    values,
+  })
+  expect(rows).toEqual([{ ended_at: new Date(endedAtMs), unsettled: false }])
+})
