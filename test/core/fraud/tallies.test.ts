@@ -75,6 +75,21 @@ test('two nodes with one store have the same tallies as a single count', async (
   }
 })
 
+test('the pressures of a key do not fade while it is held', async () => {
+  const key = keyOf(ids.next('acc'), 'r4:+4', 2)
+  const node = open()
+  await node.ready(key.accountId)
+  const hours = (count: number) => count * 3_600_000
+  node.add(key, { fresh: 10, settled: 10, heldUntilMs: nowMs + hours(1), heldBy: 'prefix', holds: 1 })
+  await node.fold()
+  nowMs += hours(2)
+  node.add(key, { sends: 1 })
+  await node.fold()
+  const other = open()
+  await other.ready(key.accountId)
+  expect(other.read(key)).toMatchObject({ fresh: 8, settled: 8 })
+})
+
 test('deltas that could not be stored are stored later, and count on this node meanwhile', async () => {
   const store = openStore()
   let unavailable = true

@@ -142,6 +142,17 @@ async function countBlocked(): Promise<number> {
   return rows.length
 }
 
+/** Does the work, which must wait, before the transaction commits that stores the starts. */
+async function whileStored<T>(rows: readonly StartRow[], work: () => Promise<T>): Promise<T> {
+  let done: Promise<T> | undefined
+  await database.db.transaction(async tx => {
+    await STARTS.accept(tx, NODE, NOW, sorted(rows), false)
+    done = work()
+    await lookUntil(countBlocked, blocked => blocked === 1, 10_000)
+  })
+  return done!
+}
+
 describe('a start', () => {
   test('that is refused for its balance or its idempotency key does not supersede the earlier one', async () => {
     const to = nextKey()
@@ -173,6 +184,12 @@ describe('a start', () => {
     // Codes that were sent without a turn count as well.
     expect(await accept([withTurn(startRow(to), { sends: 4 })])).toEqual([{ kind: 'accepted' }])
     expect(await accept([withTurn(startRow(to), { sends: 4 })])).toMatchObject([{ kind: 'late' }])
+  })
+
+  test('that waits for a concurrent one has its turn after it', async () => {
+    const to = nextKey()
+    const verdicts = await whileStored([withTurn(startRow(to))], () => accept([withTurn(startRow(to))]))
+    expect(verdicts).toMatchObject([{ kind: 'late' }])
   })
 
   test('that is refused for another reason, or withdrawn, takes no turn', async () => {
@@ -268,6 +285,24 @@ describe('a check', () => {
       { kind: 'right', id, tries: 1, verifiedAt: NOW, recipient: to, country: 'US' },
     ])
     expect(await kinds([byId(id, CODE)])).toEqual(['used'])
+  })
+
+  test('that names the id and another recipient uses no try and verifies nothing', async () => {
+    const { id, to } = await started()
+    const of = (recipientKey: string, code: string) => ({ ...byId(id, code), recipientKey })
+    const other = nextKey()
+    for (let n = 0; n < 5; n++) expect(await kinds([of(other, WRONG)])).toEqual(['disagrees'])
+    expect(await kinds([of(other, CODE)])).toEqual(['disagrees'])
+    const [first] = await checkCodes(db, NOW, [of(to, WRONG)])
+    expect(first).toMatchObject({ kind: 'wrong', tries: 1 })
+    expect(await kinds([of(to, CODE)])).toEqual(['right'])
+  })
+
+  test('with a key of the other mode uses no try', async () => {
+    const { id } = await started()
+    for (let n = 0; n < 5; n++)
+      expect(await kinds([{ ...byId(id, WRONG), live: false }])).toEqual(['missing'])
+    expect((await checkCodes(db, NOW, [byId(id, WRONG)]))[0]).toMatchObject({ kind: 'wrong', tries: 1 })
   })
 
   test('is postponed to the next call if the same call checks its verification already', async () => {
@@ -432,6 +467,16 @@ describe('a resend', () => {
     const late = [{ kind: 'late', freeAtMs: NOW + 10 * MINUTE_MS }]
     expect(await resend(asking(1))).toEqual(late)
     expect(await accept([withTurn(startRow(row.recipient), { sends: 2 })])).toEqual(late)
+  })
+
+  test('that waits for a start for its recipient has its turn after it', async () => {
+    const { row } = await started()
+    const { turn } = withTurn(row, { sends: 2 }).start
+    const waits = resendRow(row, 0)
+    const again = { ...waits, resend: { ...waits.resend, turn } }
+    expect(await whileStored([startRow(row.recipient)], () => resend(again))).toMatchObject([
+      { kind: 'late' },
+    ])
   })
 
   test('of a used, superseded or unknown verification is stale; without balance it changes nothing', async () => {

@@ -88,6 +88,9 @@ test('a mailbox and all its sub-addresses count as one recipient', async () => {
   expect(await lateAt(turnOf(accountId, { person, sends: 2 }))).toMatchObject({ late: true })
   expect(await lateAt(turnOf(accountId, { person, sends: 3 }))).toBeNull()
   expect(await lateAt(turnOf(accountId, { person: 'b@example.com', sends: 1 }))).toBeNull()
+  // Also if it only had codes at sub-addresses.
+  await store(accountId, { key: 'c+1@example.com', mailbox: 'c@example.com' })
+  expect(await lateAt(turnOf(accountId, { person: 'c@example.com', sends: 1 }))).toMatchObject({ late: true })
 })
 
 test('codes of last month count while in the window, and each row of a batch has its own result', async () => {
