@@ -423,11 +423,11 @@ describe('POST /api/admin/accounts/{id}/credits', () => {
     })
   })
 
-  test('credits once per idempotency key, also under concurrency, and returns 409 for another amount', async () => {
+  test('credits once per idempotency key, also under concurrency, and returns 409 for another amount or note', async () => {
     const { account } = await create({ balance: 1 })
     const path = `/accounts/${account.id}/credits`
-    const credit = (amount: number, key = 'invoice 18') =>
-      operator.admin('POST', path, { amount, note: 'June' }, { 'idempotency-key': key })
+    const credit = (amount: number, key = 'invoice 18', note = 'June') =>
+      operator.admin('POST', path, { amount, note }, { 'idempotency-key': key })
     const answers = await Promise.all(Array.from({ length: 8 }, () => credit(2.5)))
     expect(answers.map(answer => answer.status)).toEqual(Array(8).fill(201))
     expect(
@@ -438,7 +438,9 @@ describe('POST /api/admin/accounts/{id}/credits', () => {
       balance: 3.5,
       entry: { amount: 2.5, note: 'June' },
     })
-    expect(await credit(5)).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_CONFLICT' } })
+    for (const other of [await credit(5), await credit(2.5, 'invoice 18', 'July')]) {
+      expect(other).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_CONFLICT' } })
+    }
     expect((await credit(5, 'invoice 19')).body['data']).toMatchObject({ balance: 8.5 })
     expect(faultPaths(await credit(5, 'x'.repeat(201)))).toEqual(['Idempotency-Key'])
   })
