@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimDeliveries } from '../../../src/core/callbacks/store.ts'
+import {
+  type Claimed,
+  claimDeliveries,
+  finishDeliveries,
+  freeDeliveries,
+} from '../../../src/core/callbacks/store.ts'
 import { createDatabase, type Database } from '../../../src/infra/db.ts'
 import { type Id, toUuid } from '../../../src/lib/ids.ts'
 import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
@@ -82,3 +87,31 @@ test('deliveries whose queue changes during a claim are postponed, and the claim
   })
   expect(rows).toEqual([{ n: LINES - LINES / 3 }])
 }, 60_000)
+
+test('the result of an attempt changes nothing once its delivery was freed and claimed again', async () => {
+  const caller = await world.newAccount()
+  const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
+  const { number: node } = await world.startNode()
+  const accountId = caller.account.id
+  await world.happen(accountId, await world.newMessage(accountId), 'message.sent')
+  const claim = async () => {
+    await world.clock.advance(1)
+    const room = [{ accountId, targetUuid: toUuid(id as Id<'whk'>), limit: 1 }]
+    return (await claimDeliveries(db, { node, atMs: world.clock.now() }, room))[0]!
+  }
+  const finish = async (claimed: Claimed) => {
+    const result = { status: 'delivered', dueAtMs: null, httpStatus: 200, error: null } as const
+    await finishDeliveries(db, world.clock.now(), [{ ...claimed, ...result }])
+    const { rows } = await db.query<{ status: string; attempts: number }>({
+      name: 'delivery_status',
+      text: 'select status, attempts from deliveries where account_id = $1',
+      values: [toUuid(accountId)],
+    })
+    return rows
+  }
+  const earlier = await claim()
+  await freeDeliveries(db, world.clock.now() + 1)
+  const later = await claim()
+  expect(await finish(earlier)).toEqual([{ status: 'pending', attempts: 0 }])
+  expect(await finish(later)).toEqual([{ status: 'delivered', attempts: 1 }])
+})

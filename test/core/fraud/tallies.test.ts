@@ -7,7 +7,7 @@ import {
   type TallyStore,
   tallyKey,
 } from '../../../src/core/fraud/tallies.ts'
-import { addDelta, ageTally, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
+import { addDelta, ageTally, type Delta, emptyDelta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
@@ -88,6 +88,21 @@ test('the pressures of a key do not fade while it is held', async () => {
   const other = open()
   await other.ready(key.accountId)
   expect(other.read(key)).toMatchObject({ fresh: 8, settled: 8 })
+})
+
+test('of two holds the longer one wins, and a slower clock fades nothing twice', async () => {
+  const key = keyOf(ids.next('acc'), 'r4:+6', 2)
+  const [ahead, behind] = [openStore(), openStore()]
+  const hour = 3_600_000
+  const hold = (hours: number) => ({ heldUntilMs: nowMs + hours * hour, heldBy: 'prefix' as const, holds: 1 })
+  const change = (delta: Partial<Delta>) => [{ ...key, delta: { ...emptyDelta(), ...delta } }]
+  await ahead.fold(change({ fresh: 10 }), nowMs)
+  await behind.fold(change({ sends: 1 }), nowMs - hour)
+  const [faded] = await ahead.fold(change({ sends: 1 }), nowMs)
+  expect(faded).toMatchObject({ tally: { fresh: 10 } })
+  await ahead.fold(change(hold(2)), nowMs)
+  const [held] = await behind.fold(change(hold(1)), nowMs)
+  expect(held).toMatchObject({ tally: { heldUntilMs: nowMs + 2 * hour } })
 })
 
 test('deltas that could not be stored are stored later, and count on this node meanwhile', async () => {

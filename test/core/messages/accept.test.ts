@@ -177,6 +177,15 @@ describe('when the response of the database is lost', () => {
   })
 })
 
+test('a send whose id is taken is refused at once, not repeated', async () => {
+  const { accept, addAccount, row } = setUp([])
+  const account = await addAccount(100)
+  const item = row(account, { claim: null })
+  expect(await accept.add(item)).toMatchObject({ kind: 'accepted' })
+  expect(await accept.add(item)).toMatchObject({ kind: 'faulty', cause: { code: '23505' } })
+  expect(await stateOf(account)).toMatchObject({ held: 10, outbox: 1 })
+})
+
 describe('when a send stops waiting for the database', () => {
   test('a message that was stored is withdrawn, and one that never arrived is not looked for', async () => {
     const away: Fate[] = Array.from({ length: 100 }, (_, at) => (at === 3 ? 'answer lost' : 'never arrives'))

@@ -14,6 +14,7 @@ import {
   type Idempotency,
   REPLAY_WINDOW_MS,
 } from '../../../src/core/messages/idempotency.ts'
+import { dropExpiredKey, dropMessageKey, readKey } from '../../../src/core/messages/idempotency-store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { canonicalHash } from '../../../src/lib/canonical-json.ts'
 import { type AccountId, createIds, type Ids, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -153,6 +154,10 @@ describe('a stored refusal', () => {
     )
     const [verdict] = await acceptSends(database.db, 1, clock.now(), [row], false)
     expect(verdict!.kind).toBe('insufficient')
+    // The refusal stays, also for a repeat of the call after a credit.
+    await run('update wallets set balance = 2000, credited = 2000 where account_id = $1', [toUuid(account)])
+    const [again] = await acceptSends(database.db, 1, clock.now(), [row], true)
+    expect(again).toMatchObject({ kind: 'exists', status: 402 })
     const first = problemAnswer(new Problem('INSUFFICIENT_BALANCE'), row.id)
     expect(await idempotency.replay(caller(), claim, await existing(claim))).toEqual({
       ...first,
@@ -200,6 +205,14 @@ describe('a first response that was never sent', () => {
     expect(await replayNow()).toBeInstanceOf(Problem)
     await clock.advance(1)
     expect(await replayNow()).toMatchObject({ status: 200, replayed: true })
+  })
+
+  test('is decided at once from a message that is older than any request', async () => {
+    await run(`insert into nodes (host, started_at) values ('old', now() - interval '1 hour')`)
+    const claim = claimOf()
+    await accepted(claim)
+    await clock.advance(SYNC_WAIT_MS + 3_000)
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toMatchObject({ status: 200 })
   })
 
   test('is no conflict for longer because the clock was set back: that lasted until the clock had caught up', async () => {
@@ -287,5 +300,27 @@ describe('a first response that was never sent', () => {
     )
     expect(await idempotency.replay(caller(), claim, await existing(claim))).toBe('free')
     await accepted(claim)
+  })
+})
+
+describe('a key that another request took meanwhile is not freed', () => {
+  const holder = async (claim: KeyClaim) => (await readKey(database.db, account, claim))?.messageId
+
+  test('as an expired one', async () => {
+    const claim = claimOf()
+    const id = await accepted(claim)
+    await dropExpiredKey(database.db, account, claim, clock.now())
+    expect(await holder(claim)).toBe(id)
+    await dropExpiredKey(database.db, account, claim, clock.now() + 1)
+    expect(await holder(claim)).toBeUndefined()
+  })
+
+  test('as that of a message that failed', async () => {
+    const claim = claimOf()
+    const id = await accepted(claim)
+    await dropMessageKey(database.db, account, claim, ids.next('msg'))
+    expect(await holder(claim)).toBe(id)
+    await dropMessageKey(database.db, account, claim, id)
+    expect(await holder(claim)).toBeUndefined()
   })
 })

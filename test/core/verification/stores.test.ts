@@ -494,6 +494,13 @@ describe('a resend', () => {
     expect(await kinds([byId(id, CODE)])).toEqual(['right'])
   })
 
+  test('keeps the verification pending if its first code turns out to be unsent', async () => {
+    const { id, row } = await started()
+    await resend(resendRow(row, 0))
+    await endVerifications(db, NOW, [{ accountId: account, id }])
+    expect((await readVerification(db, account, id, NOW))!.status).toBe('pending')
+  })
+
   test('that is withdrawn does not count, and the next one is accepted at once', async () => {
     const { id, row } = await started()
     const unconfirmed = resendRow(row, 0, { begun: false, status: 'queued' })

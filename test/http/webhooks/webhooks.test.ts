@@ -104,6 +104,8 @@ describe('webhook endpoints', () => {
       enabled: false,
       disabledReason: 'request',
     })
+    const unsafe = await call('PATCH', `/${made.id}`, { url: 'https://192.168.0.1/' })
+    expect(unsafe).toMatchObject({ status: 400, body: { details: [{ path: 'url' }] } })
     expect((await call('PATCH', `/${made.id}`, { enabled: null })).body['data']).toMatchObject({
       enabled: false,
     })
