@@ -2,7 +2,7 @@ drop function if exists fund_one_by_one;
 
 -- Pays an account's items one by one, in their order: from the first pool with the channel and
 -- something left, else from the wallet. `funding` is null if nothing covers the item;
--- `pool_until` is the end of the pool's month in which the item counts.
+-- `pool_until` is the end of the pool's month in which the item counts. The caller has locked the wallet.
 create function fund_one_by_one(
   p_of uuid, p_now timestamptz, p_account uuid[], p_channel text[], p_amount bigint[], p_live boolean[], p_take boolean[]
 ) returns table (item integer, funding text, pool smallint, pool_until timestamptz)
@@ -11,7 +11,6 @@ language plpgsql as $$
 declare
   r record;
 begin
-  perform 1 from wallets where account_id = p_of for update;
   -- All pools in one order, since functions that only give usage back lock pools without the wallet.
   perform 1 from pools where account_id = p_of order by id for update;
   update pools set used = 0, resets_at = next_reset(p_now) where account_id = p_of and resets_at <= p_now;
