@@ -21,6 +21,7 @@ export type LoopOptions = {
 export function startLoop(options: LoopOptions): Loop {
   const { clock } = options
   let cancel: Cancel | null = null
+  /** By the monotonic clock: a wake must count also after the wall clock was set ahead, as when a machine was suspended. */
   let nextAtMs = Number.POSITIVE_INFINITY
   let running: Promise<void> | null = null
   let stopped = false
@@ -29,8 +30,10 @@ export function startLoop(options: LoopOptions): Loop {
     if (stopped || atMs >= nextAtMs) return
     cancel?.()
     nextAtMs = atMs
-    cancel = clock.after(Math.max(0, atMs - clock.now()), begin)
+    cancel = clock.after(Math.max(0, atMs - clock.monotonic()), begin)
   }
+
+  const monotonicAt = (wallMs: number) => clock.monotonic() + wallMs - clock.now()
 
   function begin(): void {
     // A round under way looks at nextAtMs when it ends.
@@ -46,17 +49,17 @@ export function startLoop(options: LoopOptions): Loop {
 
   async function round(): Promise<number> {
     try {
-      if ((await options.round()) === 'again') return clock.now()
+      if ((await options.round()) === 'again') return clock.monotonic()
     } catch (error) {
       options.onError(error)
     }
-    return clock.now() + options.everyMs
+    return clock.monotonic() + options.everyMs
   }
 
-  schedule(clock.now())
+  schedule(clock.monotonic())
   return {
-    wake: () => schedule(clock.now()),
-    wakeAt: schedule,
+    wake: () => schedule(clock.monotonic()),
+    wakeAt: atMs => schedule(monotonicAt(atMs)),
     async stop() {
       stopped = true
       cancel?.()
