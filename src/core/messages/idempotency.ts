@@ -3,7 +3,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import { isUsableKey, MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
-import { canonicalHash } from '../../lib/canonical-json.ts'
+import { canonicalize } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
@@ -165,8 +165,7 @@ function readClaim(
   }
   // For a key in the body, the schema reports a wrong type or length.
   if (typeof key !== 'string' || !isUsableKey(key)) return null
-  const plain = canonicalHash(withoutKeys(identity)).toString('hex')
-  return { operation, key, bodyHash: seal.hashSecret(`request:${plain}`) }
+  return { operation, key, bodyHash: seal.hashSecret(`request:${canonicalize(withoutKeys(identity))}`) }
 }
 
 /**
