@@ -87,6 +87,30 @@ test.each([
   expect(found.map(({ rule }) => rule)).toEqual(broken)
 })
 
+test('the limits of an address and of a day’s spending can be used up, and not exceeded', () => {
+  const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
+  const store: TallyStore = {
+    fold: async () => [],
+    changes: async () => ({ rows: [], asOfMs: null, more: false }),
+    load: async () => [],
+  }
+  const tallies = createTallies({ clock, store })
+  const rules: FraudRules = {
+    ...DEFAULT_RULES,
+    clientIp: { mode: 'block', sends: 3, windowMinutes: 60 },
+    spend: { mode: 'block', dailyCap: 0.15 },
+  }
+  const send = { ...SEND, clientIp: '203.0.113.7' }
+  const keys = sendKeysOf(send, rules)
+  const found = Array.from({ length: 4 }, () => {
+    const broken = findBreaches(send, keys, rules, tallies).map(({ rule }) => rule)
+    tallies.add(keys.address!.tally, { fresh: 1 })
+    tallies.add(keys.day, { fresh: send.amount })
+    return broken
+  })
+  expect(found).toEqual([[], [], [], ['clientIp', 'spend']])
+})
+
 test('a hold of a range is shared at once, though few of its codes are recent', async () => {
   const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
   const shared: TallyChange[] = []

@@ -5,6 +5,8 @@ import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
 import { createTallies, type TallyRow, type TallyStore } from '../../../src/core/fraud/tallies.ts'
 import { addDelta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 4)
 const HALF_AN_HOUR_MS = 30 * 60_000
@@ -83,6 +85,18 @@ test('codes that are refused late do not hold the range of their number', async 
   for (const send of sends.slice(5, 10)) guard.dropped(send)
   for (const send of sends.slice(10, 18)) guard.refuseLate(send, NOW_MS + 600_000)
   expect(await guard.judge(sendTo(200))).toMatchObject({ verdict: 'pass' })
+})
+
+test('codes that are confirmed with a test key do not relieve a range of live codes', async () => {
+  const { guard, judgeAll, sendTwelve } = startGuard()
+  await sendTwelve()
+  const { accountId, recipient, country } = sendTo(1)
+  const verificationId = createIds(clock, createRandom()).next('ver')
+  for (let n = 0; n < 5; n++) {
+    guard.verified({ accountId, verificationId, mode: 'test', recipient, country, nowMs: NOW_MS })
+  }
+  const sends = Array.from({ length: 40 }, (_, n) => sendTo(100 + n))
+  expect(passed(await judgeAll(sends))).toBe(18)
 })
 
 test('simultaneous codes that are sent hold their range', async () => {

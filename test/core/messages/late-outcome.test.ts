@@ -87,6 +87,18 @@ describe('with a second connection', () => {
   }
   afterEach(() => other.close())
 
+  test('a one-time code that is rejected late fails: its text is erased', async () => {
+    await start(900)
+    const otp = { text: undefined, channel: 'local_sms', content: { otpCode: '918273' } }
+    const messageId = await unknownMessage(otp)
+    answerLate(0x0b)
+    await reaches(messageId, 'failed')
+    expect(await account.message(messageId)).toMatchObject({ errorCode: 'RECIPIENT_REJECTED' })
+    expect(await attempts(messageId)).toEqual([['rejected', centreId]])
+    expect(other.peer.requests).toHaveLength(0)
+    expect(await account.wallet()).toMatchObject({ balance: 1, held: 0 })
+  })
+
   test('a message that is rejected late fails over to it, with its money', async () => {
     await start(900)
     const messageId = await unknownMessage()
