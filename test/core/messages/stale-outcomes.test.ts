@@ -13,7 +13,7 @@ import {
 import { readAnswerFacts, readMessage } from '../../../src/core/messages/message-store.ts'
 import { endMessages } from '../../../src/core/messages/withdraw-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
-import { claimDue, releaseRows } from '../../../src/core/outbox/store.ts'
+import { claimDue, reclaimFromDead, releaseRows } from '../../../src/core/outbox/store.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -111,12 +111,19 @@ describe('an outcome', () => {
     expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sent' })
   })
 
-  test('that is unknown erases the sealed text of the message', async () => {
+  test.each<[string, (id: MessageId) => Promise<unknown>]>([
+    ['is unknown', id => settle(id, unknown())],
+    [
+      'the death of its node hides',
+      () => reclaimFromDead(database.db, clock.now(), clock.now() + 1_000, 1_000),
+    ],
+  ])('that %s erases the sealed text of the message', async (_, end) => {
     const waiting = { status: 'queued', begun: false } as const
     const id = await accepted({ ...waiting, messageType: 'otp', secret: () => Buffer.from('sealed') })
     await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)
     expect((await outbox())!.secret).toEqual(Buffer.from('sealed'))
-    await settle(id, unknown())
+    await end(id)
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'unknown' })
     expect((await outbox())!.secret).toBeNull()
   })
 })
