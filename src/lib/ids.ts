@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { MINUTE_MS } from './durations.ts'
 import type { Random } from './random.ts'
 
 /**
@@ -43,7 +44,10 @@ export type ConnectionId = Id<'cnn'>
 export type MessageId = Id<'msg'>
 export type RequestId = Id<'req'>
 
-/** Makes ids. One per process, so that ids of the same millisecond sort in the order in which they were made. */
+/**
+ * Makes ids. One per process, so that ids of the same millisecond sort in the order in which they were made, also while the
+ * clock is set back a little.
+ */
 export type Ids = {
   next<P extends Prefix>(prefix: P): Id<P>
 }
@@ -62,6 +66,8 @@ export const UUID_BYTES = 16
 const RANDOM_BYTES = 8
 /** Ids whose randomness is drawn at once. */
 const DRAWN_AT_ONCE = 64
+/** Ids keep their order over a clock that is set back by this much; one that was further ahead was wrong. */
+const MOST_AHEAD_MS = MINUTE_MS
 
 // Texts are built from character codes: appending letter by letter leaves ten times the size of the text as
 // garbage, and there are some ten ids to a message.
@@ -81,11 +87,11 @@ export function createIds(clock: Clock, random: Random): Ids {
 
   /**
    * Counts in the 12 bits beside the time within one millisecond; on overflow it goes on with the next
-   * millisecond.
+   * millisecond. After a clock was far ahead, its time is not kept: what is made would have it until the restart.
    */
   function tick(): void {
     const nowMs = clock.now()
-    if (nowMs > lastMs) {
+    if (nowMs > lastMs || lastMs - nowMs > MOST_AHEAD_MS) {
       lastMs = nowMs
       counter = random.bytes(2).readUInt16BE() & 0x3ff
     } else if (++counter > 0xfff) {

@@ -36,3 +36,14 @@ test('ids are unique and sort by creation, within a millisecond and when the clo
     expect(toUuid(id)).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
   expect(firstUuidAt(timeOf(made[0]!)) <= toUuid(made[0]!)).toBe(true)
 })
+
+test('after the clock was wrong, and far ahead, ids follow it again: what is made has its own time', () => {
+  const right = 1_700_000_000_000
+  let nowMs = right + 400 * 86_400_000
+  const ids = createIds({ now: () => nowMs } as Parameters<typeof createIds>[0], createRandom())
+  ids.next('msg')
+  nowMs = right
+  const made = Array.from({ length: 5_000 }, () => ids.next('msg'))
+  expect(timeOf(made[0]!)).toBe(right)
+  expect([...made].sort()).toEqual(made)
+})
