@@ -39,7 +39,10 @@ const FULL_RECLAIM_EVERY_BEATS = 60
 const MOST_RECLAIMED = 1_000
 /** A dead node's last statements may still be running for a moment: after a death this many beats reclaim again. */
 const RECLAIMS_AFTER_DEATH = 5
-/** After this long without a beat of its own, a node cannot tell dead nodes from those that were cut off with it. */
+/**
+ * After this long without a beat of its own, or with the database's clock set back by as much, a node cannot tell dead nodes
+ * from those that have not beaten since either.
+ */
 const OWN_SILENCE_MS = NODE_LEASE_MS - 2 * BEAT_EVERY_MS
 
 /** Keeps this node's lease alive, and frees the messages of dead nodes. */
@@ -66,7 +69,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
       id = await registerNode(db, deps.host, clock.now(), deps.isExclusive)
       log.warn({ node: id }, 'this node lost its lease and has registered again')
       await reclaim()
-    } else if (silentMs > OWN_SILENCE_MS) removalsFromMs ??= clock.monotonic() + NODE_LEASE_MS
+    } else if (Math.abs(silentMs) > OWN_SILENCE_MS) removalsFromMs ??= clock.monotonic() + NODE_LEASE_MS
     nodes = Math.max(1, await countNodes(db))
     if ((await removeDead()) > 0) reclaimsLeft = RECLAIMS_AFTER_DEATH
     if (reclaimsLeft-- > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()

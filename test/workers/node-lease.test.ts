@@ -101,3 +101,15 @@ test('a node that alone missed its heartbeats is removed at once', async () => {
   expect(await listed()).toEqual([first.lease.id()])
   expect(second.lease.count()).toBe(2)
 })
+
+test('after the clock of the database was set back, a node that died before is removed, and one that lives is not', async () => {
+  const [first, second] = nodes as [Node, Node]
+  const third = await startNode()
+  nodes.push(third)
+  await ageHeartbeats(-3_600_000)
+  await first.passes(BEAT_MS)
+  expect(await listed()).toHaveLength(3)
+  await second.passes(BEAT_MS)
+  await first.passes(LEASE_MS + BEAT_MS)
+  expect(await listed()).toEqual([first.lease.id(), second.lease.id()])
+})

@@ -33,8 +33,8 @@ export async function registerNode(
 }
 
 /**
- * A heartbeat, which renews the lease. Returns the time since the one before, in ms by the database's clock; null
- * if other nodes have removed this one already.
+ * A heartbeat, which renews the lease. Returns the time since the one before, in ms by the database's clock,
+ * negative if that was set back; null if other nodes have removed this one already.
  */
 export async function sendHeartbeat(db: Db, node: number): Promise<number | null> {
   const { rows } = await db.query<{ silentMs: number }>({
@@ -47,11 +47,14 @@ export async function sendHeartbeat(db: Db, node: number): Promise<number | null
   return rows[0]?.silentMs ?? null
 }
 
-/** Removes nodes whose lease has expired; returns how many. */
+/**
+ * Removes nodes whose lease has expired, and those whose last heartbeat is in the future: they died before the database's
+ * clock was set back. Returns how many.
+ */
 export async function removeExpiredNodes(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'remove_expired_nodes',
-    text: `delete from nodes where not (${LEASE_IS_VALID})`,
+    text: `delete from nodes where not (${LEASE_IS_VALID}) or seen_at > now() + interval '${NODE_LEASE_MS} ms'`,
   })
   return rowCount ?? 0
 }
