@@ -34,6 +34,8 @@ export const HALF_LIFE_HOURS = 24
 const FIRST_HOLD_MS = 30 * MINUTE_MS
 const LONGEST_HOLD_MS = DAY_MS
 const MOST_HOLDS = 16
+/** Clocks of nodes differ by less. */
+const CLOCKS_DIFFER_MS = DAY_MS
 /** After a hold, the pressure is this share of its limit: a few more unconfirmed codes bring the hold back. */
 const LEFT_AFTER_HOLD = 0.8
 
@@ -50,6 +52,7 @@ export function emptyDelta(): Delta {
  * only confirmed codes lower the pressure then. `fold_tallies` in the database does the same.
  */
 export function ageTally(tally: Tally, nowMs: number, leak: number): Tally {
+  distrustFuture(tally, nowMs)
   const hours = (nowMs - tally.atMs) / HOUR_MS
   if (hours <= 0) return tally
   const kept = 0.5 ** (hours / HALF_LIFE_HOURS)
@@ -60,6 +63,12 @@ export function ageTally(tally: Tally, nowMs: number, leak: number): Tally {
   tally.sends *= kept
   tally.verified *= kept
   return tally
+}
+
+/** A clock that was far ahead must not keep counts from fading, nor a hold from ending, until its time has come. */
+function distrustFuture(tally: Tally, nowMs: number): void {
+  if (tally.atMs > nowMs + CLOCKS_DIFFER_MS) tally.atMs = nowMs
+  if (tally.heldUntilMs > nowMs + LONGEST_HOLD_MS + CLOCKS_DIFFER_MS) tally.heldUntilMs = nowMs
 }
 
 /** Adds to a tally that was aged to now. */

@@ -10,6 +10,7 @@ import {
 import { addDelta, ageTally, type Delta, emptyDelta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -218,4 +219,29 @@ test('the other nodes learn of the changes of a calm key when they have waited, 
   node.add(key, { fresh: 1 })
   await exchange(true)
   expect(elsewhere()).toBe(4)
+})
+
+test('what was counted while the clock was far ahead fades once it is right again, and holds nobody', async () => {
+  let aheadMs = 400 * DAY_MS
+  const wrong = { ...clock, now: () => nowMs + aheadMs }
+  const node = createTallies({ store: openStore(), clock: wrong })
+  const other = createTallies({ store: openStore(), clock: wrong })
+  const key = keyOf(ids.next('acc'), 'r4:+6')
+  await node.ready(key.accountId)
+  const hold = { heldUntilMs: wrong.now() + 30 * 60_000, heldBy: 'prefix', holds: 1 } as const
+  node.add(key, { fresh: 10, ...hold })
+  await node.fold()
+  aheadMs = 0
+  await other.ready(key.accountId)
+  for (const each of [node, other]) {
+    expect(each.read(key).fresh).toBe(10)
+    expect(each.read(key).heldUntilMs).toBeLessThanOrEqual(nowMs)
+  }
+  node.add(key, { sends: 1 })
+  await node.fold()
+  nowMs += 3_600_000
+  const third = open()
+  await third.ready(key.accountId)
+  for (const each of [node, other, third]) expect(each.read(key).fresh).toBe(8)
+  expect(third.read(key).heldUntilMs).toBeLessThanOrEqual(nowMs)
 })
