@@ -184,8 +184,11 @@ test('a master key rotation that is killed repeatedly can be completed, and lose
   expect(await columnsSealedWith(FIRST)).toEqual([])
   expect(await columnsSealedWith(SECOND)).toEqual(before)
   expect((await rotateMasterKey(database.db, both)).map(({ resealed }) => resealed)).toEqual(all.map(() => 0))
-  await checkMasterKey(database.db, createSeal(SECOND, random))
+  const replaced = createSeal(SECOND, random)
+  await checkMasterKey(database.db, replaced)
   await expect(checkMasterKey(database.db, createSeal(FIRST, random))).rejects.toThrow(/another master key/)
+  // A request that is repeated under its idempotency key is recognised by the hash of its body.
+  expect(replaced.hashSecret('a body')).toEqual(createSeal(FIRST, random).hashSecret('a body'))
 })
 
 /** A database that fails after re-sealing this number of values, as if the process was killed. */
