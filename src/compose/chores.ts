@@ -1,4 +1,5 @@
 import { storeLowBalanceEvents } from '../core/billing/low-balance-store.ts'
+import { endFutureMonths } from '../core/billing/pool-month-store.ts'
 import { sweepJoined } from '../core/inbound/joined-store.ts'
 import { REPEAT_WINDOW_MS } from '../core/inbound/repeats.ts'
 import { sweepInboundRefs } from '../core/inbound/store.ts'
@@ -65,6 +66,12 @@ export function listMessageChores(
       name: 'report low balances',
       everyMs: 2 * SECOND_MS,
       run: () => storeLowBalanceEvents(db, clock.now()),
+    },
+    {
+      name: 'end future months of pools',
+      dependsOnClock: true,
+      everyMs: HOUR_MS,
+      run: () => endFutureMonths(db, clock.now()),
     },
     { name: 'store key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     {

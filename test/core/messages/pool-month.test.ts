@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endFutureMonths } from '../../../src/core/billing/pool-month-store.ts'
 import { failOver } from '../../../src/core/messages/failover-store.ts'
 import {
   acceptSends,
@@ -100,6 +101,10 @@ async function failOverToSms(): Promise<void> {
 /** Another send starts the new month of the pools. */
 async function startNewMonth(): Promise<void> {
   await clock.advance(2 * HOUR_MS)
+  await sendFromPool()
+}
+
+async function sendFromPool(): Promise<void> {
   const other = acceptRow(
     { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
     { channel: 'official_chatapp', pooled: true },
@@ -280,6 +285,50 @@ test('a pool is next reset on the first of a month, whatever day its last reset 
     values: [toUuid(account)],
   })
   expect(rows.map(row => row.resets_at.getTime())).toEqual([JUNE, JUNE])
+})
+
+describe('a pool whose month was begun by a clock that was ahead', () => {
+  async function sendAhead(ms: number): Promise<void> {
+    clock.jump(ms)
+    await sendFromPool()
+    clock.jump(-ms)
+    await endFutureMonths(database.db, clock.now())
+  }
+
+  async function resets(): Promise<number[]> {
+    const { rows } = await database.db.query<{ resets_at: Date }>({
+      name: 'month_resets',
+      text: 'select resets_at from pools where account_id = $1',
+      values: [toUuid(account)],
+    })
+    return rows.map(row => row.resets_at.getTime())
+  }
+
+  test('by a year is back in this month with what it has used, and reset at its end', async () => {
+    await sendAhead(365 * 24 * HOUR_MS)
+    expect([await used(), await resets()]).toEqual([
+      [1, 0],
+      [MAY, MAY],
+    ])
+    await sendFromPool()
+    expect(await used()).toEqual([2, 0])
+    await clock.advance(2 * HOUR_MS)
+    await sendFromPool()
+    expect([await used(), await resets()]).toEqual([
+      [1, 0],
+      [JUNE, JUNE],
+    ])
+  })
+
+  test('by hours is not reset a second time when the month begins', async () => {
+    await sendAhead(2 * HOUR_MS)
+    await clock.advance(2 * HOUR_MS)
+    await sendFromPool()
+    expect([await used(), await resets()]).toEqual([
+      [2, 0],
+      [JUNE, JUNE],
+    ])
+  })
 })
 
 test('the months of a pool are in UTC, whatever the time zone of the database', async () => {
