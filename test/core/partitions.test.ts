@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensureMonths } from '../../src/core/outbox/month-store.ts'
+import { dropMonth, ensureMonths } from '../../src/core/outbox/month-store.ts'
 import { firstUuidAt } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { lookUntil } from '../support/look-until.ts'
@@ -62,6 +62,19 @@ test('ensureMonths gives up while a reader locks the table, and blocks no insert
   })
   await ensureMonths(database.db, december)
   expect(await partitionCounts()).toMatchObject({ events_2031_12: 1 })
+})
+
+test('a month is not dropped while another is made: each would lock tables that the other waits for', async () => {
+  await ensureMonths(database.db, MAY)
+  await database.db.transaction(async maker => {
+    // As ensure_month takes it, before any table.
+    await maker.query({
+      name: 't_make',
+      text: `select pg_advisory_xact_lock(hashtext('posthorn_partitions'))`,
+    })
+    await expect(dropMonth(database.db, 'inbound_messages_2031_05')).rejects.toThrow()
+  })
+  await dropMonth(database.db, 'inbound_messages_2031_05')
 })
 
 /** The number of table locks that are waited for in this database. */

@@ -41,7 +41,7 @@ export async function hasPendingDeliveries(db: Db, month: string): Promise<boole
 }
 
 /**
- * Drops a month's partition. Throws at once if the table is in use. `month` is
+ * Drops a month's partition. Throws at once if the table is in use, or months are being made. `month` is
  * one of `listMonthsBefore`.
  */
 export async function dropMonth(db: Database, month: string): Promise<void> {
@@ -49,12 +49,17 @@ export async function dropMonth(db: Database, month: string): Promise<void> {
 }
 
 /**
- * Runs a statement that needs an exclusive lock on a table, and gives up after `LOCK_TIMEOUT_MS`. While it
- * waited for a reader, which may be a backup of hours, all other queries would queue behind it.
+ * Runs a statement that needs exclusive locks on tables, and gives up after `LOCK_TIMEOUT_MS`. While it
+ * waited for a reader, which may be a backup of hours, all other queries would queue behind it. One at a time, by
+ * the lock that ensure_month takes: making and dropping months lock the same tables in different orders.
  */
 async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {
     await tx.query({ name: 'month_lock_timeout', text: `set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'` })
+    await tx.query({
+      name: 'month_turn',
+      text: `select pg_advisory_xact_lock(hashtext('posthorn_partitions'))`,
+    })
     await tx.query({ ...query, timeoutMs: SWEEP_TIMEOUT_MS })
   })
 }
