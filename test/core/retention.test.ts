@@ -111,6 +111,23 @@ describe('monthly partitions', () => {
     expect(await retention.round()).toContain('deliveries_2030_11')
   })
 
+  test('of events are kept while one of them is still to be delivered, whatever month its delivery is of', async () => {
+    await put(NOVEMBER)
+    await database.db.query({
+      name: 't_later_delivery',
+      text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, due_at)
+             values ($1, $2, 'endpoint', $1, $1, 'message.sent', now())`,
+      values: [firstUuidAt(NOVEMBER), firstUuidAt(Date.UTC(2030, 11, 1))],
+    })
+    const retention = retentionAt(Date.UTC(2031, 5, 1), { eventsMs: 30 * DAY_MS, inboundMs: null })
+    await retention.round()
+    expect(await places('events')).toEqual(['events_2030_11'])
+    expect(await places('deliveries')).toEqual(['deliveries_2030_12'])
+    await database.db.query({ name: 't_end', text: `update deliveries set status = 'failed'` })
+    await retention.round()
+    expect(await places('events')).toEqual([])
+  })
+
   test('that were never created: old rows of the default partition are deleted, except pending deliveries', async () => {
     await put(Date.UTC(2029, 3, 1))
     await put(Date.UTC(2029, 4, 1), 'pending')

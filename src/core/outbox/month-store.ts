@@ -40,6 +40,21 @@ export async function hasPendingDeliveries(db: Db, month: string): Promise<boole
   return rows[0]!.pending
 }
 
+/** Whether events of this month are still to be delivered: without its event, a delivery is given up. */
+export async function hasPendingEvents(db: Db, month: string): Promise<boolean> {
+  const { rows } = await db.query<{ pending: boolean }>({
+    name: 'pending_events',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `select exists (
+             select 1 from deliveries d
+              where d.status = 'pending' and d.event_id >= first_uuid_at(m.first at time zone 'UTC')
+                and d.event_id < first_uuid_at((m.first + interval '1 month') at time zone 'UTC')) as pending
+             from (select to_date($1, 'YYYY_MM')::timestamp as first) m`,
+    values: [month.slice(-'YYYY_MM'.length)],
+  })
+  return rows[0]!.pending
+}
+
 /**
  * Drops a month's partition. Throws at once if the table is in use, or months are being made. `month` is
  * one of `listMonthsBefore`.

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import {
   dropMonth,
   hasPendingDeliveries,
+  hasPendingEvents,
   listMonthsBefore,
   type Monthly,
   sweepStrays,
@@ -49,6 +50,7 @@ export function createRetention({
     const dropped: string[] = []
     for (const month of await listMonthsBefore(db, table, beforeMs)) {
       if (table === 'deliveries' && (await hasPendingDeliveries(db, month))) continue
+      if (table === 'events' && (await hasPendingEvents(db, month))) continue
       await dropMonth(db, month)
       dropped.push(month)
     }
