@@ -35,11 +35,11 @@ afterEach(async () => {
   await database.drop()
 })
 
-async function begin(messages: object[]): Promise<string> {
+async function begin(messages: object[], perSecond = RATE): Promise<string> {
   const { status, text, body } = await createBulk(
     app,
     account,
-    { messagesPerSecond: RATE, messages },
+    { messagesPerSecond: perSecond, messages },
     { live: true },
   )
   if (status !== 202) throw new Error(text)
@@ -188,7 +188,8 @@ describe('a row that was stored without a response, and is given up while its jo
 
   /** A job whose last row is stored without a response, and which is changed before that row is tried again. */
   async function changeUnheard(verb: string): Promise<string> {
-    const id = await begin(bulkRows(6))
+    // So far apart that no other row is stored together with the last one.
+    const id = await begin(bulkRows(6), 1)
     await untilBulk(app, account, id, 'queued', 'running')
     const unheard = proxy.loseEvery('row 5')
     await app.during(unheard.first)
