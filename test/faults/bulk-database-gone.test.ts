@@ -175,6 +175,11 @@ test('a row whose first try ended before the accept is sent, also if the second 
   await app.during(unheard)
   // The accept is repeated at once, and recognises the message.
   reconnect()
+  // A read may meet a connection that was cut.
+  await app.until(
+    () => app.call(`/api/v2/messages/bulk/${id}`, { key: account.liveKey }),
+    ({ status }) => status === 200,
+  )
   const job = await untilBulk(app, account, id, 'completed')
   expect(job.counts).toEqual({ pending: 0, sent: 6, failed: 0, cancelled: 0 })
   const [message] = await account.messages(`?bulkJobId=${id}&channel=user_chatapp_session`)
