@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { Problem } from '../contract/errors.ts'
-import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/body-reader.ts'
+import { type Detail, Problem } from '../contract/errors.ts'
+import { type BulkPart, type BulkPiece, type Flaws, invalidBody } from '../core/bulk/body-reader.ts'
 import { IntakeCut } from '../core/bulk/intake.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart, splitItems } from '../lib/json-members.ts'
@@ -151,9 +151,9 @@ function createReader(mostMessageBytes: number) {
   function toPart(part: JsonPart): BulkPart | null {
     if (part.kind === 'opened') return { kind: 'messages' }
     if (part.kind === 'items') {
-      const rows = readItems(part.items, read)
-      read += rows.length
-      return { kind: 'rows', rows }
+      const items = readItems(part.items, read)
+      read += items.rows.length
+      return { kind: 'rows', ...items }
     }
     // Unknown members are parsed too, since the whole body must be valid JSON.
     const value = readValue(part.value, part.key)
@@ -185,21 +185,39 @@ const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 const CLOSE_OBJECT = Buffer.from('}')
 
+type Items = { rows: unknown[]; flaws?: Flaws }
+
 /** Parses whole items of `messages`; `from` is the index of the first one. */
-function readItems(items: Buffer, from: number): unknown[] {
+function readItems(items: Buffer, from: number): Items {
   const result = parseJson(Buffer.concat([OPEN, items, CLOSE]), { maxDepth: DEEPEST + 1 })
-  if (!result.ok) throw new IntakeCut(faultOfItems(items, from) ?? invalidBody('messages', result.message))
+  if (!result.ok) return readEachItem(items, from)
   if (result.hasNulls) dropNulls(result.value)
-  return result.value as unknown[]
+  return { rows: result.value as unknown[] }
 }
 
-/** The fault of the first faulty item, named by its index in all of `messages`: a position in these items would mislead. */
-function faultOfItems(items: Buffer, from: number): Problem | null {
-  for (const [at, item] of splitItems(items).entries()) {
+/**
+ * Parses each item by itself, since one is faulty. If it is well-formed, and a send would refuse something in it at its
+ * path, it is a row with a flaw. Any other fault is one of the body, named by the item's index in all of `messages`.
+ */
+function readEachItem(items: Buffer, from: number): Items {
+  const flaws = new Map<number, Detail>()
+  const rows = splitItems(items).map((item, at) => {
     const result = parseJson(item, { maxDepth: DEEPEST })
-    if (!result.ok) return invalidBody(pathBelow(`messages[${from + at}]`, result.path), result.message)
-  }
-  return null
+    if (result.ok) {
+      dropNulls(result.value)
+      return result.value
+    }
+    const { path, message, value } = result
+    if (value === undefined) {
+      throw new IntakeCut(invalidBody(pathBelow(`messages[${from + at}]`, path), message))
+    }
+    flaws.set(at, { path, message })
+    // The canonical form of a row has no infinite numbers: they become null, which means absent.
+    const row: unknown = JSON.parse(JSON.stringify(value))
+    dropNulls(row)
+    return row
+  })
+  return { rows, flaws }
 }
 
 /** Parsed together with its key, so that the keys that are refused in a row and in a send are refused here too. */

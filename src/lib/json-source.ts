@@ -5,7 +5,10 @@ import { joinPath } from './json-path.ts'
 /** An error in a body; `path` is empty if the whole body is wrong. */
 export type JsonFault = { path: string; message: string }
 
-export type JsonResult = { ok: true; value: unknown; hasNulls: boolean } | ({ ok: false } & JsonFault)
+/** A refused text has a `value` if it is well-formed, and only something in it is refused: then `path` is not empty. */
+export type JsonResult =
+  | { ok: true; value: unknown; hasNulls: boolean }
+  | ({ ok: false; value?: unknown } & JsonFault)
 
 /** Most values of one body: in memory, each takes up to a hundred times the bytes of its text. */
 const MOST_VALUES = 200_000
@@ -34,14 +37,16 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   const survey: Inspection = { keys: 0, hasNulls: false, isInexact: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   inspect(value, survey, text.includes('\\u'))
-  if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
+  if (survey.fault !== '') return { ...refuse(survey.path.reverse(), survey.fault), value }
   // Of two equal keys the object keeps one: then it has fewer keys than the text.
-  if (survey.keys !== shape.keys) return refuse(findRepeatedKey(text), 'must be given once only')
+  if (survey.keys !== shape.keys) {
+    return { ...refuse(findRepeatedKey(text), 'must be given once only'), value }
+  }
   if (survey.isInexact) value = withExactFields(value, text)
   return { ok: true, value, hasNulls: survey.hasNulls }
 }
 
-function refuse(path: readonly (string | number)[], message: string): JsonResult {
+function refuse(path: readonly (string | number)[], message: string): { ok: false } & JsonFault {
   return { ok: false, path: joinPath(path), message }
 }
 

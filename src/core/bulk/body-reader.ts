@@ -1,5 +1,5 @@
 import { MOST_NAME_CHARACTERS, MOST_PER_SECOND } from '../../contract/bulk.ts'
-import { Problem } from '../../contract/errors.ts'
+import { type Detail, Problem } from '../../contract/errors.ts'
 
 /** A part of the body of a bulk job, in the order of the body. */
 export type BulkPart =
@@ -9,7 +9,13 @@ export type BulkPart =
   | { kind: 'no messages' }
   /** `messages` is an array; its items follow. */
   | { kind: 'messages' }
-  | { kind: 'rows'; rows: readonly unknown[] }
+  | { kind: 'rows'; rows: readonly unknown[]; flaws?: Flaws }
+
+/**
+ * Faults of rows that are valid JSON, but not as strict as the body of a send (lib/json-source.ts): by the index of the
+ * row in its part.
+ */
+export type Flaws = ReadonlyMap<number, Detail>
 
 /** An item that can be stored; the validation checks the rest. */
 export type StorableMessage = { to: string }
@@ -137,7 +143,7 @@ function readRate(value: unknown): number | null {
 }
 
 /** Why an item cannot be stored; the validation finds all other faults. */
-function faultOf(row: unknown): { path: string; message: string } | null {
+function faultOf(row: unknown): Detail | null {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     return { path: '', message: 'must be an object' }
   }
@@ -150,7 +156,7 @@ function faultOf(row: unknown): { path: string; message: string } | null {
   return null
 }
 
-export function invalidMessage(index: number, { path, message }: { path: string; message: string }): Problem {
+export function invalidMessage(index: number, { path, message }: Detail): Problem {
   const where = `messages[${index}]${path}`
   return new Problem('INVALID_MESSAGE', `${where}: ${message}`, { details: [{ path: where, message }] })
 }

@@ -86,7 +86,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
           if (messages.length === 0) continue
           const texts = messages.map(canonicalize)
           identity.add(texts)
-          rows.add(messages, texts)
+          rows.add(messages, texts, part.kind === 'rows' ? part.flaws : undefined)
         }
         body.endPiece(bytes)
         if (rows.isFull()) await rows.writePiece()

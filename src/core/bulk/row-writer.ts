@@ -1,8 +1,8 @@
-import { Problem } from '../../contract/errors.ts'
+import { type Detail, Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Cancel, Clock } from '../../lib/clock.ts'
-import type { BodyReader, StorableMessage } from './body-reader.ts'
+import type { BodyReader, Flaws, StorableMessage } from './body-reader.ts'
 import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import {
   dropAccepting,
@@ -12,12 +12,12 @@ import {
   storeProgress,
 } from './intake-store.ts'
 import type { JobRef } from './job.ts'
-import { carriesCode, sealRow } from './secret-row.ts'
+import { carriesCode, flawedRow, sealRow } from './stored-row.ts'
 
 /** Stores the rows of a job while its body arrives, in pieces, each written while the next one is filled. */
 export type RowWriter = {
-  /** Adds messages; `texts` are the same in canonical JSON. */
-  add(messages: readonly StorableMessage[], texts: readonly string[]): void
+  /** Adds messages; `texts` are the same in canonical JSON. Those with a flaw are stored as that. */
+  add(messages: readonly StorableMessage[], texts: readonly string[], flaws?: Flaws): void
   /** Whether the piece is full, and should be written. */
   isFull(): boolean
   /** Starts to write the piece once the one before it is written; its failure is thrown by the next call. */
@@ -111,6 +111,11 @@ export function createRowWriter(
     writing.catch(() => {})
   }
 
+  function storedForm(message: StorableMessage, text: string, flaw: Detail | undefined): string {
+    if (flaw) return flawedRow(message.to, flaw)
+    return carriesCode(message) ? sealRow(text, message.to, job.id, seal) : text
+  }
+
   /** Resolves when nothing is being written. */
   async function settle(): Promise<void> {
     cancelEarlyInsert?.()
@@ -119,12 +124,11 @@ export function createRowWriter(
   }
 
   return {
-    add(messages, texts) {
+    add(messages, texts, flaws) {
       cancelEarlyInsert ??= clock.after(SHOWN_AFTER_MS, insertEarly)
       for (const [at, text] of texts.entries()) {
         const message = messages[at]!
-        const row = carriesCode(message) ? sealRow(text, message.to, job.id, seal) : text
-        gathered.add(stored + gathered.rows(), row)
+        gathered.add(stored + gathered.rows(), storedForm(message, text, flaws?.get(at)))
       }
     },
     isFull: () => gathered.isFull(),

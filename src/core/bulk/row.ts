@@ -9,7 +9,7 @@ import type { Prepared } from '../messages/prepare.ts'
 import { type ResolveDeps, resolveSend } from '../messages/resolve.ts'
 import type { JobId } from './job.ts'
 import type { StoredRow } from './row-store.ts'
-import { openRow } from './secret-row.ts'
+import { FlawedRow, openRow } from './stored-row.ts'
 
 export type RowDeps = ResolveDeps & {
   /** The schema errors of a body as a single send; null if it is valid. */
@@ -30,7 +30,7 @@ export async function resolveRow(
 ): Promise<Prepared | Problem> {
   try {
     const message = openRow(body, jobId, deps.seal)
-    const faults = deps.faultsOf(message)
+    const faults = faultsOf(message, deps)
     if (faults) return invalidRow(faults)
     const resolved = await resolveSend(message as SingleSendBody, caller, deps)
     return resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
@@ -55,7 +55,7 @@ export async function waitsForConnection(
 ): Promise<boolean> {
   // A missing route is reported as VALIDATION_ERROR, and is not an error of the schema.
   if (refusal.code !== 'VALIDATION_ERROR') return false
-  if (deps.faultsOf(openRow(row.body, jobId, deps.seal))) return false
+  if (faultsOf(openRow(row.body, jobId, deps.seal), deps)) return false
   const world = await deps.world(caller)
   if (world.connections.every(isOnOrSandbox)) return false
   const switchedOn: RowDeps = {
@@ -66,6 +66,10 @@ export async function waitsForConnection(
     },
   }
   return !((await resolveRow(row, jobId, caller, switchedOn)) instanceof Problem)
+}
+
+function faultsOf(message: unknown, deps: Pick<RowDeps, 'faultsOf'>): readonly Detail[] | null {
+  return message instanceof FlawedRow ? [message.flaw] : deps.faultsOf(message)
 }
 
 function isOnOrSandbox({ enabled, provider }: ConnectionSnapshot): boolean {

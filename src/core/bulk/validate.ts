@@ -11,8 +11,8 @@ import type { Prepared } from '../messages/prepare.ts'
 import type { Job, JobRef } from './job.ts'
 import { type RowDeps, resolveRow, rowCaller } from './row.ts'
 import { readRows, type StoredRow } from './row-store.ts'
-import { isSealed, recipientOf, sealRow } from './secret-row.ts'
 import { selectJob } from './store.ts'
+import { isPlain, recipientOf, sealRow } from './stored-row.ts'
 import {
   type Cheapest,
   claimValidations,
@@ -121,7 +121,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
         const row = some[at]!
         if (result instanceof Problem) invalid.push(toInvalid(row.n, result))
         else updateCheapest(cheapest, result)
-        if (!isSealed(row.body) && mayCarryCode(row, result)) secret.push(row)
+        if (isPlain(row.body) && mayCarryCode(row, result)) secret.push(row)
       })
       await new Promise(resolve => setImmediate(resolve))
     }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toUuid } from '../../../src/lib/ids.ts'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import {
   bulkRows,
@@ -92,14 +93,20 @@ test.each([
     'malformed JSON in an ignored field',
     '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "x": {"y" 1}}',
   ],
-  ['a NUL character', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000", "text": "\\u0000"}]}'],
   [
     'a NUL character in a key',
     '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}], "\\u0000": 1}',
   ],
   ['half a surrogate pair in a key', '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "\\ud800": 1}'],
   ['a prototype', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}], "__proto__": {}}'],
-  ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
+  [
+    'malformed JSON after a NUL character',
+    '{"messagesPerSecond": 1, "messages": [{"to": "\\u0000"}, {"to": "+1",}]}',
+  ],
+  [
+    'an item that is nested too deeply',
+    `{"messagesPerSecond": 1, "messages": [{"to": ${'['.repeat(33)}1${']'.repeat(33)}}]}`,
+  ],
   ['a name that is not a string', { ...FINE, name: 5 }],
   ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
   ['a name of too many emoji', { ...FINE, name: '😀'.repeat(201) }],
@@ -402,6 +409,53 @@ describe('a bulk job that does not pass validation', () => {
     expect(invalid[2]!.errorMessage).toContain('channel:')
     expect(await readBulkRows(account, job.id)).toHaveLength(7)
     expect(await account.messages(`?bulkJobId=${job.id}`)).toEqual([])
+  })
+
+  test('lists a row with what a send would refuse as the reading of its JSON, with the error of the send', async () => {
+    const flawed = [
+      '{"to": "+12025552000", "text": "a\\u0000b"}',
+      '{"to": "+1202555\\u00002000", "text": "x"}',
+      '{"to": "+12025552000", "content": {"text": "\\ud800"}}',
+      '{"to": "+1", "text": "x", "to": "+12025552000"}',
+      '{"to": "+12025552000", "text": "x", "options": {"metadata": {"n": 1e999}}}',
+      '{"to": "+12025552000", "text": "x", "__proto__": {}}',
+    ]
+    const bodyOf = (rows: string[]) => `{"messagesPerSecond": 5, "messages": [${rows.join(',')}]}`
+    const rows = [...bulkRows(1).map(row => JSON.stringify(row)), ...flawed]
+    const answer = await createBulk(app, account, bodyOf(rows), { key: 'flawed' })
+    expect([answer.status, answer.body['total']]).toEqual([202, 7])
+    const job = await untilBulk(app, account, answer.body['id'] as string, 'rejected')
+    expect(job).toMatchObject({ errorCode: 'VALIDATION_FAILED', validatedCount: 7 })
+    const invalid = await readBulkRows(account, job.id, '?status=invalid')
+    expect(invalid.map(row => [row.index, row.to, row.errorCode])).toEqual(
+      flawed.map((_, at) => [at + 1, '+12025552000', 'VALIDATION_ERROR']),
+    )
+    for (const [at, text] of flawed.entries()) {
+      const single = await app.call('/api/v2/messages/send', {
+        method: 'POST',
+        key: account.testKey,
+        body: text,
+      })
+      expect([single.status, single.body['error']]).toEqual([400, invalid[at]!.errorMessage])
+    }
+
+    const again = await createBulk(app, account, bodyOf(rows), { key: 'flawed' })
+    expect([again.status, again.body['id']]).toEqual([202, job.id])
+    const other = [...rows.slice(0, -1), '{"to": "+12025552000", "text": "y", "__proto__": {}}']
+    expect((await createBulk(app, account, bodyOf(other), { key: 'flawed' })).status).toBe(409)
+  })
+
+  test('does not store the code of a row that cannot be stored', async () => {
+    const message = '{"to": "+12025552000", "messageType": "otp", "content": {"otpCode": "8674\\u0000"}}'
+    const { body } = await createBulk(app, account, `{"messagesPerSecond": 5, "messages": [${message}]}`)
+    const job = await untilBulk(app, account, body['id'] as string, 'rejected')
+    const { rows } = await app.db.query<{ body: string }>({
+      name: 't_flawed_row',
+      text: 'select body from bulk_rows where job_id = $1',
+      values: [toUuid(job.id as `job_${string}`)],
+    })
+    expect(rows).toHaveLength(1)
+    expect(rows[0]!.body).not.toContain('8674')
   })
 
   test('lists all 10,000 rows when all are invalid', async () => {
