@@ -13,7 +13,7 @@ type RetryingFetch = (request: Request, takesKey: boolean) => Promise<Response>
 const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504])
 const FIRST_WAIT_MS = 250
 /** If the server asks for a longer wait, its response is returned to the caller. */
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 
 /**
  * `fetch` with safe retries: GET, HEAD and requests with an `Idempotency-Key` that the server heeds are repeated
@@ -67,7 +67,7 @@ function retryDelayMs(answer: Answer, tried: number): number | null {
   // A 409 with Retry-After: the first request with this key is still running.
   if (!RETRYABLE_STATUSES.has(status) && !(status === 409 && askedMs !== null && askedMs > 0)) return null
   if (askedMs === null) return backoffMs(tried)
-  return askedMs <= LONGEST_WAIT_MS ? askedMs : null
+  return askedMs <= MAX_WAIT_MS ? askedMs : null
 }
 
 /** Our server sends seconds; a proxy may send a date. */

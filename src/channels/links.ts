@@ -62,7 +62,7 @@ export type Links = {
 
 /** Pause before connections or a configuration that could not be read are read again; doubled each time. */
 const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
 /** Holds one open link per connection, and keeps them in step with the configuration. */
 export function createLinks(deps: LinksDeps): Links {
@@ -118,7 +118,7 @@ export function createLinks(deps: LinksDeps): Links {
     cancelRetry = deps.clock.after(pauseMs, () => {
       sync().catch(error => deps.log.warn({ err: error }, 'the connections still cannot be read'))
     })
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
   }
 
   function retire(open: OpenLink): void {

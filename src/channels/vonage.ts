@@ -14,7 +14,7 @@ import { type Proof, readCallback, SIGNATURE_METHODS } from './vonage/receipts.t
 
 const BASE_URL = 'https://rest.nexmo.com'
 /** Vonage accepts no longer callback URLs. */
-const LONGEST_CALLBACK = 100
+const MAX_CALLBACK_LENGTH = 100
 
 const Config = Type.Object(
   {
@@ -105,8 +105,8 @@ function proofOf({ signatureSecret, signatureMethod }: VonageConfig, io: Io): Pr
 function callbackOf(proof: Proof, io: Io): string | null {
   if (io.receiptUrl === null) return null
   const url = 'token' in proof ? withToken(io.receiptUrl, proof.token) : io.receiptUrl
-  if (url.length <= LONGEST_CALLBACK) return url
-  const text = `vonage: no delivery receipts are requested, since the callback URL is longer than ${LONGEST_CALLBACK} characters`
+  if (url.length <= MAX_CALLBACK_LENGTH) return url
+  const text = `vonage: no delivery receipts are requested, since the callback URL is longer than ${MAX_CALLBACK_LENGTH} characters`
   io.log.warn({ length: url.length }, text)
   return null
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { startApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
-import { LEAST_TOKEN_CHARACTERS } from '../http/auth.ts'
+import { MIN_TOKEN_CHARACTERS } from '../http/auth.ts'
 import { CONSOLE_DIR } from '../infra/console-build.ts'
 import { createConsoleFiles } from '../infra/console-files.ts'
 import { giveBackMemory } from '../infra/give-back-memory.ts'
@@ -162,9 +162,9 @@ async function start(
 }
 
 function warnOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger): void {
-  if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
+  if (operatorToken !== undefined && operatorToken.length < MIN_TOKEN_CHARACTERS) {
     log.warn(
-      `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: use at least ${LEAST_TOKEN_CHARACTERS} characters`,
+      `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: use at least ${MIN_TOKEN_CHARACTERS} characters`,
     )
   }
   if (masterKeyPrevious !== undefined) {

@@ -23,13 +23,13 @@ export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 /** The only response that contains the key itself. */
 export const ApiKeyMade = Type.Object({ key: ApiKey, apiKey: Type.String() })
 
-const MOST_OVERLAP_SECONDS = 30 * 86_400
+const MAX_OVERLAP_SECONDS = 30 * 86_400
 
 export const ApiKeyRotate = Type.Object({
   overlapSeconds: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: MOST_OVERLAP_SECONDS,
+      maximum: MAX_OVERLAP_SECONDS,
       description: 'How long the old key stays valid; by default a day; 0 ends it at once',
     }),
   ),

@@ -27,11 +27,11 @@ export const ROW_STATUSES = ['pending', 'sent', 'failed', 'cancelled', 'invalid'
 export type RowStatus = (typeof ROW_STATUSES)[number]
 
 /** The highest rate of a job, in messages a second; the plan of the account may allow less. */
-export const MOST_PER_SECOND = 10
+export const MAX_PER_SECOND = 10
 /** Longest idempotency key. */
-export const MOST_KEY_CHARACTERS = 200
+export const MAX_KEY_CHARACTERS = 200
 /** Longest name of a job. */
-export const MOST_NAME_CHARACTERS = 200
+export const MAX_NAME_CHARACTERS = 200
 
 const JOB_FIELDS = {
   id: Type.String(),
@@ -40,7 +40,7 @@ const JOB_FIELDS = {
   messagesPerSecond: nullable(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_PER_SECOND,
+      maximum: MAX_PER_SECOND,
       description: 'Null only while the body is being received and the field has not arrived',
     }),
   ),
@@ -60,8 +60,8 @@ const JOB_FIELDS = {
 
 /** The body of a create. It is only for the documentation: the body is parsed while it is received. */
 export const BulkCreate = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: MOST_NAME_CHARACTERS })),
-  messagesPerSecond: Type.Integer({ minimum: 1, maximum: MOST_PER_SECOND }),
+  name: Type.Optional(Type.String({ maxLength: MAX_NAME_CHARACTERS })),
+  messagesPerSecond: Type.Integer({ minimum: 1, maximum: MAX_PER_SECOND }),
   messages: Type.Array(SingleSendBody, {
     minItems: 1,
     description: 'Any number. Each is a send to one recipient, without scheduleAt.',

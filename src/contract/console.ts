@@ -12,9 +12,9 @@ import { withPattern } from './pattern.ts'
 export const EmailField = Type.String({ minLength: 3, maxLength: 254, description: 'An e-mail address' })
 /** The password of an existing login: it may be shorter than today's minimum. */
 const Password = Type.String({ minLength: 1, maxLength: 200 })
-export const LEAST_PASSWORD = 10
+export const MIN_PASSWORD_LENGTH = 10
 export const NewPassword = Type.String({
-  minLength: LEAST_PASSWORD,
+  minLength: MIN_PASSWORD_LENGTH,
   maxLength: 200,
   description: 'Any characters; must differ from the e-mail address',
 })

@@ -160,10 +160,10 @@ export type OperatorToken = {
 }
 
 /** A shorter token can be guessed with enough attempts. */
-export const LEAST_TOKEN_CHARACTERS = 16
+export const MIN_TOKEN_CHARACTERS = 16
 
 export function readOperatorToken(token: string): OperatorToken {
-  return { hash: hashToken(token), isWeak: token.length < LEAST_TOKEN_CHARACTERS }
+  return { hash: hashToken(token), isWeak: token.length < MIN_TOKEN_CHARACTERS }
 }
 
 type OperatorAccess = { operatorToken: OperatorToken; people: PeopleAccess; attempts: Attempts }

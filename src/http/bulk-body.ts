@@ -18,10 +18,10 @@ export type BulkBodyLimits = {
 }
 
 /** The longest value of a member other than `messages`. */
-const MOST_MEMBER_BYTES = 1_048_576
-/** A body is cut off if fewer than LEAST_BYTES_IN_TIME arrive in STALL_MS of waiting for it. */
+const MAX_MEMBER_BYTES = 1_048_576
+/** A body is cut off if fewer than MIN_BYTES_IN_TIME arrive in STALL_MS of waiting for it. */
 const STALL_MS = 30_000
-const LEAST_BYTES_IN_TIME = 16 * 1024
+const MIN_BYTES_IN_TIME = 16 * 1024
 
 /**
  * Reads the body of a bulk job as a stream, as fast as the caller consumes it. At most one chunk and one
@@ -94,7 +94,7 @@ function createReadTimer(timeoutMs: number, clock: Clock) {
   }
 
   function checkProgress(): void {
-    if (receivedBytes < LEAST_BYTES_IN_TIME) {
+    if (receivedBytes < MIN_BYTES_IN_TIME) {
       end()
       return
     }
@@ -144,7 +144,7 @@ function createReader(mostMessageBytes: number) {
   const members = createJsonMembers({
     array: 'messages',
     maxItemBytes: mostMessageBytes,
-    maxMemberBytes: MOST_MEMBER_BYTES,
+    maxMemberBytes: MAX_MEMBER_BYTES,
   })
   let read = 0
 

@@ -25,7 +25,7 @@ export function createErrorHandler(log: HttpLog) {
 }
 
 /** Most bytes of a refused body that are still read and discarded. */
-export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
+export const MAX_DISCARDED_BYTES = 256 * 1024 * 1024
 
 /**
  * Fastify would close the connection of a client that is still sending, and most clients would then never
@@ -36,7 +36,7 @@ function discardBody(problem: Problem, request: FastifyRequest, reply: FastifyRe
   if (problem.code === 'REQUEST_TIMEOUT' || isBodyUnsent(request.raw))
     return void reply.header('Connection', 'close')
   reply.removeHeader('Connection')
-  discardRest(request.raw, MOST_DISCARDED_BYTES)
+  discardRest(request.raw, MAX_DISCARDED_BYTES)
 }
 
 /** Sends `problem`, from code that cannot throw it. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from 'fastify'
 import { Problem } from '../contract/errors.ts'
 import { discardRest } from './discard-rest.ts'
-import { MOST_DISCARDED_BYTES } from './errors.ts'
-import { MOST_TEXT_BYTES } from './multipart.ts'
+import { MAX_DISCARDED_BYTES } from './errors.ts'
+import { MAX_TEXT_BYTES } from './multipart.ts'
 
 /** Limits the memory of large bodies, which are in memory while they are received and processed. */
 export type LargeBodies = {
@@ -29,8 +29,8 @@ declare module 'fastify' {
 }
 
 /** For all large bodies of this node, and of one account; requests without an account share one limit. */
-const MOST_BYTES = 256 * 1024 * 1024
-const MOST_OF_AN_ACCOUNT_BYTES = 128 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
+const MAX_BYTES_PER_ACCOUNT = 128 * 1024 * 1024
 /** Smaller bodies are not counted. */
 const SMALL_BYTES = 64 * 1024
 /** About the time in which a large body is received and processed over a fast connection. */
@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 5
 /** `fileBytes`: most bytes of a form's file in memory while it is streamed to its store. */
 export function createLargeBodies(fileBytes = 0): LargeBodies {
   const budget = createMemoryBudget()
-  const mostOfForm = MOST_TEXT_BYTES + fileBytes
+  const mostOfForm = MAX_TEXT_BYTES + fileBytes
 
   function admit(limitBytes: number): preParsingHookHandler {
     return (request, reply, payload, done) => {
@@ -106,7 +106,7 @@ function createMemoryBudget() {
         reserve(bytes) {
           const more = bytes - held
           const own = (byOwner.get(owner) ?? 0) + more
-          if (all + more > MOST_BYTES || own > MOST_OF_AN_ACCOUNT_BYTES) return false
+          if (all + more > MAX_BYTES || own > MAX_BYTES_PER_ACCOUNT) return false
           move(owner, more)
           held = bytes
           return true
@@ -141,7 +141,7 @@ function countBytes(payload: RequestPayload, limitBytes: number, share: Share): 
     const isRead = payload.listenerCount('data') > 1
     if (isRead && bytes <= limitBytes && (bytes <= SMALL_BYTES || share.reserve(bytes))) return
     payload.off('data', counted)
-    if (!isRead) discardRest(payload as FastifyRequest['raw'], MOST_DISCARDED_BYTES)
+    if (!isRead) discardRest(payload as FastifyRequest['raw'], MAX_DISCARDED_BYTES)
     // The reader stops at the error, and the request gets its response.
     else if (bytes <= limitBytes) payload.emit('error', overloaded())
   })

@@ -33,9 +33,9 @@ export type Form<F> = {
 }
 
 /** All text fields of a form together: the same limit as for a JSON body. */
-export const MOST_TEXT_BYTES = 1_048_576
-const MOST_PARTS = 100
-const MOST_NAME_CHARACTERS = 200
+export const MAX_TEXT_BYTES = 1_048_576
+const MAX_PARTS = 100
+const MAX_NAME_CHARACTERS = 200
 const HEADER_BYTES = 8_192
 const HEADER_PAIRS = 20
 /** The rest of a refused body is read and discarded, up to this multiple of its limit; then the connection is cut. */
@@ -108,7 +108,7 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
       guard(() => parts.file({ field, stream, fileName, mimetype }, fail))
       if (over) stream.resume()
     })
-    parser.on('partsLimit', () => fail(invalid('', `The form must have at most ${MOST_PARTS} parts.`)))
+    parser.on('partsLimit', () => fail(invalid('', `The form must have at most ${MAX_PARTS} parts.`)))
     parser.on('error', () => fail(unreadable('', 'The form is not valid multipart, or is incomplete.')))
     parser.on('finish', () => guard(resolve))
     request.on('data', (chunk: Buffer) => {
@@ -128,8 +128,8 @@ function createParser(request: IncomingMessage, fileFields: readonly string[]) {
     return new Busboy({
       headers: request.headers as BusboyHeaders,
       limits: {
-        parts: MOST_PARTS,
-        fieldSize: MOST_TEXT_BYTES,
+        parts: MAX_PARTS,
+        fieldSize: MAX_TEXT_BYTES,
         headerPairs: HEADER_PAIRS,
         headerSize: HEADER_BYTES,
       },
@@ -173,7 +173,7 @@ function createFields(fileFields: readonly string[]) {
       if (fileFields.includes(name)) throw invalid(name, 'must be a file')
       reserve(name)
       bytes += Buffer.byteLength(value)
-      if (truncated || bytes > MOST_TEXT_BYTES)
+      if (truncated || bytes > MAX_TEXT_BYTES)
         throw tooLarge(name, 'must not exceed 1 MB together with the other text fields')
       if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
       if (value.includes(REPLACEMENT_CHARACTER) || !value.isWellFormed())
@@ -185,7 +185,7 @@ function createFields(fileFields: readonly string[]) {
 
 function checkName(name: string | undefined): asserts name is string {
   if (name === undefined || name === '') throw invalid('', 'Each part of the form must have a name.')
-  if (name.length > MOST_NAME_CHARACTERS) throw invalid('', 'The name of a part is too long.')
+  if (name.length > MAX_NAME_CHARACTERS) throw invalid('', 'The name of a part is too long.')
   if (name === '__proto__') throw invalid(name, 'is not allowed')
 }
 

@@ -7,7 +7,7 @@ import { readBrowser } from './session-cookies.ts'
 type RequestOrigin = { ip: string; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
 
 /** Longer ones say nothing more to whoever looks where they are signed in. */
-const MOST_AGENT = 300
+const MAX_AGENT_LENGTH = 300
 
 /** What proxies say of themselves, and browsers never do. */
 const PROXIED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
@@ -16,7 +16,7 @@ const PROXIED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-f
 export function visitOf({ ip, headers, raw }: RequestOrigin): Visit {
   return {
     ip,
-    userAgent: headers['user-agent']?.slice(0, MOST_AGENT) ?? null,
+    userAgent: headers['user-agent']?.slice(0, MAX_AGENT_LENGTH) ?? null,
     browser: readBrowser(headers.cookie),
     host: (headers.host ?? '').replace(/:\d+$/, ''),
     // By themselves some proxies say nothing, but speak a version that no browser has spoken for decades.

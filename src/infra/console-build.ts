@@ -30,7 +30,7 @@ export type ConsoleBuild = {
 }
 
 /** How much error output is kept, in characters. */
-const MOST_ERROR_OUTPUT = 4_000
+const MAX_ERROR_OUTPUT = 4_000
 
 /** Builds the console in a process of its own, with low priority. */
 export function startConsoleBuild(): ConsoleBuild {
@@ -41,7 +41,7 @@ export function startConsoleBuild(): ConsoleBuild {
   lowerPriority(child)
   let errorOutput = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    errorOutput = (errorOutput + text).slice(-MOST_ERROR_OUTPUT)
+    errorOutput = (errorOutput + text).slice(-MAX_ERROR_OUTPUT)
   })
   const done = new Promise<void>((resolve, reject) => {
     child.on('error', reject)

@@ -68,7 +68,7 @@ const READY_POLL_MS = 15
  * Launches before giving up: processes that are left of a killed server prevent a new one from starting for a
  * moment.
  */
-const MOST_LAUNCHES = 5
+const MAX_LAUNCHES = 5
 const BACKOFF_MS = [200, 500, 1_000, 2_000, 5_000, 10_000]
 /** A stop takes no longer; most of it is for the server's last checkpoint. */
 const STOP_LIMIT_MS = 9_000
@@ -187,7 +187,7 @@ async function startServer(site: Site, options: EmbeddedOptions): Promise<Runnin
         }))
       const owner = client && (await becomeOwner(client, options.dataDir))
       if (owner) return { postmaster, owner }
-      if (launches === MOST_LAUNCHES) {
+      if (launches === MAX_LAUNCHES) {
         if (!postmaster) throw inUseElsewhere(site)
         releaseSocketDir(postmaster.socketDir)
         throw startFailure(site, logStart)

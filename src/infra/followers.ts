@@ -37,8 +37,8 @@ export type FollowersOptions<Subject, Event> = {
 
 /** Some proxies close connections without traffic for longer than this. */
 const HEARTBEAT_MS = 15_000
-const MOST_FOLLOWERS = 1_000
-const MOST_PER_ACCOUNT = 50
+const MAX_FOLLOWERS = 1_000
+const MAX_PER_ACCOUNT = 50
 
 type Entry<S, E> = Follower<S, E> & { waiting: E[]; left: boolean; wake(): void }
 
@@ -81,10 +81,10 @@ export function createFollowers<Subject, Event>(
   }
 
   function isFull(account: string): boolean {
-    if (entries.size >= MOST_FOLLOWERS) return true
+    if (entries.size >= MAX_FOLLOWERS) return true
     let ofAccount = 0
     for (const { subject } of entries) if (accountOf(subject) === account) ofAccount++
-    return ofAccount >= MOST_PER_ACCOUNT
+    return ofAccount >= MAX_PER_ACCOUNT
   }
 
   function dropUnfollowed(byAccount: Map<string, unknown>): void {

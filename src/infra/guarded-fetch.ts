@@ -56,7 +56,7 @@ export type GuardedFetchOptions = {
 /** Limit for connecting, within the whole time: a host that drops packets is given up early. */
 const CONNECT_MS = 5_000
 
-const MOST_REDIRECTS = 3
+const MAX_REDIRECTS = 3
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -177,7 +177,7 @@ function redirectOf(response: IncomingMessage): string | null {
 
 function nextUrl(from: URL, location: string, method: string, hops: number): string {
   const safe = method === 'GET' || method === 'HEAD'
-  const next = safe && location !== '' && hops < MOST_REDIRECTS ? URL.parse(location, from.href) : null
+  const next = safe && location !== '' && hops < MAX_REDIRECTS ? URL.parse(location, from.href) : null
   if (next === null || next.origin !== from.origin) {
     throw new GuardedFetchError('redirect', 'The URL redirects to another place.', { retryable: false })
   }

@@ -4,7 +4,7 @@ import { type Cancel, systemClock, toIso } from '../lib/clock.ts'
 
 const STDOUT = 1
 /** Most bytes that wait for a slow reader, such as a stopped terminal; further lines are lost. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
 /** How long a process that exits waits for a slow reader. */
 const FINAL_FLUSH_MS = 1_000
 const LOOK_MS = 10
@@ -21,7 +21,7 @@ type Waiting = { _bufs: string[] }
  * counted, and reported by a log line.
  */
 export function createOutput(): ReturnType<typeof destination> {
-  const output = destination({ dest: STDOUT, sync: false, maxLength: MOST_WAITING_BYTES })
+  const output = destination({ dest: STDOUT, sync: false, maxLength: MAX_WAITING_BYTES })
   const write = output.write.bind(output)
   let batch: string[] = []
   let batchLength = 0

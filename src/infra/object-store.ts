@@ -25,7 +25,7 @@ export const UPLOAD_BYTES = (PARTS_AT_ONCE + 2) * PART_BYTES
 const CONNECT_TIMEOUT_MS = 5_000
 /** Limit of silence on an open connection. */
 const SOCKET_TIMEOUT_MS = 30_000
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 /**
  * Files in an S3-compatible bucket, for nodes without a shared disk. An object is created when its last byte
@@ -91,7 +91,7 @@ async function createClient(options: ObjectStoreOptions): Promise<S3Client> {
     ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
     ...(options.credentials && { credentials: options.credentials }),
     forcePathStyle: options.pathStyle,
-    maxAttempts: MOST_ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     // Not all stores other than Amazon's support the newer trailing checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 /** How long one request may search for the rows of a page, in ms (decision 21). */
 const SCAN_TIME_MS = 80
 /** Most rows that one statement reads: some 20 ms, however rare the matches are. */
-export const MOST_SCANNED_ROWS = 20_000
+export const MAX_SCANNED_ROWS = 20_000
 
 /**
  * A stretch of a list: at most `limit` rows, below `before` and not below `stoppedAt`. Null is the beginning of the list, and its

@@ -76,13 +76,13 @@ function sort(keys: string[]): string[] {
  * would need eviction.
  */
 const spelled = new Map<string, string>()
-const MOST_SPELLED = 1_000
-const LONGEST_SPELLED = 64
+const MAX_SPELLED = 1_000
+const MAX_SPELLED_LENGTH = 64
 
 function spell(key: string): string {
   const known = spelled.get(key)
   if (known !== undefined) return known
   const text = `${JSON.stringify(key)}:`
-  if (spelled.size < MOST_SPELLED && key.length <= LONGEST_SPELLED) spelled.set(key, text)
+  if (spelled.size < MAX_SPELLED && key.length <= MAX_SPELLED_LENGTH) spelled.set(key, text)
   return text
 }

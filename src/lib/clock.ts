@@ -15,7 +15,7 @@ export type Clock = {
 }
 
 /** setTimeout takes at most 2^31-1 ms and fires at once beyond it. */
-const LONGEST_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
@@ -30,7 +30,7 @@ export const systemClock: Clock = {
       () => {
         due = setImmediate(run)
       },
-      Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS),
+      Math.min(Math.max(delayMs, 0), MAX_TIMER_MS),
     )
     timer.unref()
     return () => {
@@ -113,7 +113,7 @@ export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T
  * alive.
  */
 export async function keepProcessAlive<T>(work: Promise<T>): Promise<T> {
-  const hold = setInterval(() => {}, LONGEST_TIMER_MS)
+  const hold = setInterval(() => {}, MAX_TIMER_MS)
   try {
     return await work
   } finally {

@@ -10,7 +10,7 @@ export class CsvFault extends Error {
  * The longest field, in characters: without it, a quote that is never closed would take the whole file into
  * memory.
  */
-const MOST_FIELD_CHARACTERS = 1_000_000
+const MAX_FIELD_CHARACTERS = 1_000_000
 
 /** The position of the next character relative to a field. */
 type State = 'begin' | 'bare' | 'quoted' | 'closed'
@@ -56,7 +56,7 @@ export async function* readCsv(
     else {
       field += letter
       if (state === 'begin') state = 'bare'
-      if (field.length > MOST_FIELD_CHARACTERS)
+      if (field.length > MAX_FIELD_CHARACTERS)
         throw new CsvFault(begun, 'a field that is too long, or an unclosed quote')
     }
   }

@@ -14,7 +14,7 @@ const json = JSON as unknown as {
 const USERS_FIELD = 'metadata'
 const USERS_KEY = `"${USERS_FIELD}"`
 /** Longer JSON of users is refused anyway: so many characters leave room for white space and escapes. */
-const MOST_CHARACTERS = 131_072
+const MAX_CHARACTERS = 131_072
 
 /** A double keeps any 15 significant digits; a shorter number needs no closer look. */
 const MANY_DIGITS = /\d[\d.]{15}/
@@ -71,7 +71,7 @@ function markUsersFields(text: string): string {
   while (at !== -1) {
     const begin = valueOfKey(text, at)
     const end = begin === -1 ? at + 1 : endOfValue(text, begin)
-    if (begin !== -1 && end - begin <= MOST_CHARACTERS) {
+    if (begin !== -1 && end - begin <= MAX_CHARACTERS) {
       marked += text.slice(done, begin) + mark(text.slice(begin, end))
       done = end
     }

@@ -67,7 +67,7 @@ const RANDOM_BYTES = 8
 /** Ids whose randomness is drawn at once. */
 const DRAWN_AT_ONCE = 64
 /** Ids keep their order over a clock that is set back by this much; one that was further ahead was wrong. */
-const MOST_AHEAD_MS = MINUTE_MS
+const MAX_AHEAD_MS = MINUTE_MS
 
 // Texts are built from character codes: appending letter by letter leaves ten times the size of the text as
 // garbage, and there are some ten ids to a message.
@@ -91,7 +91,7 @@ export function createIds(clock: Clock, random: Random): Ids {
    */
   function tick(): void {
     const nowMs = clock.now()
-    if (nowMs > lastMs || lastMs - nowMs > MOST_AHEAD_MS) {
+    if (nowMs > lastMs || lastMs - nowMs > MAX_AHEAD_MS) {
       lastMs = nowMs
       counter = random.bytes(2).readUInt16BE() & 0x3ff
     } else if (++counter > 0xfff) {

@@ -11,13 +11,13 @@ export type JsonResult =
   | ({ ok: false; value?: unknown } & JsonFault)
 
 /** Most values of one body: in memory, each takes up to a hundred times the bytes of its text. */
-const MOST_VALUES = 200_000
+const MAX_VALUES = 200_000
 
 /**
  * Parses one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses what different parsers read
  * differently, or what no database can store: bytes that are not UTF-8, repeated keys, `__proto__` and
  * `constructor.prototype`, NUL, lone surrogates, numbers too large for a double, nesting deeper than
- * `maxDepth`, and more than MOST_VALUES values. Numbers in the users' own JSON keep all of their digits.
+ * `maxDepth`, and more than MAX_VALUES values. Numbers in the users' own JSON keep all of their digits.
  *
  * Linear in the size of the body. Errors are returned, not thrown; of the body they contain only keys.
  */
@@ -76,7 +76,7 @@ function checkStructure(text: string, maxDepth: number): { keys: number } | { fa
     if (code === QUOTE) at = closingQuote(text, at)
     else if (code === COLON) keys++
     else if (code === COMMA) {
-      if (++values > MOST_VALUES) return { fault: `must not hold more than ${MOST_VALUES} values` }
+      if (++values > MAX_VALUES) return { fault: `must not hold more than ${MAX_VALUES} values` }
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       values++
       if (++depth > maxDepth) return { fault: `must not be nested deeper than ${maxDepth} levels` }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 
 /** RFC 5321, 4.5.3.1: the longest path that every server must accept, without its angle brackets. */
-const LONGEST_BYTES = 254
+const MAX_BYTES = 254
 
 /**
  * The address with its domain in ASCII (punycode), as DNS and all mail servers expect it. Null if that is not
@@ -16,7 +16,7 @@ export function joinAddress(local: string, domain: string): { address: string; d
 /** `joinAddress` for a domain that needs no conversion, such as an address literal. */
 export function withinLength(local: string, domain: string): { address: string; domain: string } | null {
   const address = `${local}@${domain}`
-  return Buffer.byteLength(address) > LONGEST_BYTES ? null : { address, domain }
+  return Buffer.byteLength(address) > MAX_BYTES ? null : { address, domain }
 }
 
 /** Checks before and after the conversion: `domainToASCII` is made for URLs, and also accepts `b/c` and `127.1`. */

@@ -32,7 +32,7 @@ export type EncodedSms = {
 }
 
 /** The concatenation header has one octet for the number of parts. */
-export const MOST_SMS_PARTS = 255
+export const MAX_SMS_PARTS = 255
 
 const GSM_ALONE = 160
 const GSM_JOINED = 153
@@ -193,8 +193,8 @@ function cut(
   encode: (text: string) => Buffer,
 ): SmsPart[] {
   if (ends.length === 0) return [{ udh: null, body: encode(text) }]
-  if (ends.length > MOST_SMS_PARTS) {
-    throw new RangeError(`a text of ${ends.length} parts; ${MOST_SMS_PARTS} is the most`)
+  if (ends.length > MAX_SMS_PARTS) {
+    throw new RangeError(`a text of ${ends.length} parts; ${MAX_SMS_PARTS} is the most`)
   }
   return ends.map((end, index) => ({
     udh: concatenationHeader(reference, ends.length, index + 1),

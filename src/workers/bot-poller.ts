@@ -36,7 +36,7 @@ const LONG_POLL_MS = 50_000
 /** An empty response sooner than this means that the platform did not wait; polling on at once would be a busy loop. */
 const MIN_LONG_POLL_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 
 /** This many failures in a row are logged; fewer happen when another node takes over. */
 const FAILURES_TO_REPORT = 5
@@ -134,7 +134,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   }
 
   function nextPause(): Next {
-    return { afterMs: backoffMs(FIRST_PAUSE_MS, ++failures, deps.random, LONGEST_PAUSE_MS) }
+    return { afterMs: backoffMs(FIRST_PAUSE_MS, ++failures, deps.random, MAX_PAUSE_MS) }
   }
 
   return {

@@ -31,7 +31,7 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
   /** A target with its full limit and no requests need not be remembered. */
   function forgetIdle(target: string, lane: Lane): void {
     if (lane.busy === 0 && !isSuspect(lane)) lanes.delete(target)
-    else if (lanes.size > MOST_REMEMBERED) forgetOldestIdle()
+    else if (lanes.size > MAX_REMEMBERED) forgetOldestIdle()
   }
 
   /** The least recently used come first. */
@@ -70,4 +70,4 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
   }
 }
 
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000

@@ -57,8 +57,8 @@ export type CallbacksDeps = {
 /** A receiver that takes a second to respond still gets 10,000 a minute. */
 const LIMITS: LaneLimits = { total: 640, perTarget: 256 }
 /** Targets that one poll reads; the next poll continues after them. */
-const MOST_TARGETS = 1_000
-const MOST_CANCELLED = 1_000
+const MAX_TARGETS = 1_000
+const MAX_CANCELLED = 1_000
 /** From the DNS look-up to the head of the response, in ms. */
 const ATTEMPT_MS = 15_000
 /** An endpoint that has failed for so long without one success is disabled. */
@@ -94,10 +94,10 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     const nowMs = clock.now()
     // Each round determines anew which targets wait: some may be gone.
     if (after === null) waiting.clear()
-    const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
-    after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
+    const targets = await listTargets(db, nowMs, after, MAX_TARGETS)
+    after = targets.length < MAX_TARGETS ? null : targets.at(-1)!
     for (const target of targets.filter(each => !each.isActive)) {
-      await cancelDeliveries(db, nowMs, target, MOST_CANCELLED)
+      await cancelDeliveries(db, nowMs, target, MAX_CANCELLED)
     }
     const room = shareCapacity(targets.filter(each => each.isActive && each.hasDue))
     if (room.length === 0) return NOTHING

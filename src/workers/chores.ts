@@ -15,11 +15,11 @@ export type Chore = {
 }
 
 /** Pages of one sweep: enough to keep up with any load, and bounded. */
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 /** Sweeps page by page until one is not full. */
 export async function sweepAll(sweepPage: () => Promise<number>, pageSize: number): Promise<void> {
-  for (let page = 0; page < MOST_PAGES; page++) if ((await sweepPage()) < pageSize) return
+  for (let page = 0; page < MAX_PAGES; page++) if ((await sweepPage()) < pageSize) return
 }
 
 /** A single failure, or a database that is down for a moment, is not worth a warning. */

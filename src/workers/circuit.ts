@@ -25,7 +25,7 @@ export type CircuitPhase = 'closed' | 'open' | 'half_open'
 /** Failures in a row that open it. */
 export const FAILURES_TO_OPEN = 5
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 export const CLOSED: Circuit = {
   failures: 0,
@@ -43,7 +43,7 @@ export function phaseOf(circuit: Circuit, nowMs: number): CircuitPhase {
 /** An attempt starts. The first one over a half open circuit is its probe; meanwhile no other may start. */
 export function afterStart(circuit: Circuit, nowMs: number): Circuit {
   if (phaseOf(circuit, nowMs) !== 'half_open') return circuit
-  return { ...circuit, probing: true, openUntilMs: nowMs + LONGEST_WAIT_MS }
+  return { ...circuit, probing: true, openUntilMs: nowMs + MAX_WAIT_MS }
 }
 
 /** An attempt that had started is not made after all: another one may be the probe. */
@@ -96,7 +96,7 @@ export function afterReport(
 
 function open(circuit: Circuit, nowMs: number, random: Random): Circuit {
   const openings = circuit.openings + 1
-  const waitMs = backoffMs(FIRST_WAIT_MS, openings, random, LONGEST_WAIT_MS)
+  const waitMs = backoffMs(FIRST_WAIT_MS, openings, random, MAX_WAIT_MS)
   return { ...circuit, openings, probing: false, openUntilMs: nowMs + waitMs }
 }
 

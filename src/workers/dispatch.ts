@@ -68,7 +68,7 @@ export type DispatchDeps = DueClaimerDeps &
   }
 
 /** Messages of one connection that one poll claims at most: keeps each poll short. */
-const MOST_CLAIMED = 500
+const MAX_CLAIMED = 500
 /** If the bulk job of a message has been cancelled, the message is withdrawn within this time of its release. */
 const WITHDRAWN_WITHIN_MS = 2_000
 
@@ -150,7 +150,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function poll(): Promise<number> {
     const polled = [...lanes.values()].map(lane => ({
       connectionId: lane.open.id,
-      limit: Math.min(MOST_CLAIMED, lane.wanted()),
+      limit: Math.min(MAX_CLAIMED, lane.wanted()),
       testsOnly: !deps.acceptsLive(lane.open),
     }))
     const room = polled.filter(each => each.limit > 0)

@@ -36,7 +36,7 @@ const BEAT_EVERY_MS = 1_000
 /** How often rows are looked for that a node wrote after it was removed, in beats. */
 const FULL_RECLAIM_EVERY_BEATS = 60
 /** Messages of dead nodes that one statement reclaims: one over all messages of a bulk job might exceed its time-out. */
-const MOST_RECLAIMED = 1_000
+const MAX_RECLAIMED = 1_000
 /** A dead node's last statements may still be running for a moment: after a death this many beats reclaim again. */
 const RECLAIMS_AFTER_DEATH = 5
 /**
@@ -88,11 +88,11 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
     let unknown = 0
     await sweepAll(async () => {
       const nowMs = clock.now()
-      const page = await reclaimFromDead(db, nowMs, nowMs + deps.unknownDeadlineMs, MOST_RECLAIMED)
+      const page = await reclaimFromDead(db, nowMs, nowMs + deps.unknownDeadlineMs, MAX_RECLAIMED)
       freed += page.freed
       unknown += page.unknown
       return page.freed + page.unknown
-    }, MOST_RECLAIMED)
+    }, MAX_RECLAIMED)
     if (freed + unknown > 0) log.info({ freed, unknown }, 'reclaimed the messages of a dead node')
   }
 

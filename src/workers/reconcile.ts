@@ -31,7 +31,7 @@ export type ReconcileDeps = {
 /** Looked up 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
 const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
 /** Concurrent look-ups of one connection: they must not slow its sends down. */
-const MOST_AT_ONCE = 8
+const MAX_AT_ONCE = 8
 const LOOKUP_TIMEOUT_MS = 15_000
 /** How long a provider may take to return after its signal was aborted. */
 const LOOKUP_GRACE_MS = 2_000
@@ -66,7 +66,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     const room = links
       .all()
       .filter(open => open.link.find !== undefined)
-      .map(open => ({ connectionId: open.id, limit: MOST_AT_ONCE - (busy.get(open.id) ?? 0) }))
+      .map(open => ({ connectionId: open.id, limit: MAX_AT_ONCE - (busy.get(open.id) ?? 0) }))
       .filter(each => each.limit > 0)
     return room.length === 0 ? [] : claimLookups(db, clock.now(), room, LOOKUP_WAITS_MS)
   }

@@ -9,7 +9,7 @@ const BOTS = 200
 const AT_ONCE = 10
 /** Time for the garbage of the start and the registrations to be collected. */
 const SETTLE_MS = 10_000
-const MOST_MB = 100
+const MAX_MB = 100
 const PATIENCE_MS = 60_000
 
 /** The cost of idle bots, each of which long-polls for updates. */
@@ -33,7 +33,7 @@ export async function measureBots(quick: boolean): Promise<Figure[]> {
         baseline: `${fixed(idleMb, 0)} MB`,
         value: botsMb - idleMb,
         unit: ' MB',
-        target: { most: MOST_MB },
+        target: { most: MAX_MB },
       },
     ]
   } finally {

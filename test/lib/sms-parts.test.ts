@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, it } from 'vitest'
-import { countSms, encodeSms, MOST_SMS_PARTS, type SmsPart } from '../../src/lib/sms-parts.ts'
+import { countSms, encodeSms, MAX_SMS_PARTS, type SmsPart } from '../../src/lib/sms-parts.ts'
 
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
@@ -164,8 +164,8 @@ describe('encodeSms', () => {
   })
 
   it('rejects text that does not fit in 255 parts', () => {
-    expect(encodeSms('a'.repeat(153 * MOST_SMS_PARTS), 1).parts).toHaveLength(255)
-    expect(() => encodeSms('a'.repeat(153 * MOST_SMS_PARTS + 1), 1)).toThrow(RangeError)
+    expect(encodeSms('a'.repeat(153 * MAX_SMS_PARTS), 1).parts).toHaveLength(255)
+    expect(() => encodeSms('a'.repeat(153 * MAX_SMS_PARTS + 1), 1)).toThrow(RangeError)
   })
 })
 

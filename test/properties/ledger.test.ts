@@ -6,7 +6,7 @@ import { openWorld, setup, step, take, type World } from './world.ts'
 
 const RUNS = 80
 const STEPS = 60
-const MOST_MS = 100_000
+const MAX_MS = 100_000
 
 let database: TestDatabase
 
@@ -36,6 +36,6 @@ test('the database agrees with the model after each step, and no step creates or
       }
     }),
     // A failure is reported, shrunk or not, before the test times out.
-    { numRuns: RUNS, interruptAfterTimeLimit: MOST_MS, markInterruptAsFailure: true },
+    { numRuns: RUNS, interruptAfterTimeLimit: MAX_MS, markInterruptAsFailure: true },
   )
 }, 120_000)

@@ -112,14 +112,14 @@ export type TestAppOptions = {
 
 const STEP_MS = 100
 const SEEN_OF_A_LEAP_MS = 60_000
-const LONGEST_WAIT_MS = 120_000
+const MAX_WAIT_MS = 120_000
 /**
  * A request without a response after so many looks counts as silent: the app's peers run in this process as
  * well.
  */
-const MOST_LOOKS_AT_A_REQUEST = 60
+const MAX_LOOKS_AT_A_REQUEST = 60
 /** For an app with the system clock, which a test cannot advance. */
-const LONGEST_REAL_WAIT_MS = 25_000
+const MAX_REAL_WAIT_MS = 25_000
 const OPERATOR_TOKEN = 'ph_op_of-the-tests'
 
 /** The whole program on a free port of the loopback, by default with a database of its own. */
@@ -226,7 +226,7 @@ function createTime(
   async function answered(): Promise<void> {
     await asked()
     for (let looks = 0; countRequests() > 0; looks++) {
-      if (looks === MOST_LOOKS_AT_A_REQUEST) giveUpRequests()
+      if (looks === MAX_LOOKS_AT_A_REQUEST) giveUpRequests()
       await isBusy(db)
       await asked()
     }
@@ -274,11 +274,11 @@ function createTime(
       return work
     },
     async until(read, holds) {
-      if (!fake) return lookUntil(read, holds, LONGEST_REAL_WAIT_MS)
+      if (!fake) return lookUntil(read, holds, MAX_REAL_WAIT_MS)
       for (let waitedMs = 0; ; waitedMs += STEP_MS) {
         const value = await read()
         if (holds(value)) return value
-        if (waitedMs > LONGEST_WAIT_MS) throw new Error(`this never came to hold: ${JSON.stringify(value)}`)
+        if (waitedMs > MAX_WAIT_MS) throw new Error(`this never came to hold: ${JSON.stringify(value)}`)
         await step()
       }
     },

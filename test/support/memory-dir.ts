@@ -19,7 +19,7 @@ const TMPFS = 0x01_02_19_94
 const ROOM_BYTES = 6 * 1024 ** 3
 /** Short, since paths of sockets in it are limited. */
 const NAME = /^ph-tests-(\d+)-/
-const LONGEST_RUN_MS = 3_600_000
+const MAX_RUN_MS = 3_600_000
 
 /**
  * Sets TMPDIR to a directory in memory, for the temporary files of a run and of its servers and browsers.
@@ -60,7 +60,7 @@ function sweepAbandoned(): void {
     const directory = join(MEMORY, name)
     const { mtimeMs } = statSync(directory, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     // Processes of other containers cannot be checked by pid, so age decides.
-    if (Date.now() - mtimeMs > LONGEST_RUN_MS) removeIfPossible(directory)
+    if (Date.now() - mtimeMs > MAX_RUN_MS) removeIfPossible(directory)
   }
 }
 

@@ -33,11 +33,11 @@ export function verifications(app: TestApp, account: TestAccount): Verifications
 }
 
 /** On a busy machine, a start that was answered with `queued` reaches the sandbox only after some reads. */
-const MOST_LOOKS = 200
+const MAX_LOOKS = 200
 
 /** The last code in the sandbox for a recipient. */
 export async function codeFor(account: TestAccount, to: string): Promise<string> {
-  for (let look = 0; look < MOST_LOOKS; look++) {
+  for (let look = 0; look < MAX_LOOKS; look++) {
     const [last] = await account.inbox(to)
     const code = /\d{4,8}/.exec(last?.text ?? '')?.[0]
     if (code) return code

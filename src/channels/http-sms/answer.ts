@@ -11,8 +11,8 @@ import { parseJson } from './json.ts'
 import { textAt } from './path.ts'
 
 /** Regular expressions see only so many characters of an answer. */
-const MOST_SEARCHED = 10_000
-const LONGEST_ID = 200
+const MAX_SEARCHED = 10_000
+const MAX_ID_LENGTH = 200
 
 type Reader = (answer: Answer) => (rule: string | undefined) => string | null
 
@@ -30,7 +30,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     const providerId = form.id === undefined ? message.attemptId : id
     if (success && providerId && isAccepted(status, error)) {
       const known = isQuote(providerId, message, secrets) ? message.attemptId : providerId
-      return { outcome: { kind: 'accepted', providerId: toStorableText(known, LONGEST_ID) } }
+      return { outcome: { kind: 'accepted', providerId: toStorableText(known, MAX_ID_LENGTH) } }
     }
     const said = quotableText(at(form.errorText), message, secrets)
     const named = nameOf(error ?? (isRefusal(status) ? status : null), message, secrets)
@@ -78,7 +78,7 @@ function createTextReader(form: AnswerForm): Reader {
   const rules = [form.id, form.status, form.error, form.errorText].filter(rule => rule !== undefined)
   const expressions = new Map(rules.map(rule => [rule, new RegExp(rule, 'u')]))
   return ({ body }) => {
-    const text = textOf(body).slice(0, MOST_SEARCHED)
+    const text = textOf(body).slice(0, MAX_SEARCHED)
     return rule => {
       const match = rule === undefined ? null : expressions.get(rule)!.exec(text)
       return match === null ? null : (match[1] ?? match[0])

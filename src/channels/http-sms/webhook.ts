@@ -10,7 +10,7 @@ import { textAt, valueAt } from './path.ts'
 type Form = ReceiptForm | MessageForm
 
 /** Most receipts or messages read from one call. */
-const MOST_ITEMS = 1_000
+const MAX_ITEMS = 1_000
 
 /** A field of an item, by the path or name in the configuration; null where it is missing. */
 export type Field = (name: string | undefined) => string | null
@@ -26,7 +26,7 @@ export function readItems(
   if (!isAuthentic(request, form.proof, secrets, token)) return UNAUTHORIZED
   const items = fieldsOf(request, form)
   if (items === null) return malformed('the body is not what the connection expects')
-  if (items.length > MOST_ITEMS) return malformed(`there are more than ${MOST_ITEMS} items`)
+  if (items.length > MAX_ITEMS) return malformed(`there are more than ${MAX_ITEMS} items`)
   const inbound = items.map(read).filter(each => each !== null)
   return { kind: 'taken', inbound, ...(form.reply && { reply: form.reply }) }
 }

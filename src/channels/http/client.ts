@@ -39,7 +39,7 @@ export const CONNECT_MS = 5_000
 /** Shorter than servers keep idle connections, so that a request is seldom sent on one that is being closed. */
 const IDLE_MS = 4_000
 /** Answers of provider APIs are some hundred bytes. */
-const MOST_ANSWER_BYTES = 262_144
+const MAX_ANSWER_BYTES = 262_144
 /** The code of an answer longer than allowed: the server has answered, and the caller may request less data. */
 export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
@@ -53,7 +53,7 @@ export function createHttpClient(options: {
   /** The longest answer that is read, in bytes. */
   mostAnswerBytes?: number
 }): HttpClient {
-  const { origin, clock, mostAnswerBytes = MOST_ANSWER_BYTES } = options
+  const { origin, clock, mostAnswerBytes = MAX_ANSWER_BYTES } = options
   const secure = origin.protocol === 'https:'
   const pool = {
     keepAlive: true,

@@ -21,8 +21,8 @@ export function hasToken(request: InboundRequest, token: string): boolean {
 }
 
 /** Far more than a call about one message has: its longest text, in percent-encoding, and ten files take some 30 kB. */
-const LONGEST_CALL_BYTES = 65_536
-const MOST_FIELDS = 1_000
+const MAX_CALL_BYTES = 65_536
+const MAX_FIELDS = 1_000
 const AMPERSAND = 0x26
 
 /**
@@ -31,10 +31,10 @@ const AMPERSAND = 0x26
  */
 export function isOversized(request: InboundRequest): boolean {
   const { body, query } = request
-  if (body.length > LONGEST_CALL_BYTES) return true
+  if (body.length > MAX_CALL_BYTES) return true
   let fields = query.split('&').length
   if (isForm(request)) for (const byte of body) if (byte === AMPERSAND) fields++
-  return fields > MOST_FIELDS
+  return fields > MAX_FIELDS
 }
 
 export function isForm(request: InboundRequest): boolean {

@@ -26,9 +26,9 @@ export type Meanings = Readonly<Record<string, Meaning>>
 export const THROTTLE_MS = 1_000
 /** Bounds of the pauses that providers ask for. */
 const SHORTEST_REST_MS = 100
-const LONGEST_REST_MS = 3_600_000
+const MAX_REST_MS = 3_600_000
 /** Characters of a provider's text that are kept. */
-const LONGEST_QUOTE = 300
+const MAX_QUOTE_LENGTH = 300
 
 const REJECT_CODE_BY_FAULT = {
   recipient: 'RECIPIENT_REJECTED',
@@ -176,7 +176,7 @@ export function askedWait(answer: Pick<Answer, 'headers'>, nowMs: number): { atL
 function retryAfterMs({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | null {
   const text = headers['retry-after']
   const askedMs = text === undefined ? null : readRetryAfter(text, nowMs)
-  return askedMs === null ? null : Math.min(Math.max(askedMs, SHORTEST_REST_MS), LONGEST_REST_MS)
+  return askedMs === null ? null : Math.min(Math.max(askedMs, SHORTEST_REST_MS), MAX_REST_MS)
 }
 
 /**
@@ -187,5 +187,5 @@ export function quotableText(words: unknown, message: Outgoing, secrets: readonl
   if (typeof words !== 'string' || message.messageType === 'otp') return ''
   const unwanted = [message.text, ...secrets].filter(each => each !== '')
   if (unwanted.some(each => quotes(words, each))) return ''
-  return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_QUOTE)
+  return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, MAX_QUOTE_LENGTH)
 }

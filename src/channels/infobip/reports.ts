@@ -11,7 +11,7 @@ const DELIVERED_TO_OPERATOR = 2
 /** The operator sent no report. */
 const EXPIRED_DLR_UNKNOWN = 29
 /** Most reports read from one call; Infobip sends at most 100 unless configured otherwise. */
-const MOST_REPORTS = 1_000
+const MAX_REPORTS = 1_000
 
 /**
  * Delivery reports and inbound messages. Infobip does not sign its calls: the token in the
@@ -21,7 +21,7 @@ export function readCallback(request: InboundRequest, token: string): InboundRes
   if (!hasToken(request, token)) return UNAUTHORIZED
   const results = parseJsonObject(request.body)?.['results']
   if (!Array.isArray(results)) return malformed('there is no list of results')
-  if (results.length > MOST_REPORTS) return malformed(`there are more than ${MOST_REPORTS} results`)
+  if (results.length > MAX_REPORTS) return malformed(`there are more than ${MAX_REPORTS} results`)
   const inbound = results.map(result => readMessage(result) ?? readReport(result))
   return { kind: 'taken', inbound: inbound.filter(each => each !== null) }
 }

@@ -1,7 +1,7 @@
 import type { InboundCard } from '../../contract/inbound-message.ts'
 
 /** Most characters of a vCard that are read: enough for any card without a picture. */
-const LONGEST_VCARD = 100_000
+const MAX_VCARD_LENGTH = 100_000
 
 /**
  * One property of a vCard: an optional group, the name, and parameters, whose values may be quoted.
@@ -17,7 +17,7 @@ const PROPERTY = /^(?:[\w-]+\.)?(FN|TEL|EMAIL)((?:;(?:"[^"]*"|[^":;])*)*):(.*)$/
 export function readVcard(vcard: string, name: string | null): InboundCard {
   const card: InboundCard = { id: null, name, phones: [], emails: [] }
   // A line that begins with a blank continues the line before.
-  const lines = vcard.slice(0, LONGEST_VCARD).replace(/\r?\n[ \t]/g, '')
+  const lines = vcard.slice(0, MAX_VCARD_LENGTH).replace(/\r?\n[ \t]/g, '')
   for (const line of lines.split(/\r\n|\r|\n/)) {
     const [, property = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? []
     const value = /encoding=/i.test(parameters) ? '' : unescaped(written)

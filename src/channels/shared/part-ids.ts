@@ -1,7 +1,7 @@
 import type { PartIds } from '../provider.ts'
 
 /** Longest `whole` id of a message with many parts, in characters. */
-const LONGEST_JOINED_IDS = 200
+const MAX_JOINED_IDS_LENGTH = 200
 
 /** The ids of a message whose parts were all taken; the provider may have given one id for all of them. */
 export function joinPartIds(ids: readonly string[]): { providerId: string; pieces?: PartIds } {
@@ -19,5 +19,5 @@ export function incompletePartIds(ids: readonly string[], total: number): PartId
 
 function joinIds(ids: readonly string[]): string {
   const all = ids.join(',')
-  return all.length <= LONGEST_JOINED_IDS || ids.length <= 2 ? all : `${ids[0]},…,${ids.at(-1)}`
+  return all.length <= MAX_JOINED_IDS_LENGTH || ids.length <= 2 ? all : `${ids[0]},…,${ids.at(-1)}`
 }

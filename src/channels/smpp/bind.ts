@@ -42,7 +42,7 @@ const REFUSED_PAUSE_MS = 30_000
 const STABLE_MS = 10_000
 
 /** Longest reason in characters: a host name with many addresses fails with one error for each. */
-const LONGEST_FAULT = 200
+const MAX_FAULT_LENGTH = 200
 
 const BIND_COMMAND: Record<BindRole, number> = {
   transceiver: COMMAND.bindTransceiver,
@@ -72,7 +72,7 @@ export function startBind(deps: BindDeps): Bind {
       session = null
       if (closing) return
       failures++
-      lastError = reason.slice(0, LONGEST_FAULT)
+      lastError = reason.slice(0, MAX_FAULT_LENGTH)
       state = 'down'
       deps.onChange()
       await pause(

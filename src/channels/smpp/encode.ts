@@ -1,4 +1,4 @@
-import { countSms, type DefaultAlphabet, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
+import { countSms, type DefaultAlphabet, encodeSms, MAX_SMS_PARTS } from '../../lib/sms-parts.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import { rejected } from '../shared/outcome.ts'
 import { rejectUnsendable, withoutPlus } from '../shared/sms.ts'
@@ -17,7 +17,7 @@ const RECIPIENT = /^\+?[0-9]{3,20}$/
 const DIGITS = /^\+?[0-9]{1,20}$/
 const ALPHANUMERIC_SENDER = /^[\x20-\x7e]{1,11}$/
 /** A numeric sender without a plus is a short code up to this many digits, and an international number above. */
-const LONGEST_SHORT_CODE = 6
+const MAX_SHORT_CODE_LENGTH = 6
 
 const REQUEST_RECEIPT = 1
 
@@ -40,7 +40,7 @@ export function toShortMessages(
     return rejected('RECIPIENT_REJECTED', 'the recipient is not a number of 3 to 20 digits')
   const { defaultAlphabet } = settings
   if (exceedsMaxParts(message.text, defaultAlphabet))
-    return rejected('MESSAGE_REJECTED', `the text needs more than ${MOST_SMS_PARTS} parts`)
+    return rejected('MESSAGE_REJECTED', `the text needs more than ${MAX_SMS_PARTS} parts`)
   const { dataCoding, parts } = encodeSms(message.text, reference, defaultAlphabet)
   return parts.map(({ udh, body }) => ({
     serviceType: settings.serviceType,
@@ -61,7 +61,7 @@ export function toShortMessages(
 function numberingOf(source: string): Numbering | null {
   if (source === '') return UNSPECIFIED
   if (DIGITS.test(source)) {
-    const short = !source.startsWith('+') && source.length <= LONGEST_SHORT_CODE
+    const short = !source.startsWith('+') && source.length <= MAX_SHORT_CODE_LENGTH
     return short ? NETWORK_SPECIFIC : INTERNATIONAL
   }
   return ALPHANUMERIC_SENDER.test(source) ? ALPHANUMERIC : null
@@ -69,5 +69,5 @@ function numberingOf(source: string): Numbering | null {
 
 /** Counting parts is slow: texts that are too short to exceed the limit are not counted. */
 function exceedsMaxParts(text: string, alphabet: DefaultAlphabet): boolean {
-  return text.length > MOST_SMS_PARTS * 60 && countSms(text, alphabet).parts > MOST_SMS_PARTS
+  return text.length > MAX_SMS_PARTS * 60 && countSms(text, alphabet).parts > MAX_SMS_PARTS
 }

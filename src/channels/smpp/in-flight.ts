@@ -46,7 +46,7 @@ type Waiting = {
 }
 
 /** Sequence numbers of abandoned submits, kept to recognise a late response. */
-const MOST_ABANDONED = 10_000
+const MAX_ABANDONED = 10_000
 
 export function createInFlight({ clock, timeoutMs, isReadingPaused }: InFlightDeps): InFlight {
   const waiting = createShortLivedMap<number, Waiting>()
@@ -94,7 +94,7 @@ export function createInFlight({ clock, timeoutMs, isReadingPaused }: InFlightDe
   }
 
   function abandon(number: number, detail: string): void {
-    if (abandoned.size >= MOST_ABANDONED) abandoned.clear()
+    if (abandoned.size >= MAX_ABANDONED) abandoned.clear()
     abandoned.set(number, waiting.get(number)?.late)
     settle(number, { kind: 'unknown', detail })
   }

@@ -9,7 +9,7 @@ import type { Delivery } from './session.ts'
 const TON_UNKNOWN = 0
 const TON_INTERNATIONAL = 1
 /** An address of unknown type is a short code up to this many digits, and an international number above. */
-const LONGEST_SHORT_CODE = 6
+const MAX_SHORT_CODE_LENGTH = 6
 
 /**
  * Information elements of a UDH: concatenation with an 8-bit and with a 16-bit reference, and the national language
@@ -52,7 +52,7 @@ export function readMessage(
 function addressOf(address: string, ton: number): string {
   const digits = address.replace(/^\+/, '')
   if (!/^\d+$/.test(digits)) return address
-  const whole = ton === TON_INTERNATIONAL || (ton === TON_UNKNOWN && digits.length > LONGEST_SHORT_CODE)
+  const whole = ton === TON_INTERNATIONAL || (ton === TON_UNKNOWN && digits.length > MAX_SHORT_CODE_LENGTH)
   return whole || address.startsWith('+') ? `+${digits}` : digits
 }
 

@@ -2,7 +2,7 @@ import {
   type BindRequest,
   COMMAND,
   HEADER_BYTES,
-  LONGEST_PDU_BYTES,
+  MAX_PDU_BYTES,
   RESPONSE_BIT,
   responseTo,
   type ShortMessage,
@@ -49,7 +49,7 @@ const HEADER_ONLY_COMMANDS: readonly number[] = [
 ]
 
 /** SMPP allows 64 octets. Some SMSCs send longer ids; anything beyond this is not taken for an id. */
-const LONGEST_ID_BYTES = 200
+const MAX_ID_BYTES = 200
 
 /** Reads one whole PDU, as the framer cuts it from the stream. */
 export function readPdu(frame: Buffer): Pdu {
@@ -89,7 +89,7 @@ function readResponseId(frame: Buffer, status: number): string {
   const nul = frame.indexOf(0, HEADER_BYTES)
   if (nul < 0 && status !== 0) return ''
   const end = nul < 0 ? frame.length : nul
-  return frame.toString('latin1', HEADER_BYTES, Math.min(end, HEADER_BYTES + LONGEST_ID_BYTES))
+  return frame.toString('latin1', HEADER_BYTES, Math.min(end, HEADER_BYTES + MAX_ID_BYTES))
 }
 
 /** A read position in a body. Reading past the end sets `failed`; every later read then gives nothing. */
@@ -245,7 +245,7 @@ export function createFramer(): Framer {
     }
     while (chunk.length - at >= 4) {
       const length = chunk.readUInt32BE(at)
-      if (length < HEADER_BYTES || length > LONGEST_PDU_BYTES) return false
+      if (length < HEADER_BYTES || length > MAX_PDU_BYTES) return false
       if (chunk.length - at < length) break
       if (!take(chunk.subarray(at, at + length))) return false
       at += length
@@ -262,7 +262,7 @@ export function createFramer(): Framer {
       if (filled < 4) return at
     }
     const length = partial.readUInt32BE(0)
-    if (length < HEADER_BYTES || length > LONGEST_PDU_BYTES) return -1
+    if (length < HEADER_BYTES || length > MAX_PDU_BYTES) return -1
     grow(length)
     at = fill(chunk, at, length)
     if (filled < length) return at

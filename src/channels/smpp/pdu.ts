@@ -27,7 +27,7 @@ export function responseTo(command: number): number {
 
 export const HEADER_BYTES = 16
 /** The longest PDU accepted; a short message with every optional parameter is a few hundred octets. */
-export const LONGEST_PDU_BYTES = 65_536
+export const MAX_PDU_BYTES = 65_536
 
 /** The value of `interface_version` for 3.4. */
 export const INTERFACE_VERSION = 0x34

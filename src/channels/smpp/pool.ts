@@ -23,7 +23,7 @@ export type Pool = {
 
 /** How long a submit waits for a bind with room before it goes back to the queue. */
 const ROOM_WAIT_MS = 3000
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 /** How long closing waits for responses to submits that were sent. */
 const DRAIN_MS = 1000
 
@@ -64,7 +64,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
 
   function enqueue(given: Parameters<Submit>): Promise<SubmitResult> {
     const [, signal] = given
-    const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.isRefused())
+    const hopeless = closing || waiters.size >= MAX_WAITING || senders.every(bind => bind.isRefused())
     if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: unavailableReason() })
     return new Promise(resolve => {
       const leave = (): void => {

@@ -67,10 +67,10 @@ export type Session = {
 
 const HIGHEST_SEQUENCE = 0x7fffffff
 /** With more deliveries than this in `onDelivery`, reading from the socket pauses. */
-const MOST_DELIVERIES = 1000
+const MAX_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
 /** With more bytes than this that the SMSC has not read, reading from the socket pauses. */
-const MOST_UNSENT_BYTES = 1_048_576
+const MAX_UNSENT_BYTES = 1_048_576
 /** How long an unbind, ours or the SMSC's, waits for open responses, in each direction. */
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may take to send what it has written. */
@@ -132,7 +132,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     if (!bytes) return
     submits.markWritten()
     socket.write(bytes)
-    if (socket.writableLength > MOST_UNSENT_BYTES) pauseReading()
+    if (socket.writableLength > MAX_UNSENT_BYTES) pauseReading()
   }
 
   function submit(
@@ -335,7 +335,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   }
 
   function deliver(command: number, number: number, delivery: Delivery): void {
-    if (++deliveries > MOST_DELIVERIES) pauseReading()
+    if (++deliveries > MAX_DELIVERIES) pauseReading()
     const respond = (status: number): void => {
       deliveries--
       if (state === 'closed') return
@@ -353,7 +353,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   }
 
   function resumeReading(): void {
-    if (!paused || deliveries > RESUME_DELIVERIES || socket.writableLength > MOST_UNSENT_BYTES / 2) return
+    if (!paused || deliveries > RESUME_DELIVERIES || socket.writableLength > MAX_UNSENT_BYTES / 2) return
     paused = false
     socket.resume()
   }

@@ -22,10 +22,10 @@ export type UnmarkedReceipts = {
 
 const BEGINS_WITH_ID = /^\s*id:/i
 /** So many submits are remembered: their receipt may be here before they are stored. */
-const MOST_REMEMBERED = 40_000
+const MAX_REMEMBERED = 40_000
 
 export function createUnmarkedReceipts(ids: ReceiptIds, io: Pick<Io, 'recipientsOf'>): UnmarkedReceipts {
-  const recent = createGenerations<string, string>(MOST_REMEMBERED)
+  const recent = createGenerations<string, string>(MAX_REMEMBERED)
   /** Most SMSCs mark their receipts. Nothing is remembered until one has not. */
   let isRemembering = false
 

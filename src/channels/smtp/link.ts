@@ -33,11 +33,11 @@ const SOCKET_TIMEOUT_MS = 300_000
  * Memory for all mails with files of one link. A mail that is being encoded takes its chunks, the
  * whole and, where it is signed, a copy; a mail that is being sent takes the whole only.
  */
-const MOST_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
+const MAX_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
 const COPIES_WHILE_ENCODING = 2
 
 /** How often a mail moves to another connection because the one it got was dead before a byte was sent. */
-const MOST_REQUEUES = 2
+const MAX_REQUEUES = 2
 
 /** Opens the pool; throws if the sender address or the DKIM key is not valid. */
 export function openLink(config: SmtpConfig, io: Io): Link {
@@ -46,7 +46,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   const sign = config.dkim && createDkimSigner(config.dkim)
   const options = poolOptions(config)
   const login = config.user && config.password ? { user: config.user, pass: config.password } : null
-  const memory = createSemaphore(MOST_IN_MEMORY_BYTES)
+  const memory = createSemaphore(MAX_IN_MEMORY_BYTES)
   const copies = COPIES_WHILE_ENCODING + Number(sign !== undefined)
   const pool = createMailPool({ ...options, ...(login && { auth: login }) })
   const smtpUtf8 = createSmtpUtf8Check(signal => queryExtensions(options, signal), io.clock)
@@ -125,7 +125,7 @@ function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number
       ...(isIP(config.host) === 0 && { servername: config.host }),
     },
     maxConnections: config.maxConnections ?? CONNECTIONS,
-    maxRequeues: MOST_REQUEUES,
+    maxRequeues: MAX_REQUEUES,
     dnsTimeout: DNS_MS,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: GREETING_MS,

@@ -24,7 +24,7 @@ const THROTTLE_MS = 1_000
 const QUOTA_MS = 600_000
 
 /** Characters of a reply that are kept. */
-const LONGEST_REPLY = 300
+const MAX_REPLY_LENGTH = 300
 
 /** No mail could be composed: final, unless a file may be readable later. */
 export function outcomeOfMailError(unmailable: MailError): Outcome {
@@ -162,7 +162,7 @@ function needsLongerDelay({ response = '', responseCode }: SmtpFault): boolean {
  */
 function storedReply(message: Outgoing, reply: string): string {
   if (message.messageType === 'otp') return codesOf(reply)
-  return reply.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_REPLY)
+  return reply.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, MAX_REPLY_LENGTH)
 }
 
 /** Such as `550 5.1.1`, or `550` without an enhanced code. */

@@ -4,7 +4,7 @@ type Prepared = { prepared: true; foldLines: true; value: string }
 /** A line has at most 998 octets (RFC 5322, 2.1.1), and can be folded only at spaces. */
 const UNFOLDABLE_WORD = /[^ ]{900}/
 /** Bytes in one encoded word, which has at most 75 characters (RFC 2047, 2). */
-const MOST_BYTES = 45
+const MAX_BYTES = 45
 
 /**
  * A subject header that is shown as it was written. nodemailer encodes non-ASCII subjects itself, but leaves alone what
@@ -20,7 +20,7 @@ function splitText(text: string): string[] {
   const cut: string[] = []
   let piece = ''
   for (const letter of text) {
-    if (Buffer.byteLength(piece + letter) > MOST_BYTES) {
+    if (Buffer.byteLength(piece + letter) > MAX_BYTES) {
       cut.push(piece)
       piece = ''
     }

@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 
 /** Chats remembered. A forgotten chat counts as free; Telegram then refuses what is too early. */
-const MOST_CHATS = 50_000
-const MOST_BOTS = 10_000
+const MAX_CHATS = 50_000
+const MAX_BOTS = 10_000
 /** The longest rest, even where Telegram asks for more. */
-export const LONGEST_REST_MS = 3_600_000
+export const MAX_REST_MS = 3_600_000
 
 export type Throttle = {
   afterMs: number
@@ -27,12 +27,12 @@ export type Pace = {
  * one rests, the total limit is assumed. Source: https://core.telegram.org/bots/faq#broadcasting-to-users.
  */
 export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
-  const chats = createLru<string, number>(MOST_CHATS)
-  const bots = createLru<string, { chatId: string; chatUntilMs: number; allUntilMs: number }>(MOST_BOTS)
+  const chats = createLru<string, number>(MAX_CHATS)
+  const bots = createLru<string, { chatId: string; chatUntilMs: number; allUntilMs: number }>(MAX_BOTS)
   const keyOf = (botId: string, chatId: string) => `${botId} ${chatId}`
 
   function recordThrottle(botId: string, chatId: string, askedMs: number): Throttle {
-    const afterMs = Math.min(Math.max(askedMs, 1), LONGEST_REST_MS)
+    const afterMs = Math.min(Math.max(askedMs, 1), MAX_REST_MS)
     const nowMs = clock.monotonic()
     // Answers may arrive out of order: the later end of the rest counts.
     const untilMs = Math.max(nowMs + afterMs, chats.get(keyOf(botId, chatId)) ?? 0)

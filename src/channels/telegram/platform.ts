@@ -12,15 +12,15 @@ import { THROTTLE_MS } from '../http/verdict.ts'
 import { FileUnavailable } from '../provider.ts'
 import { type BotApi, type CallResult, callApi, type Methods, type Refused } from './call.ts'
 import { isThrottle, isUnauthorized } from './codes.ts'
-import { LONGEST_REST_MS } from './pace.ts'
+import { MAX_REST_MS } from './pace.ts'
 import { readUpdate, UPDATE_TYPES } from './updates.ts'
 
 /** Each bot that is polled holds one connection open. */
-const MOST_CONNECTIONS = 20_000
+const MAX_CONNECTIONS = 20_000
 /** Most updates in one answer of Telegram. */
-const MOST_UPDATES = 100
+const MAX_UPDATES = 100
 /** Enough for a hundred long messages with quotes, written mostly as \uXXXX escapes. */
-const MOST_ANSWER_BYTES = 4 * 1_048_576
+const MAX_ANSWER_BYTES = 4 * 1_048_576
 /** How long to wait for an answer, beyond the time that a long poll may take. */
 const ANSWER_MS = 15_000
 /** `max_connections` of a webhook: calls that Telegram may make at once. */
@@ -37,8 +37,8 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
   const { clock, root } = options
   const client = createHttpClient({
     ...options,
-    connections: MOST_CONNECTIONS,
-    mostAnswerBytes: MOST_ANSWER_BYTES,
+    connections: MAX_CONNECTIONS,
+    mostAnswerBytes: MAX_ANSWER_BYTES,
   })
   const closing = new AbortController()
   const botApi: BotApi = { root, exchange: client.exchange }
@@ -68,7 +68,7 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
     { offset, waitMs }: { offset: number | null; waitMs: number },
     signal: AbortSignal,
   ): Promise<PlatformResult<readonly BotUpdate[]>> {
-    for (let limit = MOST_UPDATES; ; limit = Math.ceil(limit / 10)) {
+    for (let limit = MAX_UPDATES; ; limit = Math.ceil(limit / 10)) {
       const question = {
         ...(offset !== null && { offset }),
         limit,
@@ -177,7 +177,7 @@ function refusalOf(refused: Refused): PlatformResult<never> {
   const { code, description, afterMs } = refused
   if (isUnauthorized(refused)) return UNAUTHORIZED
   if (isThrottle(refused)) {
-    const restMs = Math.min(Math.max(afterMs ?? 0, THROTTLE_MS), LONGEST_REST_MS)
+    const restMs = Math.min(Math.max(afterMs ?? 0, THROTTLE_MS), MAX_REST_MS)
     return { kind: 'throttled', afterMs: restMs }
   }
   if (code === 409) return { kind: 'conflict', webhook: /webhook/i.test(description) }

@@ -9,7 +9,7 @@ export const UPDATE_TYPES = ['message', 'callback_query', 'my_chat_member'] as c
 
 type Fields = Record<string, unknown>
 /** Longest id of a button press; Telegram's have some twenty digits. */
-const LONGEST_PRESS = 100
+const MAX_PRESS_LENGTH = 100
 
 /**
  * Reads an update of Telegram; null where it is none. It comes from outside, so every field is checked:
@@ -138,7 +138,7 @@ function readButton(update: Fields): UpdateContent | null {
 /** The id of a button press, even where its message is missing because the bot cannot see it. */
 function pressOf(update: Fields): string | null {
   const id = textOf(fieldsOf(update['callback_query'])?.['id'])
-  return id !== null && id.length <= LONGEST_PRESS ? id : null
+  return id !== null && id.length <= MAX_PRESS_LENGTH ? id : null
 }
 
 /** The button's label, looked up in the message that it belongs to. */

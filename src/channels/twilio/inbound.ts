@@ -6,7 +6,7 @@ import type { InboundResult } from '../provider.ts'
 /** Twilio sends a plain-text answer to the author as a message; an empty TwiML response sends nothing. */
 const EMPTY_TWIML: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
-const MOST_MEDIA = 10
+const MAX_MEDIA = 10
 
 /**
  * A message to one of the account's numbers; null for another call. Twilio joins long ones.
@@ -40,7 +40,7 @@ function isInbound(form: URLSearchParams): boolean {
 
 /** The files of an MMS. Twilio redirects to other hosts for them, so they are described but cannot be opened. */
 function mediaOf(form: URLSearchParams): InboundMedia[] {
-  const count = Math.min(Number(form.get('NumMedia')) || 0, MOST_MEDIA)
+  const count = Math.min(Number(form.get('NumMedia')) || 0, MAX_MEDIA)
   return Array.from({ length: count }, (_, at) => {
     const mimetype = form.get(`MediaContentType${at}`)
     return { type: typeOf(mimetype), mimetype, fileName: null, sizeBytes: null, reference: null }

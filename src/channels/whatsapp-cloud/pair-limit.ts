@@ -9,10 +9,10 @@ import { createLru } from '../../lib/lru.ts'
 const EVERY_MS = 6_000
 const BURST = 45
 /** Recipients remembered. A forgotten one counts as free; WhatsApp then refuses what is too early. */
-const MOST_RECIPIENTS = 50_000
+const MAX_RECIPIENTS = 50_000
 /** WhatsApp's advice: wait 4^n seconds after the nth refusal in a row. */
 const REFUSED_MS = 1_000
-const LONGEST_REST_MS = 3_600_000
+const MAX_REST_MS = 3_600_000
 
 export type PairLimit = {
   /** 0: a place was taken. Otherwise no place was taken, and one is free in so many ms. */
@@ -30,7 +30,7 @@ type Pair = { fullAtMs: number; pausedUntilMs: number; refusals: number }
 
 /** Paces sends to each recipient; counts only sends of this node. */
 export function createPairLimit(clock: Pick<Clock, 'monotonic'>): PairLimit {
-  const pairs = createLru<string, Pair>(MOST_RECIPIENTS)
+  const pairs = createLru<string, Pair>(MAX_RECIPIENTS)
 
   function pairOf(to: string): Pair {
     const known = pairs.get(to)
@@ -63,7 +63,7 @@ export function createPairLimit(clock: Pick<Clock, 'monotonic'>): PairLimit {
       const nowMs = clock.monotonic()
       // Messages that were under way at the same time are refused together: that counts as one refusal.
       if (pair.pausedUntilMs > nowMs) return Math.ceil(pair.pausedUntilMs - nowMs)
-      const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, LONGEST_REST_MS)
+      const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, MAX_REST_MS)
       pair.refusals++
       pair.pausedUntilMs = nowMs + restMs
       return restMs

@@ -4,9 +4,9 @@ import { meaningOf } from './codes.ts'
 
 /** Every message by a paused template is refused: the template's state is reported once in this time. */
 const REPORT_EVERY_MS = 60_000
-const MOST_TEMPLATES = 1_000
+const MAX_TEMPLATES = 1_000
 /** Sends of this node that are remembered, because a status may still show that their template was paused. */
-const MOST_ATTEMPTS = 10_000
+const MAX_ATTEMPTS = 10_000
 
 /** The template, without the message's values. */
 type TemplateName = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
@@ -17,8 +17,8 @@ const NO_TEMPLATE: TemplateName = { name: '', language: '', providerTemplateId: 
  * by a status, rather than at the template's next poll.
  */
 export function createPausedTemplates(io: Io) {
-  const sent = createLru<string, TemplateName>(MOST_ATTEMPTS)
-  const reportedAtMs = createLru<string, number>(MOST_TEMPLATES)
+  const sent = createLru<string, TemplateName>(MAX_ATTEMPTS)
+  const reportedAtMs = createLru<string, number>(MAX_TEMPLATES)
 
   /** Null where it was reported a moment ago, or the attempt's template is not known. */
   function updateOf(attemptId: string, reason: string | null): TemplateUpdate | null {

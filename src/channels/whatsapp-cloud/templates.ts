@@ -14,7 +14,7 @@ import { uploadSample } from './media.ts'
 
 /** Templates per page; Graph's filter by name matches all names that contain it. */
 const PAGE_ITEMS = 100
-const MOST_PAGES = 20
+const MAX_PAGES = 20
 
 const STATE_FIELDS = 'id,name,language,status,category,rejected_reason'
 const ID = new RegExp(GRAPH_ID)
@@ -76,7 +76,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     signal: AbortSignal,
   ): Promise<Record<string, unknown> | null> {
     let after: string | null = ''
-    for (let page = 0; page < MOST_PAGES && after !== null; page++) {
+    for (let page = 0; page < MAX_PAGES && after !== null; page++) {
       const asked = await callGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
       const said = bodyOrThrow(asked)
       const found = objectsIn(said['data']).find(

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 
 /** Far more than any honest file takes. */
-const LONGEST_MS = 10_000
+const MAX_MS = 10_000
 const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
 /** The build has it under the ending of this file. */
 const READER = new URL(`audio-duration-reader${extname(import.meta.url)}`, import.meta.url)
@@ -15,7 +15,7 @@ const READER = new URL(`audio-duration-reader${extname(import.meta.url)}`, impor
 export async function readDuration(clock: Clock, bytes: Buffer): Promise<number | null> {
   const reader = new Worker(READER, { workerData: bytes, env: {}, resourceLimits: LIMITS })
   try {
-    return (await withinMs(clock, LONGEST_MS, answerOf(reader))) || null
+    return (await withinMs(clock, MAX_MS, answerOf(reader))) || null
   } finally {
     await reader.terminate()
   }

@@ -5,7 +5,7 @@ import { isGroup, phoneOf } from './jid.ts'
 import { timeOf } from './time.ts'
 
 /** Chats stored in one call: the library passes a history in pieces of any size, and all groups at once. */
-const MOST_AT_ONCE = 1_000
+const MAX_AT_ONCE = 1_000
 
 export type ChatBook = ReturnType<typeof createChatBook>
 
@@ -13,8 +13,8 @@ export type ChatBook = ReturnType<typeof createChatBook>
 export function createChatBook({ reportChats }: Pick<SessionIo, 'reportChats'>) {
   function report(chats: readonly (SessionChat | null)[]): void {
     const known = chats.filter(chat => chat !== null)
-    for (let from = 0; from < known.length; from += MOST_AT_ONCE)
-      reportChats(known.slice(from, from + MOST_AT_ONCE))
+    for (let from = 0; from < known.length; from += MAX_AT_ONCE)
+      reportChats(known.slice(from, from + MAX_AT_ONCE))
   }
 
   return {

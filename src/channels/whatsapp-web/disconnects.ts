@@ -73,7 +73,7 @@ const REPORT_AFTER_MS = 30_000
 /** A connection that dropped sooner than this counts as failed. */
 const STEADY_MS = 2_000
 /** So many failed connections in a row are followed by a reconnect at once. */
-const MOST_UNSTEADY = 3
+const MAX_UNSTEADY = 3
 
 /** Counts connections that failed in a row, and says when to report the outage. */
 export type DisconnectCounter = ReturnType<typeof createDisconnectCounter>
@@ -92,7 +92,7 @@ export function createDisconnectCounter(clock: Pick<Clock, 'monotonic'>) {
       }
       if (openMs !== null) {
         unsteady = openMs < STEADY_MS ? unsteady + 1 : 0
-        if (unsteady <= MOST_UNSTEADY) failures = 0
+        if (unsteady <= MAX_UNSTEADY) failures = 0
       }
       failures++
       const lasts = !reported && clock.monotonic() - sinceMs >= REPORT_AFTER_MS

@@ -3,7 +3,7 @@ import { FileUnavailable, type OutgoingFile } from '../provider.ts'
 
 const MEGABYTE = 1024 * 1024
 /** The largest files that the chat app accepts. */
-const MOST_BYTES = {
+const MAX_BYTES = {
   image: 16 * MEGABYTE,
   video: 16 * MEGABYTE,
   audio: 16 * MEGABYTE,
@@ -12,7 +12,7 @@ const MOST_BYTES = {
 
 /** Streams a file; the stream fails if it is too large, or when the signal aborts. Rejects with `FileUnavailable`. */
 export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise<Readable> {
-  const most = MOST_BYTES[file.type]
+  const most = MAX_BYTES[file.type]
   if (file.sizeBytes !== undefined && file.sizeBytes > most) throw tooLarge(file)
   const source = await file.open(signal)
   let size = 0
@@ -30,7 +30,7 @@ export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise
 
 function tooLarge({ type }: OutgoingFile): FileUnavailable {
   return new FileUnavailable(
-    `WhatsApp accepts files of type ${type} up to ${MOST_BYTES[type] / MEGABYTE} MB`,
+    `WhatsApp accepts files of type ${type} up to ${MAX_BYTES[type] / MEGABYTE} MB`,
     false,
   )
 }

@@ -11,7 +11,7 @@ export type Recipients = {
 /** The result of a query: an answer, no open line, no answer in time, or a line that was closed because of the query. */
 export type QueryResult = boolean | 'no line' | 'no answer' | 'hung up'
 
-const MOST_CACHED = 2_000
+const MAX_CACHED = 2_000
 const CACHED_MS = 10 * 60_000
 /** How long "not registered" is cached; short, since the number may register at any moment. */
 const UNREGISTERED_CACHED_MS = 60_000
@@ -20,7 +20,7 @@ const QUERY_PAUSE_MS = { 'hung up': 10 * 60_000, 'no answer': 60_000 } as const
 
 /** `ask` makes the query. */
 export function createRecipients(clock: Clock, ask: (phone: string) => Promise<QueryResult>): Recipients {
-  const known = createLru<string, { answer: boolean; untilMs: number }>(MOST_CACHED)
+  const known = createLru<string, { answer: boolean; untilMs: number }>(MAX_CACHED)
   let pausedUntilMs = Number.NEGATIVE_INFINITY
 
   function cache(phone: string, answer: boolean): boolean {

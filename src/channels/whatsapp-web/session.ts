@@ -25,7 +25,7 @@ import { createSender, NOT_OPEN, type SentMessage } from './sender.ts'
 import { createUploads } from './uploads.ts'
 
 const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 /** How long the server may take to accept the login, or to send a code. */
 const GREETING_MS = 30_000
 /** A code on the screen of a phone; the first QR code lives this long too. */
@@ -33,7 +33,7 @@ const PAIRING_MS = 60_000
 /** The library does not wait for the answer to its request for a pairing code: a refusal within this time is taken for that answer. */
 const REFUSED_WITHIN_MS = 10_000
 /** Sent messages kept in memory, for recipients who ask for them again. */
-const MOST_REMEMBERED = 256
+const MAX_REMEMBERED = 256
 
 /** How a line ended. */
 type LineOutcome = Disconnect | { kind: 'released' }
@@ -51,7 +51,7 @@ export async function openWebSession(config: WebConfig, io: SessionIo): Promise<
 
 function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io: SessionIo): SessionLink {
   const { clock } = io
-  const remembered = createLru<string, SentMessage>(MOST_REMEMBERED)
+  const remembered = createLru<string, SentMessage>(MAX_REMEMBERED)
   const book = createChatBook(io)
   const incoming = createIncoming(baileys, auth, io, book)
   const recipients = createRecipients(clock, async phone =>
@@ -111,7 +111,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     const { detail } = end
     if (failures === 1) return end.kind === 'lost' ? io.reportState({ state: 'connecting' }) : undefined
     if (lasts) io.reportState({ state: 'closed', detail, reconnects: true })
-    const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, LONGEST_PAUSE_MS)
+    const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, MAX_PAUSE_MS)
     await pauseUnlessAborted(clock, pauseMs, releasing.signal)
     await storeCreds()
   }

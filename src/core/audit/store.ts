@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
-import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
+import { MAX_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -97,7 +97,7 @@ export async function findAuditScanEnd(
   const { rows } = await db.query<{ id: string }>({
     name: `audit_end_${scopeOf(filter)}`,
     text: `select id from audit_log where ${SCOPES[scopeOf(filter)]}
-      order by id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
+      order by id desc offset ${MAX_SCANNED_ROWS - 1} limit 2`,
     values: rangeValues(filter, before),
   })
   return rows.length === 2 ? fromUuid('aud', rows[0]!.id) : null

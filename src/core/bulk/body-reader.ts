@@ -1,4 +1,4 @@
-import { MOST_NAME_CHARACTERS, MOST_PER_SECOND } from '../../contract/bulk.ts'
+import { MAX_NAME_CHARACTERS, MAX_PER_SECOND } from '../../contract/bulk.ts'
 import { type Detail, Problem } from '../../contract/errors.ts'
 
 /** A part of the body of a bulk job, in the order of the body. */
@@ -125,20 +125,20 @@ function readName(value: unknown): string {
   if (value === null) return ''
   if (typeof value !== 'string') throw invalidBody('name', 'must be a string')
   if (isTooLong(value)) {
-    throw invalidBody('name', `must have at most ${MOST_NAME_CHARACTERS} characters`)
+    throw invalidBody('name', `must have at most ${MAX_NAME_CHARACTERS} characters`)
   }
   return value
 }
 
 /** Counts code points, as JSON Schema does: most of them are one UTF-16 unit, others are two. */
 function isTooLong(name: string): boolean {
-  if (name.length > 2 * MOST_NAME_CHARACTERS) return true
-  return [...name].length > MOST_NAME_CHARACTERS
+  if (name.length > 2 * MAX_NAME_CHARACTERS) return true
+  return [...name].length > MAX_NAME_CHARACTERS
 }
 
 /** Null for an invalid rate; one that is too high is not lowered. */
 function readRate(value: unknown): number | null {
-  const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_PER_SECOND
+  const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PER_SECOND
   return fits ? value : null
 }
 

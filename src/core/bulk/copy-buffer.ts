@@ -24,7 +24,7 @@ export const COPY_ROWS =
   'set local synchronous_commit = off; copy bulk_rows (account_id, job_id, n, body) from stdin'
 
 /** UTF-8 needs at most three bytes for a UTF-16 unit; an escaped backslash needs two. */
-const MOST_BYTES_OF_A_UNIT = 3
+const MAX_BYTES_PER_UNIT = 3
 /** Bytes for the row's number and the separators. */
 const AROUND_A_ROW = 16
 /** Beyond `fullBytes`: room for the rows of one chunk of 64 KB, up to six thousand. */
@@ -52,7 +52,7 @@ export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): 
     add(n, text) {
       // JSON has escaped all control characters, so only backslashes need to be escaped for COPY.
       const body = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
-      const most = prefix.length + AROUND_A_ROW + body.length * MOST_BYTES_OF_A_UNIT
+      const most = prefix.length + AROUND_A_ROW + body.length * MAX_BYTES_PER_UNIT
       if (most > buffer.length - length) grow(most)
       length += prefix.copy(buffer, length)
       length = writeDigits(buffer, length, n)

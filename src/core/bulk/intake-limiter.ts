@@ -10,11 +10,11 @@ export type IntakeLimiter = {
 type Waiter = { accountId: AccountId; enter(): void }
 
 /** Concurrent intakes on one node: of all accounts, and of one account. */
-const MOST_AT_ONCE = 16
-const MOST_OF_AN_ACCOUNT = 8
+const MAX_AT_ONCE = 16
+const MAX_PER_ACCOUNT = 8
 /** Requests that wait for a place, their bodies unread. */
-const MOST_WAITING = 256
-const MOST_WAITING_OF_AN_ACCOUNT = 64
+const MAX_WAITING = 256
+const MAX_WAITING_PER_ACCOUNT = 64
 /** Much longer than the intake of a short job; it is not worth waiting for a long one. */
 const WAIT_MS = 5_000
 
@@ -28,7 +28,7 @@ export function createIntakeLimiter(clock: Pick<Clock, 'after'>): IntakeLimiter 
   const line: Waiter[] = []
 
   function isFreeFor(accountId: AccountId): boolean {
-    return taken.length < MOST_AT_ONCE && countOf(taken, accountId) < MOST_OF_AN_ACCOUNT
+    return taken.length < MAX_AT_ONCE && countOf(taken, accountId) < MAX_PER_ACCOUNT
   }
 
   function occupy(accountId: AccountId): () => void {
@@ -47,7 +47,7 @@ export function createIntakeLimiter(clock: Pick<Clock, 'after'>): IntakeLimiter 
 
   function wait(accountId: AccountId): Promise<() => void> {
     const ofAccount = line.filter(waiter => waiter.accountId === accountId).length
-    if (line.length >= MOST_WAITING || ofAccount >= MOST_WAITING_OF_AN_ACCOUNT) throw full()
+    if (line.length >= MAX_WAITING || ofAccount >= MAX_WAITING_PER_ACCOUNT) throw full()
     const { promise, resolve, reject } = Promise.withResolvers<() => void>()
     const waiter: Waiter = {
       accountId,

@@ -51,7 +51,7 @@ export async function readPendingRows(db: Db, requests: readonly RowRequest[]): 
 /** A row with its outcome. */
 export type RowOutcome = {
   n: number
-  /** The recipient, at most MOST_RECIPIENT_CHARACTERS of it. */
+  /** The recipient, at most MAX_RECIPIENT_CHARACTERS of it. */
   to: string
   /** Null if the row was not handed over yet; `open` while its message waits or is being submitted. */
   state: 'open' | 'sent' | 'failed' | 'cancelled' | 'invalid' | null
@@ -123,15 +123,15 @@ function anyRow(ended: boolean): string {
 }
 
 /** More than any valid recipient has. */
-const MOST_RECIPIENT_CHARACTERS = 1_000
+const MAX_RECIPIENT_CHARACTERS = 1_000
 
 /** Bytes of the bodies of a page, after the first one: the database reads some hundred megabytes a second. */
-const MOST_LISTED_BYTES = 33_554_432
+const MAX_LISTED_BYTES = 33_554_432
 
 /** Taken out of the body by the database: the bodies of a page may be gigabytes of attachments. */
 const RECIPIENT = `
-  case when f.before < ${MOST_LISTED_BYTES} then left(
-    case when f.body like '[%' then f.body::json ->> 0 else f.body::json ->> 'to' end, ${MOST_RECIPIENT_CHARACTERS}) end`
+  case when f.before < ${MAX_LISTED_BYTES} then left(
+    case when f.body like '[%' then f.body::json ->> 0 else f.body::json ->> 'to' end, ${MAX_RECIPIENT_CHARACTERS}) end`
 
 function queriesFor(status: RowStatus | undefined, ended: boolean): readonly string[] {
   switch (status) {

@@ -47,7 +47,7 @@ const NOTED_ROWS = 1_000
 const ROWS_IN_A_TURN = 2_000
 const JOBS_IN_A_ROUND = 8
 /** Longer error messages are cut. */
-const MOST_EXPLAINED_CHARACTERS = 1_000
+const MAX_EXPLAINED_CHARACTERS = 1_000
 
 /**
  * Validates the rows of jobs, page by page, by the rules of a single send. Progress and
@@ -210,7 +210,7 @@ function mayCarryCode({ body }: StoredRow, result: Prepared | Problem): boolean 
 }
 
 function toInvalid(n: number, problem: Problem): InvalidRow {
-  return { n, code: problem.code, message: problem.message.slice(0, MOST_EXPLAINED_CHARACTERS) }
+  return { n, code: problem.code, message: problem.message.slice(0, MAX_EXPLAINED_CHARACTERS) }
 }
 
 function updateCheapest(cheapest: Record<string, number>, { channel, amount }: Prepared): void {

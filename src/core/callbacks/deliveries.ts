@@ -49,7 +49,7 @@ export type WebhookDeliveries = {
 }
 
 /** Most events that one request queues; further ones need its cursor. */
-const MOST_REPLAYED = 5_000
+const MAX_REPLAYED = 5_000
 
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
   const { db, clock, ids } = deps
@@ -115,8 +115,8 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhook = await findWebhook(db, account.id, webhookId)
       const range = readRange(body, webhook)
       requireEnabled(webhook)
-      const queued = await replayEvents(db, clock.now(), account.id, webhook.id, range, MOST_REPLAYED)
-      const last = queued.length === MOST_REPLAYED ? queued.at(-1) : undefined
+      const queued = await replayEvents(db, clock.now(), account.id, webhook.id, range, MAX_REPLAYED)
+      const last = queued.length === MAX_REPLAYED ? queued.at(-1) : undefined
       return {
         success: true,
         data: { queued: queued.length },

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
+import { MAX_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
@@ -82,7 +82,7 @@ export async function findDeliveryScanEnd(
   const scan = scanFor(filter)
   const { rows } = await db.query<{ seq: number }>({
     name: `deliveries_end_${scan}`,
-    text: `select seq from deliveries where ${SCANS[scan]} order by seq desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
+    text: `select seq from deliveries where ${SCANS[scan]} order by seq desc offset ${MAX_SCANNED_ROWS - 1} limit 2`,
     values: placeOf(accountId, webhookId, before),
   })
   return rows.length === 2 ? rows[0]!.seq : null

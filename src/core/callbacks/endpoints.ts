@@ -39,7 +39,7 @@ import { viewDelivery } from './view.ts'
 
 /** The webhook endpoints of an account. NOT_FOUND for an unknown one, or one of another account. */
 export type Webhooks = {
-  /** VALIDATION_ERROR for a URL that may not be called, CONFLICT when the account has MOST_ENDPOINTS already. */
+  /** VALIDATION_ERROR for a URL that may not be called, CONFLICT when the account has MAX_ENDPOINTS already. */
   create(caller: Caller, body: WebhookCreate): Promise<WebhookWithSecret>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<WebhookView>>
@@ -74,7 +74,7 @@ export type WebhooksDeps = {
   checkUrl(url: string): string | null
 }
 
-const MOST_ENDPOINTS = 50
+const MAX_ENDPOINTS = 50
 /** How long the previous secret signs after a rotation, in ms. */
 const OVERLAP_MS = DAY_MS
 
@@ -112,8 +112,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       }
       const secret = createWebhookSecret(random)
       await change(account.id, async tx => {
-        if ((await countWebhooks(tx, account.id)) >= MOST_ENDPOINTS) {
-          throw new Problem('CONFLICT', `An account has at most ${MOST_ENDPOINTS} webhook endpoints.`)
+        if ((await countWebhooks(tx, account.id)) >= MAX_ENDPOINTS) {
+          throw new Problem('CONFLICT', `An account has at most ${MAX_ENDPOINTS} webhook endpoints.`)
         }
         await insertWebhook(tx, account.id, row, seal.seal(secret, webhookContext(id)))
       })

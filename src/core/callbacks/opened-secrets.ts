@@ -2,11 +2,11 @@ import type { Seal } from '../../infra/seal.ts'
 import { createLru } from '../../lib/lru.ts'
 
 /** Secrets kept in memory: opening one costs some 100 µs, and every request to an endpoint needs its secret. */
-const MOST_REMEMBERED = 1_000
+const MAX_REMEMBERED = 1_000
 
 /** A seal that caches opened secrets; the process has the master key in memory anyway. */
 export function cacheOpenedSecrets(seal: Pick<Seal, 'open'>): Pick<Seal, 'open'> {
-  const opened = createLru<string, Buffer>(MOST_REMEMBERED)
+  const opened = createLru<string, Buffer>(MAX_REMEMBERED)
   return {
     open(sealed, context) {
       const name = `${context} ${sealed.toString('base64')}`

@@ -317,10 +317,10 @@ export async function cancelDeliveries(
 }
 
 /** Waiting deliveries that are counted one by one for the metrics: some 20 ms. */
-const MOST_COUNTED = 20_000
+const MAX_COUNTED = 20_000
 
 /** How many deliveries wait, for the metrics: above `most` as PostgreSQL's statistics estimate, if they say more. */
-export async function countWaiting(db: Db, most = MOST_COUNTED): Promise<number> {
+export async function countWaiting(db: Db, most = MAX_COUNTED): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'count_waiting_deliveries',
     text: 'select count_waiting_deliveries($1)::float8 as n',

@@ -11,12 +11,12 @@ import { findSuppressed, type SuppressionLookup } from './store.ts'
 export type FindSuppressedChannels = (asked: SuppressionLookup) => Promise<readonly (Channel | null)[]>
 
 /** Concurrent queries, so that the next one does not wait for a slow one. */
-const MOST_FLIGHTS = 2
+const MAX_FLIGHTS = 2
 
 export function createFindSuppressedChannels({ db }: { db: Db }): FindSuppressedChannels {
   const batcher = createBatcher<SuppressionLookup, readonly (Channel | null)[]>({
     flush: asked => findSuppressed(db, asked),
-    maxConcurrentFlushes: MOST_FLIGHTS,
+    maxConcurrentFlushes: MAX_FLIGHTS,
   })
   return asked => batcher.add(asked)
 }

@@ -53,7 +53,7 @@ export type RefusedMessage = {
 
 type Reasoned = Decision & { reason: string }
 
-const MOST_AT_ONCE = 500
+const MAX_AT_ONCE = 500
 /** How long a report stays parked: a submit is answered long before, or never. */
 const PARKED_MS = DAY_MS
 
@@ -108,7 +108,7 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
   }
 
   async function applyParked(tx: Db): Promise<number> {
-    const messages = await takeParkedOptOuts(tx, MOST_AT_ONCE)
+    const messages = await takeParkedOptOuts(tx, MAX_AT_ONCE)
     await refused(tx, messages)
     return messages.length
   }

@@ -40,7 +40,7 @@ type Removed = { id: string; deleted: true }
 export type SuppressionsDeps = { db: Database; clock: Clock; ids: Ids; phones: Phones }
 
 /** Tries of an insert: an existing suppression may be deleted before it is read, so that the next insert succeeds. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps): Suppressions {
   async function create(caller: Caller, body: SuppressionCreate): Promise<SuppressionView> {
@@ -56,7 +56,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
       source: 'api',
       reason: body.reason ?? null,
     }
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const found = (await insert(row)) ?? (await selectSuppression(db, row))
       if (found) return viewSuppression(found)
     }

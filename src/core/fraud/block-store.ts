@@ -2,7 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
+import { MAX_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import {
   type AccountId,
@@ -106,7 +106,7 @@ export async function findBlockScanEnd(
 ): Promise<BlockId | null> {
   const { rows } = await db.query<{ id: string }>({
     name: 'verification_blocks_end',
-    text: `select b.id from verification_blocks b where ${PLACE} order by b.id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
+    text: `select b.id from verification_blocks b where ${PLACE} order by b.id desc offset ${MAX_SCANNED_ROWS - 1} limit 2`,
     values: placeOf(accountId, filter, before),
   })
   return rows.length === 2 ? fromUuid('blk', rows[0]!.id) : null

@@ -37,7 +37,7 @@ export type BlocksDeps = {
 }
 
 /** Blocks that may wait for the database at once; further ones are only counted in the metrics. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDeps): Blocks {
   const batcher = createBatcher<BlockRow, true>({
@@ -66,7 +66,7 @@ export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDep
 
   async function record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void> {
     metrics.verificationBlock(breach.rule, action)
-    if (batcher.size() >= MOST_WAITING) return
+    if (batcher.size() >= MAX_WAITING) return
     try {
       await batcher.add({
         accountId: send.accountId,

@@ -66,12 +66,12 @@ export type Keyring = {
 }
 
 /** 1 KB each. */
-const MOST_RANGES = 10_000
-const MOST_ACCOUNTS = 5_000
+const MAX_RANGES = 10_000
+const MAX_ACCOUNTS = 5_000
 
 export function createKeyring(): Keyring {
-  const ranges = createGenerations<string, Keys>(MOST_RANGES)
-  const days = createGenerations<AccountId, { from: number; key: TallyKey }>(MOST_ACCOUNTS)
+  const ranges = createGenerations<string, Keys>(MAX_RANGES)
+  const days = createGenerations<AccountId, { from: number; key: TallyKey }>(MAX_ACCOUNTS)
   return {
     keysOf(code) {
       const { accountId, recipient, country } = code

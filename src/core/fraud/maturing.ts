@@ -19,7 +19,7 @@ export type Maturing = {
 export const TIME_TO_CONFIRM_MS = 120_000
 const SLOT_MS = 10_000
 /** Keys per slot; in a flood, further new keys are not followed. */
-const MOST_KEYS = 50_000
+const MAX_KEYS = 50_000
 
 export function createMaturing(): Maturing {
   const slots = new Map<number, Map<string, MaturedCodes>>()
@@ -40,7 +40,7 @@ export function createMaturing(): Maturing {
       const slot = slotAt(sentAtMs, nowMs)
       const held = slot.get(key.name)
       if (held) held[what]++
-      else if (slot.size < MOST_KEYS) slot.set(key.name, maturedOf(key, what))
+      else if (slot.size < MAX_KEYS) slot.set(key.name, maturedOf(key, what))
     },
     takeMatured(nowMs) {
       const ripe: MaturedCodes[] = []

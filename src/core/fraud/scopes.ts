@@ -14,7 +14,7 @@ const RANGES = [
   ['r6', 6],
 ] as const
 /** The shortest prefix that is a range: a country code and at least one more digit. */
-const LEAST_DIGITS = 5
+const MIN_DIGITS = 5
 /** IPv6 addresses are counted by their /64 network, which one user has as a whole. */
 const IPV6_NETWORK_GROUPS = 4
 
@@ -31,7 +31,7 @@ export function scopesOf(recipient: string, country: string | null): Scope[] {
   const scopes: Scope[] = []
   for (const [kind, dropped] of RANGES) {
     const range = recipient.slice(0, -dropped)
-    if (range.length > LEAST_DIGITS) scopes.push({ kind, key: `${kind}:${range}` })
+    if (range.length > MIN_DIGITS) scopes.push({ kind, key: `${kind}:${range}` })
   }
   if (country !== null) scopes.push({ kind: 'country', key: `country:${country}` })
   return scopes

@@ -92,14 +92,14 @@ export type Tallies = {
 }
 
 /** 200 bytes each. */
-const MOST_TALLIES = 200_000
-const MOST_ACCOUNTS = 5_000
+const MAX_TALLIES = 200_000
+const MAX_ACCOUNTS = 5_000
 /** Keys that may wait for a fold: more than a node can add while the database is away for seconds. */
 const MAX_PENDING = 100_000
 /** With so many, all are exchanged. */
-const MOST_HELD_BACK = 25_000
+const MAX_HELD_BACK = 25_000
 export const CALM_MS = 10_000
-const MOST_ROWS = 2_000
+const MAX_ROWS = 2_000
 /** An account without a request for so long is no longer kept up to date. */
 const FOLLOWED_MS = 60_000
 /** Tallies that were not brought up to date for so long are read again before they are used. */
@@ -110,8 +110,8 @@ const OVERLAP_MS = 5_000
 type Followed = { askedAtMs: number; syncedAtMs: number; loading: Promise<void> | null }
 
 export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
-  const tallies = createGenerations<string, TallyEntry>(MOST_TALLIES)
-  const followed = createGenerations<AccountId, Followed>(MOST_ACCOUNTS)
+  const tallies = createGenerations<string, TallyEntry>(MAX_TALLIES)
+  const followed = createGenerations<AccountId, Followed>(MAX_ACCOUNTS)
   const active = new Set<AccountId>()
   const pending = new Map<string, PendingDelta>()
   let receivedMs: number | null = null
@@ -203,16 +203,16 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   async function round(all: boolean): Promise<void> {
-    await sendPending(all || pending.size > MOST_HELD_BACK)
+    await sendPending(all || pending.size > MAX_HELD_BACK)
     await receiveChanges()
   }
 
   async function sendPending(all: boolean): Promise<void> {
     const dueMs = clock.monotonic() - CALM_MS
     const due = [...pending.values()].filter(mine => all || !mine.entry.calm || mine.sinceMs <= dueMs)
-    for (let from = 0; from < due.length; from += MOST_ROWS) {
+    for (let from = 0; from < due.length; from += MAX_ROWS) {
       // A change that was made while an earlier page was written is in its own page.
-      const page = due.slice(from, from + MOST_ROWS).sort(inOrder)
+      const page = due.slice(from, from + MAX_ROWS).sort(inOrder)
       // New counts gather separately from here on; if the write fails, these are added to them again.
       for (const mine of page) {
         mine.taken = true

@@ -22,7 +22,7 @@ type Raw = {
 const COLUMNS =
   't.account_id, t.key, t.at, t.fresh, t.settled, t.sends, t.verified, t.held_until, t.held_by, t.holds'
 /** Most tallies of an account that are loaded at its first use: those that changed last. */
-const MOST_LOADED = 10_000
+const MAX_LOADED = 10_000
 /** Most change records in one answer; each has up to some 2,000 tallies. */
 const MAX_CHANGE_RECORDS = 10
 /** Longer than consecutive look-ups overlap. */
@@ -87,7 +87,7 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
       const { rows } = await db.query<Raw>({
         name: 'fraud_tallies_load',
         text: `select ${COLUMNS} from fraud_tallies t where t.account_id = $1
-                order by t.at desc limit ${MOST_LOADED}`,
+                order by t.at desc limit ${MAX_LOADED}`,
         values: [toUuid(accountId)],
       })
       return rows.map(toRow)

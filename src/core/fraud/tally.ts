@@ -32,8 +32,8 @@ export type Delta = Omit<Tally, 'atMs'>
 export const HALF_LIFE_HOURS = 24
 /** The length of a first hold; doubled each time that a hold follows within a day. */
 const FIRST_HOLD_MS = 30 * MINUTE_MS
-const LONGEST_HOLD_MS = DAY_MS
-const MOST_HOLDS = 16
+const MAX_HOLD_MS = DAY_MS
+const MAX_HOLDS = 16
 /** Clocks of nodes differ by less. */
 const CLOCKS_DIFFER_MS = DAY_MS
 /** After a hold, the pressure is this share of its limit: a few more unconfirmed codes bring the hold back. */
@@ -68,7 +68,7 @@ export function ageTally(tally: Tally, nowMs: number, leak: number): Tally {
 /** A clock that was far ahead must not keep counts from fading, nor a hold from ending, until its time has come. */
 function distrustFuture(tally: Tally, nowMs: number): void {
   if (tally.atMs > nowMs + CLOCKS_DIFFER_MS) tally.atMs = nowMs
-  if (tally.heldUntilMs > nowMs + LONGEST_HOLD_MS + CLOCKS_DIFFER_MS) tally.heldUntilMs = nowMs
+  if (tally.heldUntilMs > nowMs + MAX_HOLD_MS + CLOCKS_DIFFER_MS) tally.heldUntilMs = nowMs
 }
 
 /** Adds to a tally that was aged to now. */
@@ -104,9 +104,9 @@ export function usualPerHour(tally: Tally): number {
 
 /** The hold that a broken rule adds. At its end, the pressure is just below the limit (LEFT_AFTER_HOLD). */
 export function holdOf(tally: Tally, rule: FraudRule, limits: { pressure: number; sends: number }): Delta {
-  const again = tally.holds > 0 && tally.atMs - tally.heldUntilMs < LONGEST_HOLD_MS
-  const holds = again ? Math.min(tally.holds + 1, MOST_HOLDS) : 1
-  const heldMs = Math.min(FIRST_HOLD_MS * 2 ** (holds - 1), LONGEST_HOLD_MS)
+  const again = tally.holds > 0 && tally.atMs - tally.heldUntilMs < MAX_HOLD_MS
+  const holds = again ? Math.min(tally.holds + 1, MAX_HOLDS) : 1
+  const heldMs = Math.min(FIRST_HOLD_MS * 2 ** (holds - 1), MAX_HOLD_MS)
   const hold = { ...emptyDelta(), heldUntilMs: tally.atMs + heldMs, heldBy: rule, holds }
   if (rule === 'conversion') {
     const left = Math.min(1, (LEFT_AFTER_HOLD * limits.sends) / tally.sends)

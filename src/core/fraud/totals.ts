@@ -20,13 +20,13 @@ export type Totals = {
 
 /** How many rows one statement counts (each has the verifications that were accepted together), and how many statements a round runs. */
 const PAGE = 20
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 /** Verifications of an account that a read counts first. */
 const NEWEST = 2_000
 /** After this, neither receipts nor resends change a verification. */
 const CLOSED_MS = 8 * DAY_MS
 const DEFAULT_DAYS = 30
-const MOST_DAYS = 400
+const MAX_DAYS = 400
 /** The first day that may be asked for. */
 const FIRST_DAY = '0001-01-01'
 const DIMENSIONS: readonly Dimension[] = ['day', 'channel', 'country']
@@ -39,7 +39,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 export function createTotals({ db, clock }: { db: Database; clock: Clock }): Totals {
   return {
     async round() {
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         if ((await countDue(db, clock.now(), PAGE)) < PAGE) return
       }
     },
@@ -82,8 +82,8 @@ function readRange({ from, to }: StatsQuery, nowMs: number): { fromDay: string; 
       ? Math.max(toDayMs - (DEFAULT_DAYS - 1) * DAY_MS, Date.parse(FIRST_DAY))
       : readDay('from', from)
   if (fromDayMs > toDayMs) throw invalid('from', 'must not be after to')
-  if (toDayMs - fromDayMs > MOST_DAYS * DAY_MS)
-    throw invalid('from', `must be at most ${MOST_DAYS} days before to`)
+  if (toDayMs - fromDayMs > MAX_DAYS * DAY_MS)
+    throw invalid('from', `must be at most ${MAX_DAYS} days before to`)
   return { fromDay: toIso(fromDayMs).slice(0, 10), toDay: toIso(toDayMs).slice(0, 10) }
 }
 

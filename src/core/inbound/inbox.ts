@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
 import { joinParts, type PartRow, takeStaleParts } from './parts-store.ts'
-import { LONGEST_TEXT, type ReceivedMessage, toReceived } from './received.ts'
+import { MAX_TEXT_LENGTH, type ReceivedMessage, toReceived } from './received.ts'
 import { withoutRepeatedParts, withoutRepeats } from './repeats.ts'
 import { claimRefs } from './store.ts'
 import type { StoreInbound } from './store-inbound.ts'
@@ -128,7 +128,7 @@ function joined(parts: readonly PartRow[]): ReceivedMessage {
     to,
     chatId: null,
     contact: null,
-    text: joinedText(parts).slice(0, LONGEST_TEXT),
+    text: joinedText(parts).slice(0, MAX_TEXT_LENGTH),
     button: null,
     buttonTitle: null,
     media: [],

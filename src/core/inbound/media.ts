@@ -37,14 +37,14 @@ export type InboundFilesDeps = {
 }
 
 /** Files open at once on this node, in all and per account, so that one account's slow readers do not shut out others. */
-const MOST_OPEN = 64
-const MOST_OF_ONE = 8
+const MAX_OPEN = 64
+const MAX_OF_ONE = 8
 /** How long the first byte may take. */
 const OPEN_MS = 15_000
 /** How long the whole file may take: 100 MB at 3 Mbit/s. */
 const READ_MS = 300_000
 /** WhatsApp's documents are the largest. */
-const MOST_BYTES = 100 * 1_048_576
+const MAX_BYTES = 100 * 1_048_576
 
 export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): InboundFiles {
   const open = new Map<AccountId, number>()
@@ -52,7 +52,7 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
 
   function enter(accountId: AccountId): void {
     const own = open.get(accountId) ?? 0
-    if (total >= MOST_OPEN || own >= MOST_OF_ONE) {
+    if (total >= MAX_OPEN || own >= MAX_OF_ONE) {
       throw new Problem('RATE_LIMITED', 'Too many files are being read at once.')
     }
     open.set(accountId, own + 1)
@@ -83,7 +83,7 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
     const asked = await ask(message, { accountId, to, reference: file.reference }, signal)
     cancelOpening()
     if (asked.kind !== 'opened') throw problemOf(asked)
-    const bytes = bounded(asked.bytes, MOST_BYTES, signal)
+    const bytes = bounded(asked.bytes, MAX_BYTES, signal)
     bytes.once('close', clock.after(READ_MS, giveUp))
     return { mimetype: file.mimetype, fileName: file.fileName, bytes }
   }

@@ -2,7 +2,7 @@ import type { InboundPart } from '../../contract/reported-message.ts'
 import type { PartRow } from './parts-store.ts'
 
 /** 3GPP TS 23.040 numbers parts with one octet. */
-const MOST_PARTS = 255
+const MAX_PARTS = 255
 /** Replaces a part that never arrived. */
 const MISSING = '…'
 
@@ -10,7 +10,7 @@ const MISSING = '…'
 export function isPart(part: InboundPart | undefined): part is InboundPart {
   if (!part) return false
   const { number, total } = part
-  return total >= 2 && total <= MOST_PARTS && number >= 1 && number <= total
+  return total >= 2 && total <= MAX_PARTS && number >= 1 && number <= total
 }
 
 /** The parts of each message, in their order. */

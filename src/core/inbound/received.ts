@@ -17,21 +17,21 @@ export type ReceivedMessage = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 
 }
 
 /** Longer than any SMS; other texts are cut. */
-export const LONGEST_TEXT = 40_000
-const LONGEST_ADDRESS = 100
-const LONGEST_ID = 200
-const LONGEST_NAME = 255
+export const MAX_TEXT_LENGTH = 40_000
+const MAX_ADDRESS_LENGTH = 100
+const MAX_ID_LENGTH = 200
+const MAX_NAME_LENGTH = 255
 /** Longer references are dropped, since a cut one would not work. */
-const LONGEST_REFERENCE = 4_000
-const MOST_MEDIA = 10
-const LONGEST_PLACE = 500
-const MOST_CARDS = 20
+const MAX_REFERENCE_LENGTH = 4_000
+const MAX_MEDIA = 10
+const MAX_PLACE_LENGTH = 500
+const MAX_CARDS = 20
 /** Phones per contact card, and e-mail addresses. */
-const MOST_ADDRESSES = 10
+const MAX_ADDRESSES = 10
 /** Includes separators between digits. */
-const LONGEST_PHONE = 40
+const MAX_PHONE_LENGTH = 40
 /** RFC 5321. */
-const LONGEST_EMAIL = 254
+const MAX_EMAIL_LENGTH = 254
 
 /** A provider's message, cut to the limits of what is stored. */
 export function toReceived(
@@ -44,16 +44,16 @@ export function toReceived(
     provider: connection.provider,
     providerId: toEventRef(message.eventId),
     channel: message.channel,
-    from: toStorableText(message.from, LONGEST_ADDRESS),
-    to: toStorableText(message.to, LONGEST_ADDRESS),
-    chatId: cleanOrNull(message.chatId, LONGEST_ADDRESS),
+    from: toStorableText(message.from, MAX_ADDRESS_LENGTH),
+    to: toStorableText(message.to, MAX_ADDRESS_LENGTH),
+    chatId: cleanOrNull(message.chatId, MAX_ADDRESS_LENGTH),
     contact: message.contact ? contactOf(message.contact) : null,
-    text: message.text === null ? null : message.text.slice(0, LONGEST_TEXT),
-    button: cleanOrNull(message.button, LONGEST_TEXT),
-    buttonTitle: cleanOrNull(message.buttonTitle, LONGEST_NAME),
-    media: (message.media ?? []).slice(0, MOST_MEDIA).map(mediaOf),
+    text: message.text === null ? null : message.text.slice(0, MAX_TEXT_LENGTH),
+    button: cleanOrNull(message.button, MAX_TEXT_LENGTH),
+    buttonTitle: cleanOrNull(message.buttonTitle, MAX_NAME_LENGTH),
+    media: (message.media ?? []).slice(0, MAX_MEDIA).map(mediaOf),
     location: message.location ? locationOf(message.location) : null,
-    contacts: (message.contacts ?? []).slice(0, MOST_CARDS).flatMap(card => cardOf(card) ?? []),
+    contacts: (message.contacts ?? []).slice(0, MAX_CARDS).flatMap(card => cardOf(card) ?? []),
     replyTo: message.replyTo == null ? null : toEventRef(message.replyTo) || null,
     sentAtMs: toStorableTime(message.atMs),
   }
@@ -62,23 +62,24 @@ export function toReceived(
 /** A provider's id as it is stored. A long id is cut and ends in its hash, so that ids with the same beginning stay different. */
 export function toEventRef(id: string): string {
   const whole = toStorableText(id)
-  if (whole.length <= LONGEST_ID) return whole
+  if (whole.length <= MAX_ID_LENGTH) return whole
   const hash = createHash('sha256').update(whole).digest('hex')
-  return `${toStorableText(whole, LONGEST_ID - hash.length - 1)}~${hash}`
+  return `${toStorableText(whole, MAX_ID_LENGTH - hash.length - 1)}~${hash}`
 }
 
 function contactOf({ id, name }: InboundContact): InboundContact | null {
-  const contact = { id: cleanOrNull(id, LONGEST_ADDRESS), name: cleanOrNull(name, LONGEST_NAME) }
+  const contact = { id: cleanOrNull(id, MAX_ADDRESS_LENGTH), name: cleanOrNull(name, MAX_NAME_LENGTH) }
   return contact.id === null && contact.name === null ? null : contact
 }
 
 function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedia): InboundMedia {
   return {
     type,
-    mimetype: cleanOrNull(mimetype, LONGEST_NAME),
+    mimetype: cleanOrNull(mimetype, MAX_NAME_LENGTH),
     fileName: (fileName && readFileName(fileName, '')) || null,
     sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes! >= 0 ? sizeBytes : null,
-    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? toStorableText(reference) : null,
+    reference:
+      reference !== null && reference.length <= MAX_REFERENCE_LENGTH ? toStorableText(reference) : null,
   }
 }
 
@@ -89,17 +90,17 @@ function locationOf({ latitude, longitude, name, address }: InboundLocation): In
   return {
     latitude,
     longitude,
-    name: cleanOrNull(name, LONGEST_NAME),
-    address: cleanOrNull(address, LONGEST_PLACE),
+    name: cleanOrNull(name, MAX_NAME_LENGTH),
+    address: cleanOrNull(address, MAX_PLACE_LENGTH),
   }
 }
 
 function cardOf({ id, name, phones, emails }: InboundCard): InboundCard | null {
   const card = {
-    id: cleanOrNull(id, LONGEST_ADDRESS),
-    name: cleanOrNull(name, LONGEST_NAME),
-    phones: addressesOf(phones, LONGEST_PHONE),
-    emails: addressesOf(emails, LONGEST_EMAIL),
+    id: cleanOrNull(id, MAX_ADDRESS_LENGTH),
+    name: cleanOrNull(name, MAX_NAME_LENGTH),
+    phones: addressesOf(phones, MAX_PHONE_LENGTH),
+    emails: addressesOf(emails, MAX_EMAIL_LENGTH),
   }
   const isEmpty = card.name === null && card.phones.length === 0 && card.emails.length === 0
   return isEmpty ? null : card
@@ -110,7 +111,7 @@ function addressesOf(addresses: readonly string[], longest: number): string[] {
   const whole = addresses
     .map(each => toStorableText(each))
     .filter(each => each !== '' && each.length <= longest)
-  return whole.slice(0, MOST_ADDRESSES)
+  return whole.slice(0, MAX_ADDRESSES)
 }
 
 function cleanOrNull(text: string | null | undefined, longest: number): string | null {

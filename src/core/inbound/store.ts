@@ -3,7 +3,7 @@ import type { InboundCard, InboundLocation } from '../../contract/inbound-messag
 import type { InboundContact, InboundMedia } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
+import { MAX_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 import type { Keyword } from '../consent/keywords.ts'
@@ -192,7 +192,7 @@ export async function findInboundScanEnd(
   const { shape, where, values } = conditionsOf(accountId, indexedPart(filter), before, null)
   const { rows } = await db.query<{ id: string }>({
     name: `inbound_end_${shape}`,
-    text: `select id from inbound_messages where ${where} order by id desc offset ${MOST_SCANNED_ROWS - 1} limit 2`,
+    text: `select id from inbound_messages where ${where} order by id desc offset ${MAX_SCANNED_ROWS - 1} limit 2`,
     values,
   })
   return rows.length === 2 ? fromUuid('inb', rows[0]!.id) : null

@@ -35,11 +35,11 @@ const LATE_MS = 15_000
 /** Older cursors cannot be resumed from; reading the list is cheaper then. */
 const RESUME_WITHIN_MS = 60_000
 /** New messages of an account per look; if there are more, its streams get a reset, and read the list again. */
-const MOST_MESSAGES = 300
+const MAX_MESSAGES = 300
 /** Messages of an account that are remembered while others may still come late. */
 const MAX_RECENT = 5_000
 /** News that may wait for a slow reader. */
-const MOST_WAITING = 300
+const MAX_WAITING = 300
 
 type Watching = Follower<InboundWatcher, InboundNews>
 /** Which of an account's messages were sent to its streams. */
@@ -102,8 +102,8 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     // Until all of it is sent, a reader that breaks off resumes from its old cursor.
     follower.push({ kind: 'beat', cursor: String(sinceMs) })
     const since = [{ accountId, sinceMs: sinceMs - LATE_MS }]
-    const ids = (await selectInboundSince(db, since, MOST_MESSAGES + 1)).get(accountId) ?? []
-    if (ids.length > MOST_MESSAGES) return follower.push({ kind: 'reset', cursor: cursorOf(tail) })
+    const ids = (await selectInboundSince(db, since, MAX_MESSAGES + 1)).get(accountId) ?? []
+    if (ids.length > MAX_MESSAGES) return follower.push({ kind: 'reset', cursor: cursorOf(tail) })
     await sendMessages(accountId, ids, [follower], String(sinceMs))
     follower.push({ kind: 'beat', cursor: cursorOf(tail) })
   }
@@ -136,7 +136,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
   ): Promise<void> {
     const fresh = inSight.filter(id => !tail.seen.has(id))
     const cursor = String(nowMs)
-    if (fresh.length > MOST_MESSAGES) for (const { push } of all) push({ kind: 'reset', cursor })
+    if (fresh.length > MAX_MESSAGES) for (const { push } of all) push({ kind: 'reset', cursor })
     else await sendMessages(tail.accountId, fresh, all, cursor)
     tail.scannedMs = nowMs
     tail.seen = new Set(inSight.filter(id => timeOf(id) >= nowMs - LATE_MS))
@@ -171,8 +171,8 @@ function readCursor(text: string | undefined, nowMs: number): number | null {
   return atMs >= nowMs - RESUME_WITHIN_MS && atMs <= nowMs + LATE_MS ? atMs : null
 }
 
-/** Beyond `MOST_WAITING`, a `reset` replaces all waiting items. */
+/** Beyond `MAX_WAITING`, a `reset` replaces all waiting items. */
 function queue(waiting: readonly InboundNews[], next: InboundNews): InboundNews[] {
   if (next.kind === 'reset') return [next]
-  return waiting.length >= MOST_WAITING ? [{ kind: 'reset', cursor: next.cursor }] : [...waiting, next]
+  return waiting.length >= MAX_WAITING ? [{ kind: 'reset', cursor: next.cursor }] : [...waiting, next]
 }

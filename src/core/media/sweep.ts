@@ -6,7 +6,7 @@ import { deleteHidden } from './media.ts'
 import { abandonUploads, hideUnused, lockAsset, selectHidden, selectIdle, sweepUses } from './store.ts'
 
 /** No upload takes longer: a request has five minutes, a download one. */
-const LONGEST_UPLOAD_MS = HOUR_MS
+const MAX_UPLOAD_MS = HOUR_MS
 /** A message that uses a file is accepted long before this, or never. */
 const ACCEPTED_AFTER_MS = HOUR_MS
 const USES_PER_RUN = 20_000
@@ -47,7 +47,7 @@ export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): 
   return async () => {
     const nowMs = clock.now()
     await sweepUses(db, nowMs - ACCEPTED_AFTER_MS, nowMs, USES_PER_RUN)
-    await abandonUploads(db, nowMs - LONGEST_UPLOAD_MS)
+    await abandonUploads(db, nowMs - MAX_UPLOAD_MS)
     let deleted = 0
     for (let round = 0; round < MAX_BATCHES; round++) {
       await hideIdle()

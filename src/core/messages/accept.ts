@@ -65,7 +65,7 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
 const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
 /** Characters of content in one transaction: a much larger statement times out on a busy machine, for all its sends. */
-const MOST_CHARACTERS = 4_000_000
+const MAX_CHARACTERS = 4_000_000
 /** Once the database responds again, an abandoned statement has ended or is committing within this time, in ms. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
@@ -101,7 +101,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     flush,
     maxItems: deps.maxItems ?? MAX_ITEMS,
     weightOf: ({ row }) => row.content?.length ?? 0,
-    maxWeight: MOST_CHARACTERS,
+    maxWeight: MAX_CHARACTERS,
     ...(deps.resolvedPerTurn !== undefined && { maxResolvedAtOnce: deps.resolvedPerTurn }),
     ...(conflict && { conflictKey: (entry: Entry) => conflict(entry.row) }),
   })

@@ -49,7 +49,7 @@ export type Batches = {
 /** The longest that a request takes from the claim to its response, in ms. */
 const MAX_REQUEST_MS = 10_000
 /** Unfinished batches of which a node remembers when it found them. */
-const MOST_FOUND = 10_000
+const MAX_FOUND = 10_000
 
 export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches {
   const { db, clock, ids } = deps
@@ -57,7 +57,7 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
   const leftAtMs = createShortLivedMap<string, number>()
 
   /** When a request first found each unfinished, in ms of the monotonic clock. */
-  const foundAtMs = createLru<string, number>(MOST_FOUND)
+  const foundAtMs = createLru<string, number>(MAX_FOUND)
 
   function leave(accountId: AccountId, claim: KeyClaim, claimedAtMs: number): void {
     const nowMs = clock.monotonic()

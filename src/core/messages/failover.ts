@@ -48,7 +48,7 @@ export type FailoverDeps = ResolveDeps & {
 /** After so many attempts with `retry`, a message fails over to a connection that is ready; without one, retries go on. */
 const TRIES_BEFORE_FAILOVER = 3
 /** A connection that asks for a longer wait than this is not tried again before one that is ready. */
-const LONGEST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 /**
  * Fails messages over to the next connection that may carry them. This is rare, so it reads
@@ -114,7 +114,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     })
     if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
     // It may be retried here, so another connection is better only if it is ready, and this one is not or was tried enough.
-    const isPrompt = (outcome.atLeastMs ?? 0) <= LONGEST_WAIT_MS
+    const isPrompt = (outcome.atLeastMs ?? 0) <= MAX_WAIT_MS
     const stays = isPrompt && tries < TRIES_BEFORE_FAILOVER && deps.ready(item.connectionId)
     return stays ? [] : carriers.filter(each => deps.ready(each.connection.id))
   }

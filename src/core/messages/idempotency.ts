@@ -77,7 +77,7 @@ export function isExpired({ createdAt }: Pick<ExistingKey, 'createdAt'>, nowMs: 
 /** The longest that a request takes to store its answer after its wait, in ms. */
 const ANSWER_GRACE_MS = 3_000
 /** Messages without an answer whose first conflict is remembered. */
-const MOST_PENDING = 10_000
+const MAX_PENDING = 10_000
 
 /**
  * The same key gives the same answer, for 24 hours. The answer for an accepted message follows
@@ -88,7 +88,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { db, clock, seal, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
   const longestMs = deps.syncWaitMs + ANSWER_GRACE_MS
   /** When a request first found a message without an answer, in ms of the monotonic clock. */
-  const foundPendingAtMs = createLru<MessageId, number>(MOST_PENDING)
+  const foundPendingAtMs = createLru<MessageId, number>(MAX_PENDING)
 
   /**
    * Whether the request of a message may still be waiting to give the first answer. Not by the message's age alone,

@@ -2,7 +2,7 @@ import type { Channel, MessageStatus, MessageType } from '../../contract/enums.t
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import { uuidArray } from '../../infra/pg-array.ts'
-import { MOST_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
+import { MAX_SCANNED_ROWS, type Stretch } from '../../lib/bounded-scan.ts'
 import {
   type AccountId,
   FIRST_UUID,
@@ -133,7 +133,7 @@ export async function selectMessages(
 }
 
 /** A message that is found through the outbox takes some 10 µs, if there are many months. */
-const MOST_OF_OUTBOX = 4_000
+const MAX_OF_OUTBOX = 4_000
 
 /**
  * Where messages are searched: among all of the account; among those that failed, which have an index of their
@@ -145,14 +145,14 @@ const SOURCES = {
     from: 'messages m',
     id: 'm.id',
     where: 'm.account_id = $1 and m.id < $2 and m.id >= $3',
-    most: MOST_SCANNED_ROWS,
+    most: MAX_SCANNED_ROWS,
   },
   bad: {
     from: 'messages m',
     id: 'm.id',
     where: `m.account_id = $1 and m.id < $2 and m.id >= $3
               and (m.ended_at is not null or m.error_code is not null)`,
-    most: MOST_SCANNED_ROWS,
+    most: MAX_SCANNED_ROWS,
   },
   open: {
     // Each by its own key, since the planner would read all messages if many wait.
@@ -161,7 +161,7 @@ const SOURCES = {
     ids: 'outbox o',
     id: 'o.message_id',
     where: 'o.account_id = $1 and o.message_id < $2 and o.message_id >= $3',
-    most: MOST_OF_OUTBOX,
+    most: MAX_OF_OUTBOX,
   },
 } as const
 

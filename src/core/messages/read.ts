@@ -104,7 +104,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     async cancel(caller, messageId) {
       let row = await find(caller, messageId)
       requireLiveAccess(caller, row)
-      for (let tries = 0; tries < MOST_TRIES; tries++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         if (await cancelMessage(db, clock.now(), caller.account.id, row.id)) return read(caller, messageId)
         row = await find(caller, messageId)
         // Its attempt was retried later, so it is queued again, and can be cancelled.
@@ -119,7 +119,7 @@ export function createMessages(deps: MessagesDeps): Messages {
 }
 
 /** A further try is needed if an attempt ended at the same moment. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /** Whether the filter may skip many messages before one that matches. */
 function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: MessageFilter): boolean {

@@ -51,7 +51,7 @@ type Item = { to: string; id: MessageId; takenUpAt?: number } & (
 )
 
 /** Bytes in the request are stored once per recipient; at most so many in all. */
-const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
+const MAX_ATTACHED_BYTES = 64 * 1024 * 1024
 /**
  * Characters that are accepted at once. A hundred mails of half a million each would exceed the statement's
  * time-out, and fail together with the sends of others in the same flush.
@@ -246,7 +246,7 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
     throw invalid('to', 'must be one chat id: a batch cannot be sent to bots')
   }
   const attachedBytes = (body.attachment?.base64?.length ?? 0) * 0.75
-  if (attachedBytes * body.to.length > MOST_ATTACHED_BYTES) {
+  if (attachedBytes * body.to.length > MAX_ATTACHED_BYTES) {
     throw invalid(
       'attachment.base64',
       `is too large for ${body.to.length} recipients: at most 64 MB in all; give publicUrl instead`,

@@ -45,11 +45,11 @@ const MOVE_RETENTION_MS = 150_000
 /** Moves get their ids before they are committed: how long a lower id may become visible after a higher one. */
 const LATE_COMMIT_MS = 5_000
 /** Limits per account and poll; beyond them, its streams get a `reset` and read their lists anew. */
-const MOST_MOVES = 2_000
-const MOST_MESSAGES = 300
+const MAX_MOVES = 2_000
+const MAX_MESSAGES = 300
 /** Limits of the queue for a slow reader. */
-const MOST_WAITING = 300
-const MOST_WAITING_CHARACTERS = 4_000_000
+const MAX_WAITING = 300
+const MAX_WAITING_CHARACTERS = 4_000_000
 
 type Watching = Follower<Watcher, MessageNews>
 /** Which of an account's moves were sent to its streams. */
@@ -112,7 +112,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   async function catchUp(follower: Watching, tail: Tail, since: StreamCursor): Promise<void> {
     const { account } = follower.subject
     follower.push({ kind: 'beat', cursor: cursorAt(since.afterId) })
-    const moves = await selectMoves(db, [{ accountId: account.id, afterId: since.afterId }], MOST_MOVES)
+    const moves = await selectMoves(db, [{ accountId: account.id, afterId: since.afterId }], MAX_MOVES)
     const ids = new Set(moves.flatMap(({ messageIds }) => messageIds))
     const isSent =
       !isTooMuch(moves, ids) && (await sendMessages(account.id, ids, [follower], cursorAt(since.afterId)))
@@ -128,7 +128,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
     followers.dropUnfollowed(tails)
     await renew([...watching.keys()])
-    const found = await selectMoves(db, [...tails.values()], MOST_MOVES)
+    const found = await selectMoves(db, [...tails.values()], MAX_MOVES)
     const moves = Map.groupBy(found, ({ accountId }) => accountId)
     for (const tail of tails.values()) {
       const all = watching.get(tail.accountId) ?? []
@@ -212,7 +212,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
 }
 
 function isTooMuch(moves: readonly Move[], ids: ReadonlySet<MessageId>): boolean {
-  return moves.length >= MOST_MOVES || ids.size > MOST_MESSAGES
+  return moves.length >= MAX_MOVES || ids.size > MAX_MESSAGES
 }
 
 /** Advances past moves that were seen long enough ago: no lower id can still become visible. */
@@ -226,7 +226,7 @@ function advance(tail: Tail, nowMs: number): void {
 /** Keeps only the last state of each message; replaces the queue by a `reset` if it becomes too long. */
 function queue(waiting: readonly MessageNews[], next: MessageNews): MessageNews[] {
   if (next.kind === 'reset') return [next]
-  if (waiting.length >= MOST_WAITING || charactersOf(waiting) > MOST_WAITING_CHARACTERS) {
+  if (waiting.length >= MAX_WAITING || charactersOf(waiting) > MAX_WAITING_CHARACTERS) {
     return [{ kind: 'reset', cursor: next.cursor }]
   }
   if (next.kind === 'beat') return [...waiting, next]

@@ -3,7 +3,7 @@ import { textArray } from '../../infra/pg-array.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
 /** Enough to see how a provider spells its ids: their length, letter case and base. */
-const MOST_IDS = 200
+const MAX_IDS = 200
 
 /** Ids that the provider gave to messages of a connection, the highest first. */
 export async function selectProviderIds(db: Db, connectionId: ConnectionId): Promise<string[]> {
@@ -12,7 +12,7 @@ export async function selectProviderIds(db: Db, connectionId: ConnectionId): Pro
     // In the order of the primary key, which is read from its end.
     text: `select provider_id from provider_refs where connection_id = $1
             order by connection_id desc, provider_id desc limit $2`,
-    values: [toUuid(connectionId), MOST_IDS],
+    values: [toUuid(connectionId), MAX_IDS],
   })
   return rows.map(row => row.provider_id)
 }

@@ -27,7 +27,7 @@ export type Retention = {
   round(): Promise<string[]>
 }
 
-const MOST_STRAYS = 20_000
+const MAX_STRAYS = 20_000
 
 /** Deletes by months, since dropping a partition is fast and leaves no dead rows. */
 export function createRetention({
@@ -54,7 +54,7 @@ export function createRetention({
       await dropMonth(db, month)
       dropped.push(month)
     }
-    await sweepStrays(db, table, beforeMs, MOST_STRAYS)
+    await sweepStrays(db, table, beforeMs, MAX_STRAYS)
     return dropped
   }
 

@@ -171,7 +171,7 @@ export const WAITED = `waited as (
     from waited w where w.id is not null)`
 
 /** A backlog may have a million rows; to count so many takes some 10 ms. */
-const MOST_COUNTED = 20_000
+const MAX_COUNTED = 20_000
 
 /**
  * How many messages are due and held by no node, and how many are unknown; for the metrics. Above `most` as PostgreSQL's
@@ -180,7 +180,7 @@ const MOST_COUNTED = 20_000
 export async function countOutbox(
   db: Db,
   nowMs: number,
-  most = MOST_COUNTED,
+  most = MAX_COUNTED,
 ): Promise<{ waiting: number; unknown: number }> {
   const { rows } = await db.query<{ waiting: number; unknown: number }>({
     name: 'count_outbox',

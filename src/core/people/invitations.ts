@@ -1,6 +1,6 @@
 import type { Actor } from '../../contract/actor.ts'
 import type { InvitationAccept, InvitationPreview } from '../../contract/console.ts'
-import { LEAST_PASSWORD } from '../../contract/console.ts'
+import { MIN_PASSWORD_LENGTH } from '../../contract/console.ts'
 import type { KeyRole, Permission } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -179,8 +179,8 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   function hashNewPassword(password: string, email: string): Promise<string> {
-    if ([...password].length < LEAST_PASSWORD) {
-      throw invalid('password', `must have at least ${LEAST_PASSWORD} characters`)
+    if ([...password].length < MIN_PASSWORD_LENGTH) {
+      throw invalid('password', `must have at least ${MIN_PASSWORD_LENGTH} characters`)
     }
     checkNewPassword('password', password, email)
     return passwords.hash(password)

@@ -23,7 +23,7 @@ export type LearnedOrders = {
 export type LearnedDeps = { db: Db; clock: Clock; random: Pick<Random, 'fraction'> }
 
 /** The most accounts that are followed; further ones use the results of all accounts. */
-const MOST_ACCOUNTS = 5_000
+const MAX_ACCOUNTS = 5_000
 /** An account that asked for nothing in so long is no longer followed. */
 const FOLLOWED_MS = DAY_MS
 
@@ -31,7 +31,7 @@ type StatsByPlace = ReadonlyMap<string, ReadonlyMap<Channel, LearnedRow>>
 
 export function createLearnedOrders({ db, clock, random }: LearnedDeps): LearnedOrders {
   /** When each account asked last. */
-  const lastAskedMs = createGenerations<AccountId, number>(MOST_ACCOUNTS)
+  const lastAskedMs = createGenerations<AccountId, number>(MAX_ACCOUNTS)
   const followed = new Set<AccountId>()
   let statsByPlace: StatsByPlace = new Map()
 
@@ -43,7 +43,7 @@ export function createLearnedOrders({ db, clock, random }: LearnedDeps): Learned
   return {
     order({ id, verification }, country, channels) {
       lastAskedMs.set(id, clock.monotonic())
-      if (followed.size < MOST_ACCOUNTS) followed.add(id)
+      if (followed.size < MAX_ACCOUNTS) followed.add(id)
       const learned = learnedOrder(channels, {
         own: statsOf(id, country),
         allAccounts: statsOf(PLATFORM, country),

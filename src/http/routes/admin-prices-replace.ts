@@ -5,7 +5,7 @@ import type { Prices } from '../../core/billing/prices.ts'
 import { defineRoute } from '../route.ts'
 
 /** Enough for the largest price list, with its formatting. */
-const MOST_BYTES = 4 * 1_048_576
+const MAX_BYTES = 4 * 1_048_576
 
 /** `PUT /api/admin/prices` */
 export const adminPricesReplace = (deps: { prices: Prices }) =>
@@ -14,7 +14,7 @@ export const adminPricesReplace = (deps: { prices: Prices }) =>
     url: '/api/admin/prices',
     auth: { operator: true },
     audit: { action: 'price.replace' },
-    bodyLimit: MOST_BYTES,
+    bodyLimit: MAX_BYTES,
     schema: {
       summary: 'Replace the price list',
       description:

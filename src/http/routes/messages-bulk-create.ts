@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { BulkCreate, BulkCreated, MOST_KEY_CHARACTERS } from '../../contract/bulk.ts'
+import { BulkCreate, BulkCreated, MAX_KEY_CHARACTERS } from '../../contract/bulk.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsableKey } from '../../contract/idempotency-key.ts'
 import { type BulkIntake, requireSubscription } from '../../core/bulk/intake.ts'
@@ -40,7 +40,7 @@ export const messagesBulkCreate = (deps: {
       headers: Type.Object({
         // Optional in the schema, because its absence has its own error code.
         'Idempotency-Key': Type.Optional(
-          Type.String({ description: `1 to ${MOST_KEY_CHARACTERS} characters` }),
+          Type.String({ description: `1 to ${MAX_KEY_CHARACTERS} characters` }),
         ),
       }),
       answerHeaders: ['Idempotency-Replayed'],
@@ -84,7 +84,7 @@ function readKey(key: string | undefined): string {
   if (!isUsableKey(key)) {
     throw new Problem(
       'IDEMPOTENCY_KEY_INVALID',
-      `Idempotency-Key must have 1 to ${MOST_KEY_CHARACTERS} characters.`,
+      `Idempotency-Key must have 1 to ${MAX_KEY_CHARACTERS} characters.`,
     )
   }
   return key

@@ -11,7 +11,7 @@ type Deps = {
 }
 
 /** The size limit of WhatsApp's webhook calls. */
-const MOST_BYTES = 3 * 1_048_576
+const MAX_BYTES = 3 * 1_048_576
 
 /** `POST /webhooks/{provider}/{connectionId}` */
 export const webhooksReceive = (deps: Deps) => receiveBy('POST', deps)
@@ -25,7 +25,7 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
     url: '/webhooks/:provider/:connectionId',
     auth: { public: true },
     rawBody: { isExpected: ({ provider, connectionId }) => inbound.accepts(provider!, connectionId!) },
-    bodyLimit: MOST_BYTES,
+    bodyLimit: MAX_BYTES,
     schema: {
       summary: 'Receive a call from a provider',
       description:

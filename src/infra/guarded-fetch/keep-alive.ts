@@ -14,8 +14,8 @@ const IDLE_MS = 4_000
 /** After this a connection is closed, even if it is busy, so that the name is resolved again. */
 const MAX_AGE_MS = 60_000
 /** Most idle connections, per host and in total. */
-const MOST_IDLE_PER_HOST = 256
-const MOST_IDLE = 512
+const MAX_IDLE_PER_HOST = 256
+const MAX_IDLE = 512
 
 /**
  * Connections that stay open for the next request to the same scheme, host and port; a new one costs some 100
@@ -23,7 +23,7 @@ const MOST_IDLE = 512
  * the next request need not resolve the name. No data of one request is used in the next.
  */
 export function createKeepAliveAgents(clock: Clock): KeepAliveAgents {
-  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MOST_IDLE_PER_HOST }
+  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_HOST }
   const plain = new HttpAgent(options)
   const secure = new HttpsAgent(options)
   const openedMs = new WeakMap<Duplex, number>()
@@ -39,7 +39,7 @@ export function createKeepAliveAgents(clock: Clock): KeepAliveAgents {
     const nowMs = clock.monotonic()
     const sinceMs = openedMs.get(socket) ?? nowMs
     openedMs.set(socket, sinceMs)
-    return nowMs - sinceMs < MAX_AGE_MS && countIdle() < MOST_IDLE
+    return nowMs - sinceMs < MAX_AGE_MS && countIdle() < MAX_IDLE
   }
 
   for (const agent of [plain, secure]) {

@@ -8,7 +8,7 @@ export type Target = { url: URL; host: string; port: number; allowed: boolean }
 export type AllowedHost = { host: string; port: number | null }
 
 /** Longer than what browsers and proxies support everywhere. */
-const LONGEST_URL = 2_048
+const MAX_URL_LENGTH = 2_048
 
 /** What the URL parser removes silently: the text is also given to services that fetch it, and they may not. */
 const STRIPPED = /^ | $|\p{Cc}/u
@@ -21,7 +21,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
  * an IPv4 address (decimal, octal, hex, short, full-width), so that only one needs to be checked.
  */
 export function readTarget(text: string, allowed: readonly AllowedHost[]): Target | string {
-  if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`
+  if (text.length > MAX_URL_LENGTH) return `The URL is longer than ${MAX_URL_LENGTH} characters.`
   if (!URL.canParse(text)) return 'The URL is not valid.'
   if (STRIPPED.test(text)) return 'The URL is not valid: it has spaces around it, or control characters.'
   const url = new URL(text)

@@ -21,7 +21,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 const DELIVERED = 5_000
 const DUE = 20
 /** For each delivery: its row versions, event, message and endpoint, and the deliveries before and behind it. */
-const MOST_ROWS_EACH = 20
+const MAX_ROWS_EACH = 20
 
 let database: TestDatabase
 /** A single database session, which keeps the query plans that it made on empty tables. */
@@ -122,9 +122,9 @@ async function round(node: number, read = rowsRead): Promise<number> {
 
 test('claiming and finishing a delivery reads few rows, also after thousands of finished ones', async () => {
   const { number } = await world.startNode()
-  expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+  expect(await round(number)).toBeLessThan(DUE * MAX_ROWS_EACH)
   await insertDelivered()
-  expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+  expect(await round(number)).toBeLessThan(DUE * MAX_ROWS_EACH)
 }, 60_000)
 
 test('claiming and finishing a delivery reads few pages with thousands waiting, by old and new plans', async () => {
