@@ -15,8 +15,8 @@ export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
     schema: {
       summary: 'Create the first login',
       description:
-        'The login is an operator, and an owner of the account that the first start created. If several ' +
-        'requests compete, one succeeds; the others get 409.',
+        'The login is an operator, and an owner of the account if there is only one, as after the first start. If ' +
+        'several requests compete, one succeeds; the others get 409.',
       tags: ['Console'],
       body: SetupBody,
       errors: ['UNAUTHORIZED', 'CONFLICT', 'RATE_LIMITED'],
