@@ -2638,6 +2638,15 @@ export interface PostWebhooksByIdDeliveriesByDeliveryIdReplayPath {
   id: string
   deliveryId: string
 }
+export interface PostWebhooksDeliveriesByDeliveryIdReplay201 {
+  success: true
+  data: {
+    delivery: DeliveryView
+  }
+}
+export interface PostWebhooksDeliveriesByDeliveryIdReplayPath {
+  deliveryId: string
+}
 export interface WebhookReplayed {
   success: true
   data: {
@@ -5816,6 +5825,24 @@ export interface Paths {
       parameters: { path: PostWebhooksByIdDeliveriesByDeliveryIdReplayPath; query?: never; header?: never }
       responses: {
         201: { content: { 'application/json': PostWebhooksByIdDeliveriesByDeliveryIdReplay201 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/webhooks/deliveries/{deliveryId}/replay': {
+    post: {
+      parameters: { path: PostWebhooksDeliveriesByDeliveryIdReplayPath; query?: never; header?: never }
+      responses: {
+        201: { content: { 'application/json': PostWebhooksDeliveriesByDeliveryIdReplay201 } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }

@@ -149,6 +149,7 @@ import { webhooksList } from './routes/webhooks-list.ts'
 import { webhooksRead } from './routes/webhooks-read.ts'
 import { webhooksReceive, webhooksReceiveByGet } from './routes/webhooks-receive.ts'
 import { webhooksReplay } from './routes/webhooks-replay.ts'
+import { webhooksReplayById } from './routes/webhooks-replay-by-id.ts'
 import { webhooksReplayOne } from './routes/webhooks-replay-one.ts'
 import { webhooksRotate } from './routes/webhooks-rotate.ts'
 import { webhooksTest } from './routes/webhooks-test.ts'
@@ -248,6 +249,7 @@ const ROUTES = [
   webhooksDeliveries, //            GET    /api/v2/webhooks/{id}/deliveries
   webhooksDeliveryRead, //          GET    /api/v2/webhooks/{id}/deliveries/{deliveryId}
   webhooksReplayOne, //             POST   /api/v2/webhooks/{id}/deliveries/{deliveryId}/replay
+  webhooksReplayById, //            POST   /api/v2/webhooks/deliveries/{deliveryId}/replay
   webhooksReplay, //                POST   /api/v2/webhooks/{id}/replay
 
   // The operator: accounts, prices, senders, connections

@@ -28,6 +28,7 @@ import {
   listDeliveries,
   replayEvents,
   selectDelivery,
+  selectEndpointOfDelivery,
 } from './delivery-store.ts'
 import type { WebhookRow } from './endpoint-store.ts'
 import { findWebhook, requireEnabled } from './endpoints.ts'
@@ -44,6 +45,8 @@ export type WebhookDeliveries = {
   read(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryWithPayload>
   /** Queues the same event again, whatever the delivery's state; CONFLICT while the endpoint is disabled, or once the event is no longer stored. */
   replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
+  /** `replay` of the endpoint that the delivery was for. */
+  replayById(caller: Caller, deliveryId: string): Promise<DeliveryView>
   /** Queues the events of a time range again; CONFLICT while the endpoint is disabled. */
   replayRange(caller: Caller, webhookId: string, body: WebhookReplay): Promise<WebhookReplayed>
 }
@@ -56,8 +59,30 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
 
   async function findDelivery(accountId: AccountId, webhookId: WebhookId, id: string): Promise<DeliveryRow> {
     const row = isId('dlv', id) ? await selectDelivery(db, accountId, webhookId, id) : null
-    if (!row) throw new Problem('NOT_FOUND', 'Delivery not found')
-    return row
+    return row ?? unknownDelivery()
+  }
+
+  async function replay({ account }: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
+    const webhook = await findWebhook(db, account.id, webhookId)
+    const earlier = await findDelivery(account.id, webhook.id, deliveryId)
+    requireEnabled(webhook)
+    // A delivery may be kept for longer than its event.
+    if (!(await selectEvent(db, account.id, earlier.eventId))) {
+      throw new Problem('CONFLICT', 'The event is no longer stored.')
+    }
+    const id = ids.next('dlv')
+    await insertDelivery(db, {
+      accountId: account.id,
+      id,
+      kind: 'endpoint',
+      targetId: webhook.id,
+      eventId: earlier.eventId,
+      eventType: earlier.eventType,
+      messageId: earlier.messageId,
+      replayOf: earlier.id,
+      dueAtMs: clock.now(),
+    })
+    return viewDelivery((await selectDelivery(db, account.id, webhook.id, id))!)
   }
 
   return {
@@ -88,27 +113,14 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       return { ...viewDelivery(row), payload }
     },
 
-    async replay({ account }, webhookId, deliveryId) {
-      const webhook = await findWebhook(db, account.id, webhookId)
-      const earlier = await findDelivery(account.id, webhook.id, deliveryId)
-      requireEnabled(webhook)
-      // A delivery may be kept for longer than its event.
-      if (!(await selectEvent(db, account.id, earlier.eventId))) {
-        throw new Problem('CONFLICT', 'The event is no longer stored.')
-      }
-      const id = ids.next('dlv')
-      await insertDelivery(db, {
-        accountId: account.id,
-        id,
-        kind: 'endpoint',
-        targetId: webhook.id,
-        eventId: earlier.eventId,
-        eventType: earlier.eventType,
-        messageId: earlier.messageId,
-        replayOf: earlier.id,
-        dueAtMs: clock.now(),
-      })
-      return viewDelivery((await selectDelivery(db, account.id, webhook.id, id))!)
+    replay,
+
+    async replayById(caller, deliveryId) {
+      const { account } = caller
+      const webhookId = isId('dlv', deliveryId)
+        ? await selectEndpointOfDelivery(db, account.id, deliveryId)
+        : null
+      return replay(caller, webhookId ?? unknownDelivery(), deliveryId)
     },
 
     async replayRange({ account }, webhookId, body) {
@@ -124,6 +136,10 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       }
     },
   }
+}
+
+function unknownDelivery(): never {
+  throw new Problem('NOT_FOUND', 'Delivery not found')
 }
 
 /** The range's types: those asked for, else those that the endpoint listens to. */

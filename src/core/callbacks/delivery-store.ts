@@ -116,6 +116,20 @@ export async function selectDelivery(
   return rows[0] ? toRow(rows[0]) : null
 }
 
+/** The webhook endpoint that a delivery was for; null for a delivery that does not exist, or is a sender's callback. */
+export async function selectEndpointOfDelivery(
+  db: Db,
+  accountId: AccountId,
+  id: DeliveryId,
+): Promise<WebhookId | null> {
+  const { rows } = await db.query<{ target_id: string }>({
+    name: 'delivery_endpoint',
+    text: "select target_id from deliveries where account_id = $1 and id = $2 and target_kind = 'endpoint'",
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? fromUuid('whk', rows[0].target_id) : null
+}
+
 /** Events whose time is `fromMs` or later and before `toMs`, behind the event `after`. */
 export type EventRange = {
   fromMs: number

@@ -460,6 +460,25 @@ describe('webhook deliveries', () => {
   })
 })
 
+test('a delivery can be replayed by its own id alone', async () => {
+  const { id } = await create()
+  await account.send({ to: '+12025550146', text: 'Hi', messageType: 'utility' })
+  const [, first] = await settled(id, 2)
+  const replay = (key?: string) => call('POST', `/deliveries/${first!.id}/replay`, undefined, key)
+  const again = await replay()
+  expect(again.status).toBe(201)
+  expect(deliveryOf(again)).toMatchObject({ eventId: first!.eventId, replayOf: first!.id, status: 'pending' })
+  await settled(id, 3)
+  const other = await app.createAccount()
+  expect(await replay(other.liveKey)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+  expect((await call('POST', '/deliveries/dlv_x/replay')).status).toBe(404)
+  expect((await call('GET', `/deliveries/${first!.id}/replay`)).status).toBe(405)
+  await call('PATCH', `/${id}`, { enabled: false })
+  expect((await replay()).status).toBe(409)
+  await call('DELETE', `/${id}`)
+  expect((await replay()).status).toBe(404)
+})
+
 test('replaying a delivery whose event is no longer stored is a 409, and the endpoint does not count as failing', async () => {
   const { id } = await create()
   await account.send({ to: '+12025550144', text: 'Hi', messageType: 'utility' })
