@@ -84,7 +84,7 @@ function showSession(session: WebSessionView): string {
 function cardOf(session: WebSessionView): string {
   return card([
     ['name', session.name],
-    ['state', session.state],
+    ['state', session.sandbox ? `${session.state}, in the sandbox` : session.state],
     ['why', session.detail],
     ['phone', session.phone],
     ['per minute', session.pace.messagesPerMinute],

@@ -1,4 +1,5 @@
-import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
+import type { SenderUpdate } from '../channels/provider.ts'
+import { SANDBOX } from '../contract/sandbox.ts'
 import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
 import { createFindConversation } from '../core/bots/conversation.ts'
@@ -10,7 +11,8 @@ import { createBotTokens } from '../core/bots/tokens.ts'
 import { createBotUpdateCheck } from '../core/bots/update-check.ts'
 import { createBotUpdateModes } from '../core/bots/update-modes.ts'
 import { createBotUpdates } from '../core/bots/updates.ts'
-import { selectConnectionsFor } from '../core/connections/store.ts'
+import type { ConnectionSnapshot } from '../core/connections/snapshot.ts'
+import { carriedBy } from '../core/routing/route.ts'
 import { MINUTE_MS } from '../lib/durations.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import { createBotFeeds } from '../workers/bot-feeds.ts'
@@ -23,22 +25,18 @@ import type { Foundation } from './foundation.ts'
 
 export type BotRooms = ReturnType<typeof createBotRooms>
 
-/** The provider for bots of accounts that have no connection for bots. */
-const DEFAULT_PROVIDER = 'telegram'
-
 /** The bots of accounts, and their subscribers. */
 export function createBotRooms(
   base: Foundation,
-  rooms: Pick<AccountRooms, 'connectionAdmin'>,
+  rooms: Pick<AccountRooms, 'connections'>,
   { keepInbound, wake }: Pick<ConsentRooms, 'keepInbound' | 'wake'>,
-  providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
   linkRoom: () => LinkRoom,
 ) {
   const { config, db, clock, ids, random, seal, changes, log } = base
   const publicUrl = config.publicUrl ?? null
   const tokens = createBotTokens({ db, clock, seal, changes })
-  const platforms = createPlatforms(base, rooms, providers, linkRoom)
+  const platforms = createPlatforms(base, rooms, linkRoom)
   const settling = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const acknowledge = createAcknowledge({ clock, log, platforms, tokens })
   const updates = createBotUpdates({
@@ -96,9 +94,8 @@ export function createBotRooms(
 }
 
 function createPlatforms(
-  base: Foundation,
-  { connectionAdmin }: Pick<AccountRooms, 'connectionAdmin'>,
-  providers: ReadonlyMap<string, Provider>,
+  { config }: Foundation,
+  rooms: Pick<AccountRooms, 'connections'>,
   linkRoom: () => LinkRoom,
 ): Platforms {
   return {
@@ -106,49 +103,14 @@ function createPlatforms(
       const open = linkRoom().links.get(connectionId)
       return open?.enabled && open.link.bots ? { provider: open.provider, bots: open.link.bots } : undefined
     },
-    async chooseConnection(db, accountId) {
-      const all = await selectConnectionsFor(db, accountId)
-      return all.find(each => each.provider === DEFAULT_PROVIDER && each.enabled)?.id ?? null
+    async choose({ account, mode }) {
+      const connections = await rooms.connections.forAccount(account.id)
+      const carrier = carriedBy('botapp_bot', { mode, connections, sandboxForLive: config.sandbox })
+      if (carrier !== 'real') return carrier
+      const isOpenToBots = ({ enabled, provider, channels }: ConnectionSnapshot) =>
+        enabled && provider !== SANDBOX && channels.includes('botapp_bot')
+      return connections.find(isOpenToBots)?.id ?? 'nothing'
     },
-    async atDefault(work) {
-      const link = await providers.get(DEFAULT_PROVIDER)!.open({}, createUnconnectedIo(base))
-      try {
-        return await work(link.bots!)
-      } finally {
-        await link.close()
-      }
-    },
-    async createConnection(tx, accountId) {
-      const input = {
-        accountId,
-        provider: DEFAULT_PROVIDER,
-        name: 'Telegram',
-        channels: ['botapp_bot' as const],
-      }
-      return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
-    },
-    async openConnection(accountId) {
-      base.changes.publish('connections', accountId)
-      await linkRoom().syncLinks()
-    },
-  }
-}
-
-/** The `Io` of a link without a connection, which is only used for a request to the provider. */
-function createUnconnectedIo({ clock, random, log, ids }: Foundation): Io {
-  return {
-    connectionId: ids.next('cnn'),
-    receiptUrl: null,
-    receiptToken: '',
-    clock,
-    random,
-    log,
-    vault: { read: async () => null },
-    earlierIds: async () => [],
-    recipientsOf: async () => new Map(),
-    emit: async () => {},
-    reportLateOutcome: async () => {},
-    report: () => {},
   }
 }
 

@@ -1,17 +1,13 @@
 import type { Links } from '../channels/links.ts'
-import type { Provider } from '../channels/provider.ts'
-import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { SingleSendBody } from '../contract/send.ts'
-import { PLATFORM } from '../core/accounts/platform.ts'
-import type { ConnectionSnapshot } from '../core/connections/snapshot.ts'
 import type { Media } from '../core/media/media.ts'
 import { assetIdsOf } from '../core/messages/assets.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import type { ResolveDeps } from '../core/messages/resolve.ts'
 import { withinMs } from '../lib/clock.ts'
-import { type AccountId, type ConnectionId, FIRST_UUID, fromUuid } from '../lib/ids.ts'
+import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { BotRooms } from './bots.ts'
 import type { ConsentRooms } from './consent.ts'
@@ -24,7 +20,6 @@ export type PlanningDeps = {
   media: Media
   templates: TemplateRooms
   bots: BotRooms
-  providers: ReadonlyMap<string, Provider>
   links: Links
   /** Whether a connection's circuit lets messages through now. */
   circuitReady(id: ConnectionId): boolean
@@ -32,7 +27,7 @@ export type PlanningDeps = {
 
 /** The dependencies with which sends, batches, estimates and bulk rows are resolved. */
 export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDeps {
-  const { accounts, consent, media, templates, bots, providers, links, circuitReady } = deps
+  const { accounts, consent, media, templates, bots, links, circuitReady } = deps
   return {
     clock: base.clock,
     world: (caller, body) =>
@@ -49,7 +44,6 @@ export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDep
     phones: base.phones,
     checkUrl: base.guarded.check,
     sandboxForLive: base.config.sandbox,
-    defaultSessionConnection: bareSessionsOf(providers),
     suppressedOn: consent.suppressedOn,
     windowOpen: consent.windows.isOpen,
     mayLeaveAt: consent.mayLeaveAt,
@@ -152,24 +146,4 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
   const inTime = await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)
   if (!inTime) abandon.abort()
   return inTime ? inTime.answer : null
-}
-
-/** A connection with the defaults of web sessions, for accounts without a connection of that provider. */
-function bareSessionsOf(providers: ReadonlyMap<string, Provider>): ConnectionSnapshot {
-  const { key, channels, policy } = providers.get(WHATSAPP_WEB)!
-  return {
-    // No connection has it.
-    id: fromUuid('cnn', FIRST_UUID),
-    accountId: PLATFORM,
-    provider: key,
-    name: 'Web sessions',
-    channels,
-    config: {},
-    enabled: true,
-    priorityOrder: 100,
-    retryPolicy: policy.retryPolicy,
-    allowedTypes: policy.allowedTypes,
-    sendModeByType: policy.sendModeByType,
-    revision: 0,
-  }
 }

@@ -44,7 +44,7 @@ export function createRooms(base: Foundation, deps: RoomsDeps) {
     accounts.officialSenders,
     () => messages,
   )
-  const bots: BotRooms = createBotRooms(base, accounts, consent, providers, lease, () => messages)
+  const bots: BotRooms = createBotRooms(base, accounts, consent, lease, () => messages)
   const messages: MessageRooms = createMessageRooms(base, {
     accounts,
     consent,

@@ -6,6 +6,7 @@ import { paceOf } from '../channels/whatsapp-web/pace.ts'
 import { openWebSession } from '../channels/whatsapp-web/session.ts'
 import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
 import { readMessage } from '../core/messages/message-store.ts'
+import { carriedBy } from '../core/routing/route.ts'
 import { createHeldKeys } from '../core/sessions/keys.ts'
 import { createWebSessions } from '../core/sessions/sessions.ts'
 import { createSessionStates } from '../core/sessions/states.ts'
@@ -30,17 +31,17 @@ export function createSessionRooms(
   lease: NodeLease,
   stopping: () => boolean,
 ) {
-  const { db, clock, ids, log, seal, changes, phones } = base
+  const { config, db, clock, ids, log, seal, changes, phones } = base
   const supplier = providers.get(WHATSAPP_WEB)!
   const sessionStates = createSessionStates({ db, clock, ids, seal })
 
-  /** Settings from an enabled connection if there is one, the account's or the platform's; else the defaults. */
+  /** Settings from the account's or the platform's connection, an enabled one if there is one. */
   async function settingsOf(accountId: AccountId) {
     const all = await rooms.connections.forAccount(accountId)
     const connections = all.filter(each => each.provider === WHATSAPP_WEB)
     const connection = connections.find(each => each.enabled) ?? connections[0]
     return {
-      enabled: connection?.enabled ?? true,
+      enabled: connection?.enabled ?? false,
       config: withWebDefaults(connection?.config ?? {}),
       retryPolicy: connection?.retryPolicy ?? supplier.policy.retryPolicy,
       revision: connection ? `${connection.id} ${connection.revision}` : '',
@@ -96,6 +97,12 @@ export function createSessionRooms(
       ids,
       phones,
       seal,
+      carriedBy: async ({ account, mode }) =>
+        carriedBy('user_chatapp_session', {
+          mode,
+          connections: await rooms.connections.forAccount(account.id),
+          sandboxForLive: config.sandbox,
+        }),
       unavailableReason: () => (isBaileysInstalled() ? null : NOT_INSTALLED),
       paceOf: async (accountId, pairedAtMs) =>
         paceOf((await settingsOf(accountId)).config, pairedAtMs, clock.now()),
@@ -108,7 +115,7 @@ export function createSessionRooms(
   }
 }
 
-const DISABLED_DETAIL = 'the operator has disabled web sessions'
+const DISABLED_DETAIL = 'the operator has disabled or removed the connection for web sessions'
 const upState = () => ({ state: 'up', detail: '' }) as const
 
 /** How often sessions are looked for without a notification; in ms. */

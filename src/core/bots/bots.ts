@@ -31,7 +31,8 @@ export type Bots = {
   /**
    * Checks the token with the platform and stores the bot. A bot that the account has already gets the new token.
    * VALIDATION_ERROR at `token` for an invalid one, CONFLICT for a bot that another account has registered,
-   * PROVIDER_UNAVAILABLE while the platform cannot be asked. With a test key, the bot is one of the sandbox.
+   * PROVIDER_UNAVAILABLE while the platform cannot be asked. With a test key, and with a live key while no connection
+   * carries the channel, the bot is one of the sandbox. VALIDATION_ERROR where nothing carries it.
    */
   register(caller: Caller, body: BotCreate): Promise<BotView>
   /** The newest first. */
@@ -61,12 +62,17 @@ const TOKEN = new RegExp(TOKEN_PATTERN)
 export function createBots(deps: BotsDeps): Bots {
   const { db, ids, platforms, seal, updateModes } = deps
 
-  async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
+  async function register(caller: Caller, { token }: BotCreate): Promise<BotView> {
     if (!TOKEN.test(token)) throw invalid('token', 'must have the format of the bot platform’s tokens')
+    const { account } = caller
+    const connection = await platforms.choose(caller)
+    if (connection === 'nothing') throw noConnection()
     const id =
-      mode === 'test' ? await storeSandboxBot(account.id, token) : await storeLiveBot(account.id, token)
+      connection === 'sandbox'
+        ? await storeSandboxBot(account.id, token)
+        : await storeLiveBot(account.id, connection, token)
     deps.changed(account.id)
-    if (mode === 'live') await updateModes.setUp({ id })
+    if (connection !== 'sandbox') await updateModes.setUp({ id })
     return viewBot((await selectBot(db, account.id, id)) ?? unknownBot())
   }
 
@@ -86,43 +92,34 @@ export function createBots(deps: BotsDeps): Bots {
     return bot.id
   }
 
-  async function storeLiveBot(accountId: AccountId, token: string): Promise<BotId> {
-    const connectionId = await platforms.chooseConnection(db, accountId)
-    const identity = identityOf(await identify(connectionId, token))
-    const stored = await db.transaction(async tx => {
-      // So that of two concurrent registrations only one makes a connection.
-      await lockAccount(tx, accountId)
-      return storeBot(tx, accountId, connectionId, identity, token)
-    })
-    if (stored.connected) await platforms.openConnection(accountId)
-    return stored.id
-  }
-
-  function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformResult<BotIdentity>> {
-    return within(deps.clock, IDENTIFY_TIMEOUT_MS, async signal => {
-      if (connectionId === null) return platforms.atDefault(platform => platform.identify(token, signal))
-      return platforms.get(connectionId)?.bots.identify(token, signal) ?? CLOSED
-    })
+  async function storeLiveBot(
+    accountId: AccountId,
+    connectionId: ConnectionId,
+    token: string,
+  ): Promise<BotId> {
+    const identity = identityOf(
+      await within(
+        deps.clock,
+        IDENTIFY_TIMEOUT_MS,
+        async signal => platforms.get(connectionId)?.bots.identify(token, signal) ?? CLOSED,
+      ),
+    )
+    return db.transaction(tx => storeBot(tx, { accountId, connectionId }, identity, token))
   }
 
   async function storeBot(
     tx: Db,
-    accountId: AccountId,
-    chosen: ConnectionId | null,
+    { accountId, connectionId }: { accountId: AccountId; connectionId: ConnectionId },
     { platformId, username, name }: BotIdentity,
     token: string,
-  ): Promise<{ id: BotId; connected: boolean }> {
+  ): Promise<BotId> {
     const known = await findByPlatformId(tx, { accountId, sandbox: false, platformId })
     if (known && (known.accountId !== accountId || isInUse(known, token))) throw alreadyRegistered()
-    const connectionId =
-      chosen ??
-      (await platforms.chooseConnection(tx, accountId)) ??
-      (await platforms.createConnection(tx, accountId))
     const id = known?.id ?? ids.next('bot')
     const facts = { accountId, id, connectionId, username, name, token: seal.seal(token, tokenContext(id)) }
     if (known) await replaceToken(tx, facts)
     else if (!(await insertBot(tx, { ...NEW_BOT, ...facts, platformId }))) throw alreadyRegistered()
-    return { id, connected: chosen === null }
+    return id
   }
 
   /** Whether the bot works with this very token. If not (its connection is gone, its token no longer opens, another program gets its updates), registering it again repairs it. */
@@ -182,6 +179,10 @@ function identityOf(answer: PlatformResult<BotIdentity>): BotIdentity {
 function storableIdentity({ platformId, username, name }: BotIdentity): BotIdentity {
   const cut = (text: string) => toStorableText(text, MAX_NAME_LENGTH)
   return { platformId, username: username === null ? null : cut(username), name: cut(name) }
+}
+
+function noConnection(): Problem {
+  return new Problem('VALIDATION_ERROR', 'no route: no connection carries botapp_bot')
 }
 
 function unreachable(retryAfterSeconds: number): Problem {

@@ -30,7 +30,7 @@ export type BotRoute = { chatId: string; connections: readonly ConnectionSnapsho
 
 /**
  * Checks a bot's conversation. Pure. Throws NOT_FOUND for a bot that is not the account's, a 400
- * for a chat that never started it, RECIPIENT_REJECTED for a chat that has blocked it. In the sandbox, an
+ * for a chat that never started it, RECIPIENT_REJECTED for a chat that has blocked it. While sends are simulated, an
  * account id that is no bot id stands for a bot without registration, and any chat for a subscriber.
  */
 export function routeBot(
@@ -44,8 +44,11 @@ export function routeBot(
     return { chatId: named.chatId, connections }
   }
   const { bot, chat } = found
-  if (bot.sandbox && mode === 'live') {
-    throw invalid('conversationContext.accountId', 'is a sandbox bot: only test keys can send through it')
+  if (bot.sandbox && !isSimulated(mode, connections)) {
+    throw invalid(
+      'conversationContext.accountId',
+      'is a sandbox bot: live keys cannot send through it once a connection carries bots',
+    )
   }
   if (bot.state === 'unauthorized') throw unauthorized()
   if (!chat)
@@ -54,7 +57,10 @@ export function routeBot(
       'is not a subscriber of this bot: the user must start the bot first',
     )
   if (chat.blocked) throw blocked()
-  return { chatId: chat.chatId, connections: mode === 'test' ? connections : connectionOf(bot, connections) }
+  return {
+    chatId: chat.chatId,
+    connections: bot.sandbox || mode === 'test' ? connections : connectionOf(bot, connections),
+  }
 }
 
 /** A bot uses only the connection that it was registered with. */

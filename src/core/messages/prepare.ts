@@ -39,7 +39,7 @@ export type World = {
   senders: AccountSendersSnapshot
   prices: PriceTable
   templates: AccountTemplatesSnapshot
-  /** The account's live web sessions, the oldest first. */
+  /** The web sessions of the account's live keys, the oldest first. */
   sessions: readonly SessionSnapshot[]
   /** The uploaded files that the body names, if they exist. */
   assets?: NamedAssets
@@ -51,8 +51,6 @@ export type PrepareDeps = {
   phones: Phones
   checkUrl: CheckUrl
   sandboxForLive: boolean
-  /** The connection for web sessions if the operator created none. */
-  defaultSessionConnection: ConnectionSnapshot
   /** The earliest time at which a message may be sent, after quiet hours. */
   mayLeaveAt: MayLeaveAt
   /** Whether a connection takes messages now; others are chosen last. */
@@ -117,11 +115,17 @@ export function planSend(
   const recipient = readRecipient(body.to, deps.phones)
   if (!recipient)
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
-  const own = connectionsOf(world, deps)
-  const bot = botOf(context, caller.mode, world, own)
+  const bot = botOf(context, caller.mode, world)
   const named = findTemplate(body, recipient, world.templates, context?.channel ?? null)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
-  const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, excluded }
+  const known = {
+    context,
+    recipient,
+    named,
+    messageType,
+    connections: bot?.connections ?? world.connections,
+    excluded,
+  }
   const route = routeOf(body, caller, known, world, deps)
   // Before the text, so that a file on a channel without files is not reported as a missing text.
   const attachment = planAttachment(body.attachment, route.channel, {
@@ -221,19 +225,11 @@ export function isPooled({ plan }: AccountSnapshot, channel: Channel): boolean {
   return plan.pools.some(pool => pool.channels.includes(channel))
 }
 
-/** The account's connections; with the default one for web sessions, if it has a session and the operator created none. */
-function connectionsOf({ connections, sessions }: World, { defaultSessionConnection }: PrepareDeps) {
-  if (sessions.length === 0 || connections.some(each => each.provider === defaultSessionConnection.provider))
-    return connections
-  return [...connections, defaultSessionConnection]
-}
-
 /** The bot of the conversation, with its connections; null for messages that do not go to a bot. */
 function botOf(
   context: Context | null,
   mode: KeyMode,
-  { conversation }: World,
-  connections: readonly ConnectionSnapshot[],
+  { conversation, connections }: World,
 ): BotRoute | null {
   return context?.channel === 'botapp_bot' ? routeBot(context, conversation ?? null, mode, connections) : null
 }

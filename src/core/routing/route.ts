@@ -125,16 +125,32 @@ function byChannel(carriers: Carrier[]): Carrier[] {
 }
 
 /**
- * A test key uses only the sandbox. A live key uses it only on a channel without
+ * What carries a channel. A test key uses only the sandbox. A live key uses it only on a channel without
  * real connections: if one is paused, or does not allow this message type, messages
  * that people wait for must not become simulated ones.
  */
+export function carriedBy(
+  channel: Channel,
+  { mode, connections, sandboxForLive }: Pick<CarrierRequest, 'mode' | 'connections' | 'sandboxForLive'>,
+): 'real' | 'sandbox' | 'nothing' {
+  if (mode === 'test') return 'sandbox'
+  let isSandboxOn = false
+  for (const { provider, channels, enabled } of connections) {
+    if (!channels.includes(channel)) continue
+    if (provider !== SANDBOX) return 'real'
+    if (enabled) isSandboxOn = true
+  }
+  return isSandboxOn && sandboxForLive ? 'sandbox' : 'nothing'
+}
+
 function connectionsOf(channel: Channel, request: CarrierRequest): ConnectionSnapshot[] {
-  const carrying = request.connections.filter(each => each.channels.includes(channel))
-  const real = carrying.filter(each => each.provider !== SANDBOX)
-  const simulated = request.mode === 'test' || (real.length === 0 && request.sandboxForLive)
-  const candidates = simulated ? carrying.filter(each => each.provider === SANDBOX) : real
-  return candidates.filter(each => mayCarry(each, request))
+  const carrier = carriedBy(channel, request)
+  return request.connections.filter(
+    each =>
+      each.channels.includes(channel) &&
+      (each.provider === SANDBOX ? 'sandbox' : 'real') === carrier &&
+      mayCarry(each, request),
+  )
 }
 
 /** With a test key, the sandbox takes all types, even if it is disabled for live keys. */

@@ -11,7 +11,8 @@ export function chooseSession(
   sessions: readonly SessionSnapshot[],
 ): SessionSnapshot {
   if (name === undefined) {
-    const first = sessions.find(each => each.state === 'open') ?? sessions.find(acceptsMessages)
+    const first =
+      sessions.find(each => !each.sandbox && each.state === 'open') ?? sessions.find(acceptsMessages)
     if (!first) throw notOpen('', 'this account has no open web session')
     return first
   }
@@ -22,14 +23,15 @@ export function chooseSession(
     })
   }
   if (!acceptsMessages(session)) {
-    throw notOpen('conversationContext.accountId', `the web session "${name}" is ${session.state}`)
+    const state = session.sandbox ? 'in the sandbox: restart it to link it' : session.state
+    throw notOpen('conversationContext.accountId', `the web session "${name}" is ${state}`)
   }
   return session
 }
 
 /** A linked session that is reconnecting takes messages too: they wait until it is open. */
-function acceptsMessages({ state, paired }: SessionSnapshot): boolean {
-  return state === 'open' || (state === 'connecting' && paired)
+function acceptsMessages({ state, sandbox, paired }: SessionSnapshot): boolean {
+  return !sandbox && (state === 'open' || (state === 'connecting' && paired))
 }
 
 function notOpen(path: string, message: string): Problem {

@@ -36,18 +36,21 @@ import {
 } from './store.ts'
 import { type Pace, type Pairing, viewChat, viewRow, viewSession } from './view.ts'
 
-/** The web sessions of an account; test keys have their own, in the sandbox. NOT_FOUND for an unknown name. */
+/**
+ * The web sessions of an account; test keys have their own. Those of test keys, and of live keys while no connection
+ * carries the channel, are the sandbox's. NOT_FOUND for an unknown name.
+ */
 export type WebSessions = {
   /**
-   * VALIDATION_ERROR, CONFLICT for a name that is taken or at `MAX_SESSIONS`, SERVICE_UNAVAILABLE if the server
-   * cannot run sessions.
+   * VALIDATION_ERROR, also where nothing carries the channel, CONFLICT for a name that is taken or at `MAX_SESSIONS`,
+   * SERVICE_UNAVAILABLE if the server cannot run sessions.
    */
   create(caller: Caller, body: WebSessionCreate): Promise<WebSessionView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<WebSessionRow>>
   read(caller: Caller, name: string): Promise<WebSessionView>
   chats(caller: Caller, name: string, query: WebSessionChatQuery): Promise<Page<WebSessionChat>>
-  /** Reconnects a session; one that was logged out can be linked again. */
+  /** Reconnects a session; one that was logged out, or was the sandbox's until a connection came, can be linked. */
   restart(caller: Caller, name: string): Promise<WebSessionView>
   /** Logs the session out at the phone and deletes its keys; the node that holds it does so later. */
   remove(caller: Caller, name: string): Promise<{ name: string; deleted: true }>
@@ -59,6 +62,8 @@ export type WebSessionsDeps = {
   ids: Ids
   phones: Phones
   seal: Pick<Seal, 'open'>
+  /** What carries the channel of sessions for a key. */
+  carriedBy(caller: Caller): Promise<'real' | 'sandbox' | 'nothing'>
   /** Why this server cannot run sessions; null if it can. */
   unavailableReason(): string | null
   /** How fast a session may send that was linked at this time. */
@@ -83,8 +88,8 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     return viewSession(row, await paceOf(row), pairing, draw)
   }
 
-  function paceOf({ live, accountId, pairedAtMs }: SessionRow): Pace | Promise<Pace> {
-    return live ? deps.paceOf(accountId, pairedAtMs) : SANDBOX_PACE
+  function paceOf({ sandbox, accountId, pairedAtMs }: SessionRow): Pace | Promise<Pace> {
+    return sandbox ? SANDBOX_PACE : deps.paceOf(accountId, pairedAtMs)
   }
 
   /** The pairing code, or null if there is none or it has expired. */
@@ -98,28 +103,32 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? unknownSession()
   }
 
-  function newRow({ account, mode }: Caller, { name, phone }: WebSessionCreate): SessionRow {
+  function newRow(
+    { account, mode }: Caller,
+    { name, phone }: WebSessionCreate,
+    sandbox: boolean,
+  ): SessionRow {
     if (!NAME.test(name)) {
       throw invalid('name', 'must be 1 to 64 letters, digits, underscores and hyphens')
     }
     const nowMs = clock.now()
-    const live = mode === 'live'
     const e164 = phone === undefined ? null : readPhone(phone)
     return {
       accountId: account.id,
       id: ids.next('cnn'),
       name,
-      live,
-      state: live ? 'connecting' : 'open',
+      live: mode === 'live',
+      sandbox,
+      state: sandbox ? 'open' : 'connecting',
       detail: null,
       pairing: null,
       askedPhone: e164,
-      phone: live ? null : e164,
+      phone: sandbox ? e164 : null,
       pushName: null,
-      pairedAtMs: live ? null : nowMs,
-      openedAtMs: live ? null : nowMs,
+      pairedAtMs: sandbox ? nowMs : null,
+      openedAtMs: sandbox ? nowMs : null,
       changedAtMs: nowMs,
-      wanted: live,
+      wanted: !sandbox,
       removing: false,
       turn: 0,
       node: null,
@@ -135,8 +144,10 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
 
   return {
     async create(caller, body) {
-      const row = newRow(caller, body)
-      const missing = row.live ? deps.unavailableReason() : null
+      const carrier = await deps.carriedBy(caller)
+      const row = newRow(caller, body, carrier === 'sandbox')
+      if (carrier === 'nothing') throw noConnection()
+      const missing = row.sandbox ? null : deps.unavailableReason()
       if (missing !== null) throw new Problem('SERVICE_UNAVAILABLE', missing, { retryAfterSeconds: 60 })
       await db.transaction(async tx => {
         await lockAccount(tx, row.accountId)
@@ -180,17 +191,18 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
       )
     },
 
-    async restart({ account, mode }, name) {
-      const row = await restartSession(db, account.id, mode === 'live', name, clock.now())
+    async restart(caller, name) {
+      const { account, mode } = caller
+      const links = (await deps.carriedBy(caller)) === 'real'
+      const row = await restartSession(db, account.id, mode === 'live', name, links, clock.now())
       deps.changed(account.id)
       return view(row ?? unknownSession())
     },
 
     async remove({ account, mode }, name) {
-      const live = mode === 'live'
-      const id = await markRemoving(db, account.id, live, name)
-      if (id === null) unknownSession()
-      if (!live) await deleteSandboxSession(db, account.id, id)
+      const simulated = await markRemoving(db, account.id, mode === 'live', name)
+      if (simulated === false) unknownSession()
+      if (simulated !== null) await deleteSandboxSession(db, account.id, simulated)
       deps.changed(account.id)
       return { name, deleted: true }
     },
@@ -200,6 +212,10 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
 /** The context that binds a sealed pairing to its session. */
 export function pairingContext(id: ConnectionId): string {
   return `web-session-pairing:${id}`
+}
+
+function noConnection(): Problem {
+  return new Problem('VALIDATION_ERROR', 'no route: no connection carries user_chatapp_session')
 }
 
 function unknownSession(): never {

@@ -4,11 +4,13 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { listSessions } from './store.ts'
 
-/** A live session, for sends. */
+/** A session of live keys, for sends. */
 export type SessionSnapshot = {
   id: ConnectionId
   name: string
   state: SessionState
+  /** It was made before a connection carried the channel. */
+  sandbox: boolean
   /** It is linked, and reconnects by itself. */
   paired: boolean
 }
@@ -25,9 +27,13 @@ export function createSessionSnapshots({ db, ...deps }: AccountCacheDeps & { db:
   return {
     forAccount: createAccountCache(deps, ['web_sessions'], async accountId => {
       const rows = await listSessions(db, accountId, true, null, MAX_ROWS)
-      return rows
-        .reverse()
-        .map(({ id, name, state, pairedAtMs }) => ({ id, name, state, paired: pairedAtMs !== null }))
+      return rows.reverse().map(({ id, name, state, sandbox, pairedAtMs }) => ({
+        id,
+        name,
+        state,
+        sandbox,
+        paired: pairedAtMs !== null,
+      }))
     }),
   }
 }

@@ -10,7 +10,10 @@ export type SessionRow = {
   /** Also the connection id of its messages. */
   id: ConnectionId
   name: string
+  /** Made with a live key. */
   live: boolean
+  /** It has no phone, and no node holds it: messages are simulated. */
+  sandbox: boolean
   state: SessionState
   detail: string | null
   /** Sealed: the QR or pairing code, and when it expires; null without one. */
@@ -46,7 +49,7 @@ type Raw = Omit<SessionRow, 'accountId' | 'id' | 'pairedAtMs' | 'openedAtMs' | '
   changedAt: Date
 }
 
-const COLUMNS = `account_id as "accountUuid", id as uuid, name, live, state, detail, pairing, asked_phone as "askedPhone", phone,
+const COLUMNS = `account_id as "accountUuid", id as uuid, name, live, sandbox, state, detail, pairing, asked_phone as "askedPhone", phone,
   push_name as "pushName", paired_at as "pairedAt", opened_at as "openedAt", changed_at as "changedAt", wanted, removing, turn,
   node, fence`
 
@@ -86,13 +89,14 @@ export async function selectSession(
 export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_insert',
-    text: `insert into web_sessions (account_id, id, name, live, state, asked_phone, phone, paired_at, opened_at, changed_at, wanted)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10) on conflict do nothing`,
+    text: `insert into web_sessions (account_id, id, name, live, sandbox, state, asked_phone, phone, paired_at, opened_at, changed_at, wanted)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) on conflict do nothing`,
     values: [
       toUuid(row.accountId),
       toUuid(row.id),
       row.name,
       row.live,
+      row.sandbox,
       row.state,
       row.askedPhone,
       row.phone,
@@ -104,48 +108,60 @@ export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Makes the node that holds the session, or claims it next, reconnect it, and sends events again. Null if none. */
+/**
+ * Makes the node that holds the session, or claims it next, reconnect it, and sends events again. With `links`, one of
+ * the sandbox becomes a real one, which is to be linked. Null if there is none.
+ */
 export async function restartSession(
   db: Db,
   accountId: AccountId,
   live: boolean,
   name: string,
+  links: boolean,
   nowMs: number,
 ): Promise<SessionRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'web_session_restart',
-    text: `update web_sessions set turn = turn + 1, wanted = live, state = case when live then 'connecting' else state end,
-                  detail = null, pairing = null, told = null, changed_at = $4
+    text: `update web_sessions set turn = turn + 1, detail = null, pairing = null, told = null, changed_at = $4,
+                  sandbox = sandbox and not $5, wanted = $5 or not sandbox,
+                  state = case when $5 or not sandbox then 'connecting' else state end,
+                  phone = case when sandbox and $5 then null else phone end,
+                  paired_at = case when sandbox and $5 then null else paired_at end,
+                  opened_at = case when sandbox and $5 then null else opened_at end
             where account_id = $1 and live = $2 and name = $3 and not removing returning ${COLUMNS}`,
-    values: [toUuid(accountId), live, name, toIso(nowMs)],
+    values: [toUuid(accountId), live, name, toIso(nowMs), links],
   })
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Hides a session and frees its name; the node that holds it logs it out and deletes it. Null if there is none. */
+/**
+ * Hides a session and frees its name; the node that holds it logs it out and deletes it. Returns its id if none ever
+ * will, since it is the sandbox's. False if there is none.
+ */
 export async function markRemoving(
   db: Db,
   accountId: AccountId,
   live: boolean,
   name: string,
-): Promise<ConnectionId | null> {
-  const { rows } = await db.query<{ id: string }>({
+): Promise<ConnectionId | null | false> {
+  const { rows } = await db.query<{ id: string; sandbox: boolean }>({
     name: 'web_session_remove',
     text: `update web_sessions set removing = true, pairing = null
-            where account_id = $1 and live = $2 and name = $3 and not removing returning id`,
+            where account_id = $1 and live = $2 and name = $3 and not removing returning id, sandbox`,
     values: [toUuid(accountId), live, name],
   })
-  return rows[0] ? fromUuid('cnn', rows[0].id) : null
+  if (!rows[0]) return false
+  return rows[0].sandbox ? fromUuid('cnn', rows[0].id) : null
 }
 
-/** Claims live sessions that should be held, or removed, and that no running node holds; at most `limit`. */
+/** Claims real sessions that should be held, or removed, and that no running node holds; at most `limit`. */
 export async function claimSessions(db: Db, node: number, limit: number): Promise<SessionRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'web_sessions_claim',
     text: `update web_sessions set node = $1, fence = fence + 1
             where (account_id, id) in (
               select w.account_id, w.id from web_sessions w
-               where (w.wanted or w.removing) and w.live
+               where (w.wanted or w.removing) and not w.sandbox
                  and (w.node is null or not exists (select 1 from nodes n where n.id = w.node))
                order by w.account_id, w.id limit $2 for update skip locked)
           returning ${COLUMNS}`,
@@ -262,11 +278,11 @@ async function deleteRow(db: Db, { accountId, id, node, fence }: SessionClaim): 
   return rowCount === 1
 }
 
-/** Deletes a session of a test key, which no node ever holds. */
+/** Deletes a session of the sandbox, which no node ever holds. */
 export async function deleteSandboxSession(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
   await db.query({
     name: 'web_session_delete_unheld',
-    text: 'delete from web_sessions where account_id = $1 and id = $2 and not live',
+    text: 'delete from web_sessions where account_id = $1 and id = $2 and sandbox',
     values: [toUuid(accountId), toUuid(id)],
   })
 }

@@ -27,7 +27,7 @@ export function viewRow(row: SessionRow, pace: Pace): WebSessionRow {
       fullMessagesPerMinute: pace.fullMessagesPerMinute,
       warmAt: isoOrNull(pace.warmAtMs),
     },
-    sandbox: !row.live,
+    sandbox: row.sandbox,
     createdAt: toIso(timeOf(row.id)),
     pairedAt: isoOrNull(row.pairedAtMs),
     openedAt: isoOrNull(row.openedAtMs),

@@ -15,8 +15,10 @@ export const botappBotsCreate = (deps: { bots: Bots }) =>
       summary: 'Register a bot',
       description:
         'Checks the token with the platform; the token is never returned. For a bot that the account ' +
-        'already has, stores the new token. A test key creates a bot in the sandbox.',
+        'already has, stores the new token. With a test key, and with a live key while no connection ' +
+        'carries the channel, the bot is in the sandbox.',
       tags: ['Bots'],
+      answerHeaders: ['X-Sandbox'],
       body: BotCreate,
       errors: ['CONFLICT', 'PROVIDER_UNAVAILABLE'],
       response: { 201: success(Type.Object({ bot: BotView })) },
@@ -24,6 +26,7 @@ export const botappBotsCreate = (deps: { bots: Bots }) =>
     handler: async (request, reply) => {
       const bot = await deps.bots.register(request.caller, request.body)
       reply.code(201)
+      if (bot.sandbox) reply.header('X-Sandbox', 'true')
       return { success: true, data: { bot } }
     },
   })

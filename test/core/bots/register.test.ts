@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
 
-/** Registration in accounts without a connection to the platform, with a scripted Bot API at the default address. */
+/** Registration over a connection to a scripted Bot API. */
 const clock = createFakeClock()
 const random = createRandom()
 const ids = createIds(clock, random)
@@ -22,16 +22,16 @@ const ids = createIds(clock, random)
 let database: TestDatabase
 let telegram: ScriptedTelegram
 let link: Link
-/** The connection of each account, and the connections that are open. */
-let made: Map<AccountId, ConnectionId>
-let open: Set<ConnectionId>
+/** The connection of all accounts. */
+let connectionId: ConnectionId
+let isOpen: boolean
 
 beforeAll(async () => {
   database = await createTestDatabase()
   telegram = await startScriptedTelegram()
   link = await telegramProvider.open({ apiRoot: telegram.apiRoot }, createIo())
-  made = new Map()
-  open = new Set()
+  connectionId = ids.next('cnn')
+  isOpen = true
 })
 afterAll(async () => {
   await link.close()
@@ -40,18 +40,8 @@ afterAll(async () => {
 })
 
 const platforms: Platforms = {
-  get: id => (open.has(id) ? { provider: 'telegram', bots: link.bots! } : undefined),
-  chooseConnection: async (_, accountId) => made.get(accountId) ?? null,
-  atDefault: work => work(link.bots!),
-  async createConnection(_, accountId) {
-    expect(made.has(accountId), 'only one connection').toBe(false)
-    const id = ids.next('cnn')
-    made.set(accountId, id)
-    return id
-  },
-  async openConnection() {
-    for (const id of made.values()) open.add(id)
-  },
+  get: id => (isOpen && id === connectionId ? { provider: 'telegram', bots: link.bots! } : undefined),
+  choose: async () => connectionId,
 }
 
 function callerOf(accountId: AccountId): Caller {
@@ -62,27 +52,18 @@ async function addAccount(): Promise<Caller> {
   return callerOf(ids.next('acc'))
 }
 
-const bots = (masterKey = Buffer.alloc(32, 7)) =>
+const bots = (reached = platforms, masterKey = Buffer.alloc(32, 7)) =>
   createBots({
     db: database.db,
     clock,
     ids,
     seal: createSeal(masterKey, random),
-    platforms,
+    platforms: reached,
     updateModes: { setUp: async () => {}, prepareRemoval: async () => async () => {} },
     changed() {},
   })
 
-test('the first bot of an account creates a connection, and later ones share it, also concurrent ones', async () => {
-  const caller = await addAccount()
-  const first = await bots().register(caller, { token: '1001:a' })
-  const connectionId = made.get(caller.account.id)!
-  expect(await findBot(database.db, first.id as BotId)).toMatchObject({ connectionId, platformId: '1001' })
-  const others = await Promise.all(['1002:a', '1003:a'].map(token => bots().register(caller, { token })))
-  for (const { id } of others) expect(await findBot(database.db, id as BotId)).toMatchObject({ connectionId })
-})
-
-test('a token that cannot be verified creates neither a bot nor a connection', async () => {
+test('a token that cannot be verified creates no bot', async () => {
   const caller = await addAccount()
   telegram.answer(() => telegram.error(401, 'Unauthorized'))
   await expect(bots().register(caller, { token: '1004:a' })).rejects.toMatchObject({
@@ -98,7 +79,6 @@ test('a token that cannot be verified creates neither a bot nor a connection', a
     retryAfterSeconds: 17,
   })
   telegram.answer(null)
-  expect(made.has(caller.account.id)).toBe(false)
   expect((await bots().list(caller, {})).data).toEqual([])
 })
 
@@ -129,26 +109,31 @@ test('registering a bot again after its connection is gone keeps its id and uses
   const caller = await addAccount()
   const before = await bots().register(caller, { token: '1006:a' })
   await expect(bots().register(caller, { token: '1006:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
-  open.delete(made.get(caller.account.id)!)
-  made.delete(caller.account.id)
+  isOpen = false
+  await expect(bots().register(caller, { token: '1006:a' })).rejects.toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+  })
+  connectionId = ids.next('cnn')
+  isOpen = true
   const after = await bots().register(caller, { token: '1006:a' })
   expect(after.id).toBe(before.id)
-  expect(await findBot(database.db, after.id as BotId)).toMatchObject({
-    connectionId: made.get(caller.account.id),
-  })
+  expect(await findBot(database.db, after.id as BotId)).toMatchObject({ connectionId })
 })
 
 test('registering a bot again whose stored token cannot be decrypted keeps its id', async () => {
   const caller = await addAccount()
   const before = await bots().register(caller, { token: '1007:a' })
-  const renewed = () => bots(Buffer.alloc(32, 8))
+  const renewed = () => bots(platforms, Buffer.alloc(32, 8))
   expect((await renewed().register(caller, { token: '1007:a' })).id).toBe(before.id)
   await expect(renewed().register(caller, { token: '1007:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
 })
 
 test('a test key cannot register more than 200 sandbox bots in an account', async () => {
   const { account } = await addAccount()
-  const register = (token: string) => bots().register({ account, mode: 'test' } as Caller, { token })
+  const register = (token: string) =>
+    bots({ ...platforms, choose: async () => 'sandbox' }).register({ account, mode: 'test' } as Caller, {
+      token,
+    })
   await database.db.query({
     name: 'many_sandbox_bots',
     text: `insert into bots (account_id, id, sandbox, platform_id, name, state)

@@ -63,7 +63,7 @@ function createNode(publicUrl: string | null) {
   })
   const platforms = {
     get: () => ({ provider: 'telegram', bots: link.bots! }),
-    chooseConnection: async () => connectionId,
+    choose: async () => connectionId,
   } as unknown as Parameters<typeof createBotUpdateModes>[0]['platforms']
   const modes = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const updateCheck = createBotUpdateCheck({

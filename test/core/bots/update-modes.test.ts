@@ -55,7 +55,7 @@ function createNode(publicUrl: string | null, masterKey = Buffer.alloc(32, 7)) {
   const connectionId = ids.next('cnn')
   const platforms = {
     get: () => ({ provider: 'telegram', bots: platform }),
-    chooseConnection: async () => connectionId,
+    choose: async () => connectionId,
   } as Partial<Platforms> as Platforms
   const modes = createBotUpdateModes({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const bots = createBots({ db, clock, ids, seal, platforms, updateModes: modes, changed() {} })

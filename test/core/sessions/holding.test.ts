@@ -48,6 +48,7 @@ beforeEach(async () => {
     id: ids.next('cnn'),
     name: 'desk',
     live: true,
+    sandbox: false,
     state: 'connecting',
     detail: null,
     pairing: null,
@@ -132,7 +133,7 @@ test('changes of keys are written all or none', async () => {
 
 test('a state from before a restart is not recorded after it', async () => {
   const [hold] = await claim(nodes[0])
-  await restartSession(database.db, accountId, true, 'desk', Date.now())
+  await restartSession(database.db, accountId, true, 'desk', true, Date.now())
   expect(await states().recordState(hold!, { state: 'closed', detail: 'too late', reconnects: false })).toBe(
     false,
   )

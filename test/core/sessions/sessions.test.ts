@@ -26,6 +26,7 @@ test('without the library, creating a session fails with the missing package’s
     ids: createIds(systemClock, createRandom()),
     phones: createPhones({ cacheSize: 10 }),
     seal: { open: sealed => sealed },
+    carriedBy: async () => 'real',
     unavailableReason: () => NOT_INSTALLED,
     paceOf: () => Promise.reject(new Error('there is none')),
     loadQrRenderer: () => Promise.reject(new Error('there is none')),
@@ -43,6 +44,7 @@ const session = (name: string, state: SessionSnapshot['state'], paired = true): 
   id: 'cnn_00000000000000000000000001',
   name,
   state,
+  sandbox: false,
   paired,
 })
 

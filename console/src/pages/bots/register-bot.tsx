@@ -39,7 +39,7 @@ function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
         description={
           mode === 'test'
             ? 'In test mode any text in the form of a token works, such as 123456:anything. It adds a sandbox bot with sample subscribers.'
-            : 'From @BotFather, such as 123456:AAE…. It is checked with Telegram and never shown again.'
+            : 'From @BotFather, such as 123456:AAE…. It is checked with Telegram and never shown again. Until the operator has added a connection for bots, it adds a sandbox bot.'
         }
         autoComplete="off"
         dir="ltr"

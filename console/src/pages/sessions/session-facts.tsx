@@ -19,7 +19,12 @@ export function SessionFacts({ session }: { session: WebSessionView }) {
                 </bdi>,
               ],
           pushName === null ? null : ['Profile name', <bdi key="n">{pushName}</bdi>],
-          sandbox ? ['Sandbox', 'It needs no phone, and sends no real messages'] : null,
+          sandbox
+            ? [
+                'Sandbox',
+                'It needs no phone, and sends no real messages. If a connection for web sessions was added since, restart it to link a phone.',
+              ]
+            : null,
           ['Rate', formatPace(pace)],
           pairedAt === null ? null : ['Linked', <Time key="l" at={pairedAt} />],
           openedAt === null ? null : ['Open since', <Time key="o" at={openedAt} />],
