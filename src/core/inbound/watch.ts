@@ -2,8 +2,8 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { InboundMessageView } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFollowers, type Follower } from '../../infra/followers.ts'
-import { type ListEvent, withHeartbeats } from '../../infra/list-events.ts'
+import type { ListEvent } from '../../infra/list-events.ts'
+import { createListStreams, type ListFollower } from '../../infra/list-streams.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, timeOf } from '../../lib/ids.ts'
 import { matchesFilter } from './filter.ts'
@@ -41,7 +41,7 @@ const MAX_RECENT = 5_000
 /** News that may wait for a slow reader. */
 const MAX_WAITING = 300
 
-type Watching = Follower<InboundWatcher, InboundNews>
+type Watching = ListFollower<InboundWatcher, InboundMessageView>
 /** Which of an account's messages were sent to its streams. */
 type Tail = {
   accountId: AccountId
@@ -53,48 +53,37 @@ type Tail = {
 
 /** Inbound messages never change, so each look sends those that the looks before did not find. */
 export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): InboundWatch {
-  const tails = new Map<AccountId, Tail>()
-  const followers = createFollowers<InboundWatcher, InboundNews>({
+  const streams = createListStreams<InboundWatcher, InboundMessageView, Tail>({
     clock,
-    poll: scan,
     pollIntervalMs: SCAN_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
+    openTail,
+    cursorOf,
+    begin,
+    poll: scan,
   })
 
   async function follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>> {
-    // Nothing is polled without clients, so an ended stream's tail would send what came since as new.
-    followers.dropUnfollowed(tails)
-    const follower = followers.add(watcher, gone)
-    if (!follower) {
-      const words = 'Too many streams of inbound messages are open.'
-      throw new Problem('RATE_LIMITED', words, { retryAfterSeconds: 5 })
-    }
-    try {
-      await begin(follower)
-    } catch (error) {
-      follower.leave()
-      throw error
-    }
-    return withHeartbeats(follower, ({ account }) => currentCursorOf(account.id))
+    const events = await streams.follow(watcher, gone)
+    if (events) return events
+    const words = 'Too many streams of inbound messages are open.'
+    throw new Problem('RATE_LIMITED', words, { retryAfterSeconds: 5 })
   }
 
   /** The first item says where the stream begins: after its cursor, or at the list as it is now (`reset`). */
   async function begin(follower: Watching): Promise<void> {
     const { account, cursor } = follower.subject
-    const nowMs = clock.now()
-    const sinceMs = readCursor(cursor, nowMs)
-    const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
+    const sinceMs = readCursor(cursor, clock.now())
+    const tail = await streams.tailOf(account.id)
     if (sinceMs === null) follower.push({ kind: 'reset', cursor: cursorOf(tail) })
     else await catchUp(follower, tail, sinceMs)
   }
 
-  async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
+  async function openTail(accountId: AccountId): Promise<Tail> {
+    const nowMs = clock.now()
     const inSight = await selectInboundSince(db, [{ accountId, sinceMs: nowMs - LATE_MS }], MAX_RECENT)
-    const opened = { accountId, scannedMs: nowMs, seen: new Set(inSight.get(accountId)) }
-    const tail = tails.get(accountId) ?? opened
-    tails.set(accountId, tail)
-    return tail
+    return { accountId, scannedMs: nowMs, seen: new Set(inSight.get(accountId)) }
   }
 
   async function catchUp(follower: Watching, tail: Tail, sinceMs: number): Promise<void> {
@@ -108,22 +97,16 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     follower.push({ kind: 'beat', cursor: cursorOf(tail) })
   }
 
-  function currentCursorOf(accountId: AccountId): string | null {
-    const tail = tails.get(accountId)
-    return tail ? cursorOf(tail) : null
-  }
-
-  async function scan(): Promise<void> {
-    const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
-    followers.dropUnfollowed(tails)
-    const looked = [...tails.values()]
-    if (looked.length === 0) return
+  async function scan(
+    tails: readonly Tail[],
+    followersOf: (accountId: AccountId) => readonly Watching[],
+  ): Promise<void> {
     const nowMs = clock.now()
-    const since = looked.map(({ accountId, scannedMs }) => ({ accountId, sinceMs: scannedMs - LATE_MS }))
+    const since = tails.map(({ accountId, scannedMs }) => ({ accountId, sinceMs: scannedMs - LATE_MS }))
     const inSight = await selectInboundSince(db, since, MAX_RECENT)
-    for (const tail of looked) {
+    for (const tail of tails) {
       const { accountId } = tail
-      await sendNew(tail, inSight.get(accountId) ?? [], watching.get(accountId) ?? [], nowMs)
+      await sendNew(tail, inSight.get(accountId) ?? [], followersOf(accountId), nowMs)
     }
   }
 
@@ -157,7 +140,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     }
   }
 
-  return { follow, close: followers.close }
+  return { follow, close: streams.close }
 }
 
 function cursorOf({ scannedMs }: Tail): string {

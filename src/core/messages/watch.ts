@@ -2,8 +2,8 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFollowers, type Follower } from '../../infra/followers.ts'
-import { type ListEvent, withHeartbeats } from '../../infra/list-events.ts'
+import type { ListEvent } from '../../infra/list-events.ts'
+import { createListStreams, type ListFollower } from '../../infra/list-streams.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { matchesFilter } from './filter.ts'
@@ -51,7 +51,7 @@ const MAX_MESSAGES = 300
 const MAX_WAITING = 300
 const MAX_WAITING_CHARACTERS = 4_000_000
 
-type Watching = Follower<Watcher, MessageNews>
+type Watching = ListFollower<Watcher, Message>
 /** Which of an account's moves were sent to its streams. */
 type Tail = {
   accountId: AccountId
@@ -64,30 +64,22 @@ type Tail = {
 }
 
 export function createMessageWatch({ db, clock, view }: MessageWatchDeps): MessageWatch {
-  const tails = new Map<AccountId, Tail>()
   let renewAtMs = 0
-  const followers = createFollowers<Watcher, MessageNews>({
+  const streams = createListStreams<Watcher, Message, Tail>({
     clock,
-    poll,
     pollIntervalMs: POLL_EVERY_MS,
     accountOf: ({ account }) => account.id,
     queue,
+    openTail,
+    cursorOf,
+    begin: sendFirstEvent,
+    poll,
   })
 
   async function follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>> {
-    // Nothing is polled without clients, so an ended stream's tail would send what came since as new.
-    followers.dropUnfollowed(tails)
-    const follower = followers.add(watcher, gone)
-    if (!follower) {
-      throw new Problem('RATE_LIMITED', 'Too many streams of messages are open.', { retryAfterSeconds: 5 })
-    }
-    try {
-      await sendFirstEvent(follower)
-    } catch (error) {
-      follower.leave()
-      throw error
-    }
-    return withHeartbeats(follower, ({ account }) => currentCursorOf(account.id))
+    const events = await streams.follow(watcher, gone)
+    if (events) return events
+    throw new Problem('RATE_LIMITED', 'Too many streams of messages are open.', { retryAfterSeconds: 5 })
   }
 
   /** Sends the first event: what happened since the cursor, or a `reset` to the list as it is now. */
@@ -96,17 +88,15 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const nowMs = clock.now()
     const since = readStreamCursor(cursor, nowMs - RESUME_WITHIN_MS)
     const known = await watchAccounts(db, [account.id], nowMs, nowMs + WATCH_LEASE_MS)
-    const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
+    const tail = await streams.tailOf(account.id)
     if (!known.has(account.id)) tail.resetAtMs = clock.monotonic() + LATE_COMMIT_MS
     if (since && known.has(account.id)) await catchUp(follower, tail, since)
     else follower.push({ kind: 'reset', cursor: cursorOf(tail) })
   }
 
-  async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
-    const afterId = await lastMoveId(db, accountId, nowMs - LATE_COMMIT_MS)
-    const tail = tails.get(accountId) ?? { accountId, afterId, seen: new Map(), resetAtMs: null }
-    tails.set(accountId, tail)
-    return tail
+  async function openTail(accountId: AccountId): Promise<Tail> {
+    const afterId = await lastMoveId(db, accountId, clock.now() - LATE_COMMIT_MS)
+    return { accountId, afterId, seen: new Map(), resetAtMs: null }
   }
 
   async function catchUp(follower: Watching, tail: Tail, since: StreamCursor): Promise<void> {
@@ -119,33 +109,28 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     follower.push({ kind: isSent ? 'beat' : 'reset', cursor: cursorOf(tail) })
   }
 
-  function currentCursorOf(accountId: AccountId): string | null {
-    const tail = tails.get(accountId)
-    return tail ? cursorOf(tail) : null
-  }
-
-  async function poll(): Promise<void> {
-    const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
-    followers.dropUnfollowed(tails)
-    await renew([...watching.keys()])
-    const found = await selectMoves(db, [...tails.values()], MAX_MOVES)
+  async function poll(
+    tails: readonly Tail[],
+    followersOf: (accountId: AccountId) => readonly Watching[],
+  ): Promise<void> {
+    await renew(tails)
+    const found = await selectMoves(db, tails, MAX_MOVES)
     const moves = Map.groupBy(found, ({ accountId }) => accountId)
-    for (const tail of tails.values()) {
-      const all = watching.get(tail.accountId) ?? []
+    for (const tail of tails) {
+      const all = followersOf(tail.accountId)
       await sendMoves(tail, moves.get(tail.accountId) ?? [], all)
       sendDueReset(tail, all)
     }
   }
 
-  async function renew(accountIds: readonly AccountId[]): Promise<void> {
-    if (clock.monotonic() < renewAtMs || accountIds.length === 0) return
+  async function renew(tails: readonly Tail[]): Promise<void> {
+    if (clock.monotonic() < renewAtMs) return
     const nowMs = clock.now()
+    const accountIds = tails.map(({ accountId }) => accountId)
     const known = await watchAccounts(db, accountIds, nowMs, nowMs + WATCH_LEASE_MS)
     renewAtMs = clock.monotonic() + RENEW_EVERY_MS
     // The watch expired while the database was unavailable, so changes may be missing.
-    for (const [accountId, tail] of tails) {
-      if (!known.has(accountId)) tail.resetAtMs = clock.monotonic()
-    }
+    for (const tail of tails) if (!known.has(tail.accountId)) tail.resetAtMs = clock.monotonic()
   }
 
   /** Sends the moves that were not sent yet, and advances the tail. */
@@ -207,7 +192,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   return {
     follow,
     sweep: () => deleteOldMoves(db, clock.now() - MOVE_RETENTION_MS, clock.now()),
-    close: followers.close,
+    close: streams.close,
   }
 }
 
