@@ -3,7 +3,8 @@ import type { AccountId } from '../lib/ids.ts'
 import { createFollowers, type Follower, type FollowersOptions } from './followers.ts'
 import type { ListEvent } from './list-events.ts'
 
-export type ListFollower<Subject, Item> = Follower<Subject, ListEvent<Item>>
+/** A client of such a stream. */
+export type ListFollower<Subject, Item> = Pick<Follower<Subject, ListEvent<Item>>, 'subject' | 'push'>
 
 /**
  * Event streams of lists, each of which belongs to an account. The streams of an account on this node share a tail: what of
@@ -18,7 +19,7 @@ export type ListStreams<Subject, Item, Tail> = {
   close(): void
 }
 
-export type ListStreamsOptions<Subject, Item, Tail> = Pick<
+export type ListStreamsOptions<Subject, Item, Tail, Found> = Pick<
   FollowersOptions<Subject, ListEvent<Item>>,
   'pollIntervalMs' | 'queue'
 > & {
@@ -30,18 +31,20 @@ export type ListStreamsOptions<Subject, Item, Tail> = Pick<
   cursorOf(tail: Tail): string
   /** Pushes the first events of a stream. */
   begin(follower: ListFollower<Subject, Item>): Promise<void>
-  /** Reads what the tails do not have yet, pushes it to the followers of each, and advances the tails. */
-  poll(
-    tails: readonly Tail[],
-    followersOf: (accountId: AccountId) => readonly ListFollower<Subject, Item>[],
-  ): Promise<void>
+  /** Reads what the tails do not have yet. */
+  read(tails: readonly Tail[]): Promise<Found>
+  /** Pushes what was found for one tail to its followers, and advances the tail. */
+  send(tail: Tail, found: Found, followers: readonly ListFollower<Subject, Item>[]): Promise<void>
 }
 
-export function createListStreams<Subject, Item, Tail>(
-  options: ListStreamsOptions<Subject, Item, Tail>,
+export function createListStreams<Subject, Item, Tail extends { accountId: AccountId }, Found>(
+  options: ListStreamsOptions<Subject, Item, Tail, Found>,
 ): ListStreams<Subject, Item, Tail> {
-  const { accountOf } = options
+  type Client = Follower<Subject, ListEvent<Item>>
+  const { accountOf, queue } = options
   const tails = new Map<AccountId, Tail>()
+  /** Followers whose first events are not pushed yet, with what came for them meanwhile. */
+  const beginning = new Map<Client, ListEvent<Item>[]>()
   const followers = createFollowers<Subject, ListEvent<Item>>({ ...options, poll })
 
   async function follow(
@@ -52,13 +55,25 @@ export function createListStreams<Subject, Item, Tail>(
     followers.dropUnfollowed(tails)
     const follower = followers.add(subject, gone)
     if (!follower) return null
+    beginning.set(follower, [])
     try {
       await options.begin(follower)
     } catch (error) {
+      beginning.delete(follower)
       follower.leave()
       throw error
     }
+    const later = beginning.get(follower)!
+    beginning.delete(follower)
+    for (const event of later) follower.push(event)
     return withHeartbeats(follower)
+  }
+
+  /** After its first events: a client that has the cursor of a later event does not get the earlier ones again. */
+  function pushLater(follower: Client, event: ListEvent<Item>): void {
+    const later = beginning.get(follower)
+    if (later) beginning.set(follower, queue(later, event))
+    else follower.push(event)
   }
 
   async function tailOf(accountId: AccountId): Promise<Tail> {
@@ -72,10 +87,7 @@ export function createListStreams<Subject, Item, Tail>(
   }
 
   /** The events with heartbeats, which carry the present cursor once the account has a tail. */
-  async function* withHeartbeats({
-    events,
-    subject,
-  }: ListFollower<Subject, Item>): AsyncGenerator<ListEvent<Item>> {
+  async function* withHeartbeats({ events, subject }: Client): AsyncGenerator<ListEvent<Item>> {
     for await (const event of events) {
       const tail = event ? undefined : tails.get(accountOf(subject))
       if (event) yield event
@@ -84,10 +96,21 @@ export function createListStreams<Subject, Item, Tail>(
   }
 
   async function poll(): Promise<void> {
-    const byAccount = Map.groupBy(followers.all(), ({ subject }) => accountOf(subject))
     followers.dropUnfollowed(tails)
     if (tails.size === 0) return
-    await options.poll([...tails.values()], accountId => byAccount.get(accountId) ?? [])
+    const polled = [...tails.values()]
+    const found = await options.read(polled)
+    const byAccount = groupFollowers()
+    for (const tail of polled) await options.send(tail, found, byAccount.get(tail.accountId) ?? [])
+  }
+
+  /** After a read, so that it includes a stream that began during it: only a later one finds by itself what was read. */
+  function groupFollowers(): Map<AccountId, ListFollower<Subject, Item>[]> {
+    const all = Array.from(followers.all(), follower => ({
+      subject: follower.subject,
+      push: (event: ListEvent<Item>) => pushLater(follower, event),
+    }))
+    return Map.groupBy(all, ({ subject }) => accountOf(subject))
   }
 
   return { follow, tailOf, close: followers.close }

@@ -50,10 +50,12 @@ type Tail = {
   /** Messages that were sent, as far as a look may find them again. */
   seen: Set<InboundId>
 }
+/** The recent messages of all accounts with streams, and when the look for them began. */
+type Scan = { atMs: number; inSight: ReadonlyMap<AccountId, readonly InboundId[]> }
 
 /** Inbound messages never change, so each look sends those that the looks before did not find. */
 export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): InboundWatch {
-  const streams = createListStreams<InboundWatcher, InboundMessageView, Tail>({
+  const streams = createListStreams<InboundWatcher, InboundMessageView, Tail, Scan>({
     clock,
     pollIntervalMs: SCAN_EVERY_MS,
     accountOf: ({ account }) => account.id,
@@ -61,7 +63,8 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     openTail,
     cursorOf,
     begin,
-    poll: scan,
+    read: scan,
+    send: sendNew,
   })
 
   async function follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>> {
@@ -97,32 +100,21 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     follower.push({ kind: 'beat', cursor: cursorOf(tail) })
   }
 
-  async function scan(
-    tails: readonly Tail[],
-    followersOf: (accountId: AccountId) => readonly Watching[],
-  ): Promise<void> {
-    const nowMs = clock.now()
+  async function scan(tails: readonly Tail[]): Promise<Scan> {
+    const atMs = clock.now()
     const since = tails.map(({ accountId, scannedMs }) => ({ accountId, sinceMs: scannedMs - LATE_MS }))
-    const inSight = await selectInboundSince(db, since, MAX_RECENT)
-    for (const tail of tails) {
-      const { accountId } = tail
-      await sendNew(tail, inSight.get(accountId) ?? [], followersOf(accountId), nowMs)
-    }
+    return { atMs, inSight: await selectInboundSince(db, since, MAX_RECENT) }
   }
 
   /** Sends messages that were not sent yet, and moves the tail on. */
-  async function sendNew(
-    tail: Tail,
-    inSight: readonly InboundId[],
-    all: readonly Watching[],
-    nowMs: number,
-  ): Promise<void> {
-    const fresh = inSight.filter(id => !tail.seen.has(id))
-    const cursor = String(nowMs)
+  async function sendNew(tail: Tail, { atMs, inSight }: Scan, all: readonly Watching[]): Promise<void> {
+    const recent = inSight.get(tail.accountId) ?? []
+    const fresh = recent.filter(id => !tail.seen.has(id))
+    const cursor = String(atMs)
     if (fresh.length > MAX_MESSAGES) for (const { push } of all) push({ kind: 'reset', cursor })
     else await sendMessages(tail.accountId, fresh, all, cursor)
-    tail.scannedMs = nowMs
-    tail.seen = new Set(inSight.filter(id => timeOf(id) >= nowMs - LATE_MS))
+    tail.scannedMs = atMs
+    tail.seen = new Set(recent.filter(id => timeOf(id) >= atMs - LATE_MS))
   }
 
   async function sendMessages(

@@ -62,10 +62,11 @@ type Tail = {
   /** When all streams get a `reset`: by then calls that did not see the watch have ended. */
   resetAtMs: number | null
 }
+type Moves = ReadonlyMap<AccountId, readonly Move[]>
 
 export function createMessageWatch({ db, clock, view }: MessageWatchDeps): MessageWatch {
   let renewAtMs = 0
-  const streams = createListStreams<Watcher, Message, Tail>({
+  const streams = createListStreams<Watcher, Message, Tail, Moves>({
     clock,
     pollIntervalMs: POLL_EVERY_MS,
     accountOf: ({ account }) => account.id,
@@ -73,7 +74,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     openTail,
     cursorOf,
     begin: sendFirstEvent,
-    poll,
+    read: readMoves,
+    send,
   })
 
   async function follow(watcher: Watcher, gone: AbortSignal): Promise<AsyncGenerator<MessageNews>> {
@@ -109,18 +111,9 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     follower.push({ kind: isSent ? 'beat' : 'reset', cursor: cursorOf(tail) })
   }
 
-  async function poll(
-    tails: readonly Tail[],
-    followersOf: (accountId: AccountId) => readonly Watching[],
-  ): Promise<void> {
+  async function readMoves(tails: readonly Tail[]): Promise<Moves> {
     await renew(tails)
-    const found = await selectMoves(db, tails, MAX_MOVES)
-    const moves = Map.groupBy(found, ({ accountId }) => accountId)
-    for (const tail of tails) {
-      const all = followersOf(tail.accountId)
-      await sendMoves(tail, moves.get(tail.accountId) ?? [], all)
-      sendDueReset(tail, all)
-    }
+    return Map.groupBy(await selectMoves(db, tails, MAX_MOVES), ({ accountId }) => accountId)
   }
 
   async function renew(tails: readonly Tail[]): Promise<void> {
@@ -131,6 +124,11 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     renewAtMs = clock.monotonic() + RENEW_EVERY_MS
     // The watch expired while the database was unavailable, so changes may be missing.
     for (const tail of tails) if (!known.has(tail.accountId)) tail.resetAtMs = clock.monotonic()
+  }
+
+  async function send(tail: Tail, moves: Moves, all: readonly Watching[]): Promise<void> {
+    await sendMoves(tail, moves.get(tail.accountId) ?? [], all)
+    sendDueReset(tail, all)
   }
 
   /** Sends the moves that were not sent yet, and advances the tail. */
