@@ -12,6 +12,7 @@ export type Answer = {
   status: number
   /** JSON. */
   body: string
+  /** An earlier request with the idempotency key got it. */
   replayed: boolean
   /** The sandbox took the message, which the response must say. */
   sandbox: boolean
@@ -35,7 +36,7 @@ export type AnswerFacts = {
 export type FailureFacts = { errorCode: ErrorCode; errorDetail: string | null }
 
 /** The 200 response to an accepted send. */
-export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], replayed: boolean): Answer {
+export function sentAnswer(facts: AnswerFacts, status: SendResult['status']): Answer {
   const body: SendResult = {
     success: true,
     requestId: withPrefix('req', facts.id),
@@ -61,16 +62,16 @@ export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], rep
   return {
     status: 200,
     body: JSON.stringify(body),
-    replayed,
+    replayed: false,
     sandbox: facts.provider === SANDBOX,
     retryAfterSeconds: null,
   }
 }
 
 /** The error response to a send that its provider finally refused. */
-export function failedAnswer(facts: AnswerFacts, failure: FailureFacts, replayed: boolean): Answer {
+export function failedAnswer(facts: AnswerFacts, failure: FailureFacts): Answer {
   const problem = failureProblem(failure)
-  return { ...problemAnswer(problem, facts.id, replayed), sandbox: facts.provider === SANDBOX }
+  return { ...problemAnswer(problem, facts.id), sandbox: facts.provider === SANDBOX }
 }
 
 /** The refusal as a Problem: the catalogue's sentence, then the provider's reason in brackets. */
@@ -89,17 +90,22 @@ export function notRegistered(): Problem {
 }
 
 /** The 402 response to a send that neither pool nor wallet covers. */
-export function insufficientAnswer(id: MessageId, replayed: boolean): Answer {
-  return problemAnswer(new Problem('INSUFFICIENT_BALANCE'), id, replayed)
+export function insufficientAnswer(id: MessageId): Answer {
+  return problemAnswer(new Problem('INSUFFICIENT_BALANCE'), id)
 }
 
 /** A refusal as a response. */
-export function problemAnswer(problem: Problem, id: MessageId, replayed = false): Answer {
+export function problemAnswer(problem: Problem, id: MessageId): Answer {
   return {
     status: problem.status,
     body: JSON.stringify(errorBody(problem, withPrefix('req', id))),
-    replayed,
+    replayed: false,
     sandbox: false,
     retryAfterSeconds: problem.retryAfterSeconds ?? null,
   }
+}
+
+/** The answer for a repeat of its request. */
+export function asReplay(answer: Answer): Answer {
+  return { ...answer, replayed: true }
 }

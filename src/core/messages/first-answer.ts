@@ -68,8 +68,8 @@ export async function fixFirstAnswer(
 }
 
 /** The first answer as a response. */
-export function renderFirstAnswer(first: FirstAnswer, replayed: boolean): Answer {
+export function renderFirstAnswer(first: FirstAnswer): Answer {
   return first.answer === 'failed'
-    ? failedAnswer(first.facts, first.failure, replayed)
-    : sentAnswer(first.facts, first.answer, replayed)
+    ? failedAnswer(first.facts, first.failure)
+    : sentAnswer(first.facts, first.answer)
 }

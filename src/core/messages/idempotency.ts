@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { createLru } from '../../lib/lru.ts'
-import { type Answer, insufficientAnswer } from './answers.ts'
+import { type Answer, asReplay, insufficientAnswer } from './answers.ts'
 import { confirmMessages } from './confirm-store.ts'
 import { fixFirstAnswer, renderFirstAnswer } from './first-answer.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
@@ -56,7 +56,7 @@ export type IdempotencyDeps = {
 export type KeyedAnswers = {
   /** Whether a request may still be waiting to give the first answer. */
   isPending(accountId: AccountId, id: MessageId): Promise<boolean>
-  /** Stores the first answer if there is none yet, and returns it as a replay; null if there is no such message. */
+  /** Stores the first answer if there is none yet, and returns it; null if there is no such message. */
   fixFirst(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
 }
 
@@ -110,7 +110,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       return 'free'
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
-    if (existing.status !== null) return storedAnswer(existing)
+    if (existing.status !== null) return asReplay(storedAnswer(existing))
     // A batch: send-batch.ts replays it to a batch, so this request is another one.
     if (existing.messageId === null) return inProgress()
     return replayMessage(account, claim, existing.messageId)
@@ -127,7 +127,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       await dropMessageKey(db, account.id, claim, id)
       return 'free'
     }
-    return answer ?? inProgress()
+    return answer ? asReplay(answer) : inProgress()
   }
 
   return {
@@ -143,8 +143,8 @@ function sendAnswers(db: Db): KeyedAnswers {
   return {
     isPending: (accountId, id) => isAnswerPending(db, accountId, id, timeOf(id)),
     async fixFirst({ id: accountId, currency }, id) {
-      const told = await fixFirstAnswer(db, accountId, id, currency)
-      return told && renderFirstAnswer(told, true)
+      const first = await fixFirstAnswer(db, accountId, id, currency)
+      return first && renderFirstAnswer(first)
     },
   }
 }
@@ -186,11 +186,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function storedAnswer(existing: ExistingKey): Answer {
-  if (existing.body === null) return insufficientAnswer(existing.messageId!, true)
+  if (existing.body === null) return insufficientAnswer(existing.messageId!)
   return {
     status: existing.status!,
     body: existing.body,
-    replayed: true,
+    replayed: false,
     sandbox: false,
     retryAfterSeconds: null,
   }

@@ -78,15 +78,15 @@ export function createSend(deps: SendDeps): Send {
     }
     switch (verdict.kind) {
       case 'insufficient':
-        return insufficientAnswer(id, false)
+        return insufficientAnswer(id)
       case 'faulty':
         throw verdict.cause
       case 'exists':
         return replay(verdict, claim!, id, request)
       case 'accepted':
         return firstOutcome
-          ? renderFirstAnswer(await awaitFirstAnswer(deps, id, prepared, claim, firstOutcome), false)
-          : sentAnswer({ id, ...prepared }, 'scheduled', false)
+          ? renderFirstAnswer(await awaitFirstAnswer(deps, id, prepared, claim, firstOutcome))
+          : sentAnswer({ id, ...prepared }, 'scheduled')
     }
   }
 

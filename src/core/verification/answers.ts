@@ -28,11 +28,7 @@ export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
 }
 
 /** The response for the first answers of its messages; null where all of them failed. */
-export function attemptAnswer(
-  attempt: AttemptFacts,
-  answers: readonly FirstAnswer[],
-  replayed: boolean,
-): Answer | null {
+export function attemptAnswer(attempt: AttemptFacts, answers: readonly FirstAnswer[]): Answer | null {
   const alive = answers.every(isAlive) ? answers : answers.filter(isAlive)
   const first = alive[0]
   if (!first) return null
@@ -58,7 +54,7 @@ export function attemptAnswer(
   return {
     status: 200,
     body: JSON.stringify(body),
-    replayed,
+    replayed: false,
     sandbox: answers.some(each => each.facts.provider === SANDBOX),
     retryAfterSeconds: null,
   }
@@ -69,9 +65,9 @@ function isAlive({ answer }: FirstAnswer): boolean {
 }
 
 /** The response where every channel refused it: that of the first one. */
-export function refusedAnswer(answers: readonly FirstAnswer[], replayed: boolean): Answer {
+export function refusedAnswer(answers: readonly FirstAnswer[]): Answer {
   const first = answers.find(each => each.answer === 'failed')!
-  return failedAnswer(first.facts, first.failure, replayed)
+  return failedAnswer(first.facts, first.failure)
 }
 
 function viewDelivery({ answer, facts }: FirstAnswer): VerificationDelivery {

@@ -80,11 +80,11 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
       fansOut: row.request?.fansOut ?? row.startedWith > 1,
       order: row.request?.order ?? null,
     }
-    const answer = attemptAnswer(attempt, answers, true)
+    const answer = attemptAnswer(attempt, answers)
     if (answer) return answer
     // The node of the first request may have died before this.
     await endVerifications(db, clock.now(), [{ accountId: account.id, id: row.id }])
-    return refusedAnswer(answers, true)
+    return refusedAnswer(answers)
   }
 
   return {

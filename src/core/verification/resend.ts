@@ -85,17 +85,17 @@ export function createResend(deps: ResendDeps): ResendVerification {
     switch (carried.kind) {
       case 'answered': {
         const facts = { ...renewed, fansOut: wanted.fansOut, order: routed.order }
-        const answer = attemptAnswer(facts, carried.answers, false)
+        const answer = attemptAnswer(facts, carried.answers)
         if (answer) return answer
         await forgetCode(db, caller.account.id, row.id, renewed.sentAt)
-        return refusedAnswer(carried.answers, false)
+        return refusedAnswer(carried.answers)
       }
       case 'blocked':
         throw await refuseBlocked(guard, guarded, carried.breach)
       case 'stale':
         return null
       case 'insufficient':
-        return insufficientAnswer(id, false)
+        return insufficientAnswer(id)
       case 'faulty':
         throw carried.cause
       default:

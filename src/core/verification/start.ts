@@ -135,9 +135,7 @@ export function createStart(deps: StartDeps): StartVerification {
       const carried = await acceptCode(passed, routed, deps)
       if (carried.kind !== 'answered') return await answerRefusal(carried, routedStart, guarded)
       const facts = { ...attempt, fansOut: routedStart.wanted.fansOut, order: routed.order }
-      return (
-        attemptAnswer(facts, carried.answers, false) ?? (await endRefused(facts, carried.answers, request))
-      )
+      return attemptAnswer(facts, carried.answers) ?? (await endRefused(facts, carried.answers, request))
     } finally {
       releaseKey()
     }
@@ -195,7 +193,7 @@ export function createStart(deps: StartDeps): StartVerification {
       case 'faulty':
         throw refusal.cause
       default:
-        return insufficientAnswer(withPrefix('msg', routedStart.request.requestId), false)
+        return insufficientAnswer(withPrefix('msg', routedStart.request.requestId))
     }
   }
 
@@ -217,7 +215,7 @@ export function createStart(deps: StartDeps): StartVerification {
     { caller }: StartRequest,
   ): Promise<Answer> {
     await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id }])
-    return refusedAnswer(answers, false)
+    return refusedAnswer(answers)
   }
 
   async function replay(existing: ExistingKey, claim: KeyClaim, request: StartRequest): Promise<Answer> {
