@@ -94,7 +94,7 @@ export function createBulkRooms(
         return sessions.some(session => session.id === id && session.state === 'open')
       },
       connections: dispatcher,
-      noteUnheard: dispatcher.noteUnheard,
+      noteLostAccept: dispatcher.noteLostAccept,
       undoAttempt: message => void dispatcher.undoAttempt(message),
       node: lease.id,
     }),

@@ -24,8 +24,11 @@ export type HandOverDeps = {
   accept: Accept<BulkAcceptRow, BulkVerdict>
   /** False where the lane is no longer this node's. */
   fail(row: FailedRow): Promise<boolean>
-  /** A message may be stored, with its first attempt if `begun`; it was not made, and nobody may try the row again. */
-  noteUnheard(id: MessageId, begun: boolean): void
+  /**
+   * The response to an accept of the message was lost: it may be stored, with its first attempt if `begun`, which is not
+   * made. Maybe nobody tries the row again.
+   */
+  noteLostAccept(id: MessageId, begun: boolean): void
   /** A message is stored, and its first attempt, if it was recorded with it, is not made here. */
   undoAttempt(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
@@ -114,7 +117,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       return await conclude(known, row, prepared, verdict, begun === true)
     } catch (error) {
       // The row may be given up: its job is paused or cancelled, or the lane has become another node's.
-      if (begun !== null && mayBeStored(error)) deps.noteUnheard(row.messageId, begun)
+      if (begun !== null && mayBeStored(error)) deps.noteLostAccept(row.messageId, begun)
       // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
       if (error instanceof Problem) return fail(known, row, error.code, error.message)
       throw error
@@ -134,7 +137,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       case 'known':
         // If this accept stored it for the outbox, another node may be sending it.
         if (verdict.byThisOne && !begun) return 'sent'
-        if (verdict.byThisOne) deps.noteUnheard(row.messageId!, begun)
+        if (verdict.byThisOne) deps.noteLostAccept(row.messageId!, begun)
         deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
         return 'sent'
       case 'insufficient':

@@ -15,6 +15,7 @@ import { type AssignTurn, createJobTurns, isJobItem } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createOrphanCheck } from './orphaned.ts'
 import { createSubmitter, type SubmitterDeps } from './submitter.ts'
+import { createUnmadeAttempts } from './unmade-attempts.ts'
 
 export type Dispatcher = Dispatch & {
   /** Claims due messages once; returns how many this node claimed. */
@@ -31,8 +32,8 @@ export type Dispatcher = Dispatch & {
   onSlotFree(wake: (connectionId: ConnectionId) => void): void
   /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
   onReturn(turnOf: AssignTurn): void
-  /** A message may be stored, with its first attempt if `begun`, which this node has not made; nobody heard of it. */
-  noteUnheard(id: MessageId, begun: boolean): void
+  /** The response to an accept of the message was lost: it may be stored, with its first attempt if `begun`, which is not made. */
+  noteLostAccept(id: MessageId, begun: boolean): void
   /** Such a message is stored. If its attempt was certainly recorded with it, that is reverted: the message is due again. */
   undoAttempt(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Synchronises the lanes with the open links. */
@@ -87,11 +88,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Connections that may have more due messages than they had room for at the last poll. */
   const backlogged = new Set<ConnectionId>()
   const turns = createJobTurns(deps)
+  const unmadeAttempts = createUnmadeAttempts()
   const orphanCheck = createOrphanCheck({
     db,
     log: deps.log,
     node: deps.node,
     held: heldItems,
+    unmadeAttempts,
     concludeLost,
     concludeUnmade: row => concludeUnmade(row, clock.now() + WITHDRAWN_WITHIN_MS),
   })
@@ -128,7 +131,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function hold(item: OutboxItem): void {
     heldItems.set(item.id, item)
-    orphanCheck.noteHeld(item.id)
+    unmadeAttempts.noteHeld(item.id)
   }
 
   /** Its attempt is recorded: it is submitted as soon as there is a free slot. */
@@ -359,9 +362,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       notifySlotFree = wake
     },
     onReturn: turns.onReturn,
-    noteUnheard: orphanCheck.noteUnheard,
+    noteLostAccept: unmadeAttempts.noteLostAccept,
     async undoAttempt(message) {
-      if (!orphanCheck.takeRecorded(message.id)) return
+      if (!unmadeAttempts.takeIfRecorded(message.id)) return
       try {
         await concludeUnmade({ ...message, attempt: 1 })
       } catch (error) {

@@ -2,7 +2,7 @@ import { listOwned, type OwnedRow, releaseRows } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { createLru } from '../lib/lru.ts'
+import type { UnmadeAttempts } from './unmade-attempts.ts'
 
 export type OrphanCheckDeps = {
   db: Database
@@ -12,6 +12,7 @@ export type OrphanCheckDeps = {
   held: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
   /** Pages of the outbox that one check reads. */
   pages?: number
+  unmadeAttempts: Pick<UnmadeAttempts, 'takeRecorded'>
   /** Ends an attempt that was recorded and is not being made: it may have been. */
   concludeLost(row: OwnedRow): Promise<void>
   /** The same for one that was certainly not made. */
@@ -19,29 +20,9 @@ export type OrphanCheckDeps = {
 }
 
 export type OrphanCheck = {
-  /** Looks once; returns how many messages it released. */
+  /** Looks once: releases messages that have not begun, and ends the attempts of the others. Returns how many messages. */
   release(): Promise<number>
-  /**
-   * The message may be stored, with its first attempt recorded if `begun`. Nobody heard of it: this node has not made the attempt,
-   * and will not make one before it holds the message.
-   */
-  noteUnheard(id: MessageId, begun: boolean): void
-  /**
-   * Whether an attempt of a stored message was recorded unheard and is still to be reverted, which the caller then does: once, since
-   * the next attempt has the same number. False where it may not have been recorded: then another node may be making one.
-   */
-  takeRecorded(id: MessageId): boolean
-  /** This node holds the message, so its next attempt may be made. */
-  noteHeld(id: MessageId): void
 }
-
-/**
- * Of a message that may be stored unheard: whether the accepts that may have stored it have recorded its first attempt, each
- * (`begun`), none (`waiting`) or some (`uncertain`); `over` once there is nothing to revert any more.
- */
-type Unheard = 'begun' | 'waiting' | 'uncertain' | 'over'
-/** Many more than can be unheard at once: those that were not stored are never looked up. */
-const UNHEARD_KEPT = 10_000
 
 /**
  * Finds orphaned messages: the database assigns them to this node, which does not hold
@@ -53,7 +34,6 @@ const UNHEARD_KEPT = 10_000
  */
 export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   const { db, held, log, node } = deps
-  const unheard = createLru<MessageId, Unheard>(UNHEARD_KEPT)
   let seenBefore = new Set<MessageId>()
   let page = 0
   let isSecondLook = false
@@ -66,8 +46,7 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
     return found
   }
 
-  /** Releases those that have not begun, and ends the attempts of the others; returns how many rows. */
-  async function find(): Promise<number> {
+  async function release(): Promise<number> {
     const rows = await list()
     const twice = rows.filter(row => seenBefore.has(row.id))
     seenBefore = new Set(rows.map(row => row.id))
@@ -86,30 +65,8 @@ export function createOrphanCheck(deps: OrphanCheckDeps): OrphanCheck {
   }
 
   function endAttempt(row: OwnedRow): Promise<void> {
-    return takeUnmade(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
+    return deps.unmadeAttempts.takeRecorded(row.id) ? deps.concludeUnmade(row) : deps.concludeLost(row)
   }
 
-  /** The same as `takeRecorded` where the database says that an attempt is recorded. */
-  function takeUnmade(id: MessageId): boolean {
-    const state = unheard.get(id)
-    // An attempt of one that was stored `waiting` was recorded by who took it from the outbox, maybe this node before it knew.
-    if (state !== 'begun' && state !== 'uncertain') return false
-    unheard.set(id, 'over')
-    return true
-  }
-
-  return {
-    release: find,
-    noteUnheard(id, begun) {
-      const before = unheard.get(id)
-      // The message may be on its way since.
-      if (before === 'over') return
-      const now = begun ? 'begun' : 'waiting'
-      unheard.set(id, before === undefined || before === now ? now : 'uncertain')
-    },
-    takeRecorded: id => unheard.get(id) === 'begun' && takeUnmade(id),
-    noteHeld(id) {
-      if (unheard.get(id) !== undefined) unheard.set(id, 'over')
-    },
-  }
+  return { release }
 }

@@ -42,7 +42,7 @@ beforeEach(() => {
     rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
     fail: (row: FailedRow) => fail(row),
     pause: never,
-    noteUnheard: never,
+    noteLostAccept: never,
     undoAttempt: never,
     pausedUntil: () => 0,
     gate: createBulkGate({ clock, places: 10, duePerSecond: () => 10 }),

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { createIds, type MessageId, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createOrphanCheck } from '../../src/workers/orphaned.ts'
+import { createUnmadeAttempts } from '../../src/workers/unmade-attempts.ts'
 import { disableAutovacuum } from '../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { acceptRow } from '../support/message-rows.ts'
@@ -63,16 +64,18 @@ async function accept(owner: number, count: number, more: Partial<AcceptRow>): P
 function check(held: ReadonlyMap<MessageId, unknown>, pages?: number) {
   const lost: OwnedRow[] = []
   const unmade: OwnedRow[] = []
-  const made = createOrphanCheck({
+  const unmadeAttempts = createUnmadeAttempts()
+  const { release } = createOrphanCheck({
     db,
     log,
     node: () => node,
     held,
+    unmadeAttempts,
     ...(pages !== undefined && { pages }),
     concludeLost: async row => void lost.push(row),
     concludeUnmade: async row => void unmade.push(row),
   })
-  return { ...made, lost, unmade }
+  return { release, ...unmadeAttempts, lost, unmade }
 }
 
 async function owned(): Promise<number> {
@@ -114,39 +117,39 @@ test('what two checks find is released, or concluded where it was begun; what is
   expect(lost).toMatchObject([{ id: begun[0], begun: true, attempt: 1 }])
 })
 
-test('an attempt that was stored unheard counts as not made, unless the message came to be held meanwhile', async () => {
-  const [unheard, held] = await accepted(node, 2, true)
-  const { release, noteUnheard, noteHeld, lost, unmade } = check(new Map())
-  for (const id of [unheard!, held!]) noteUnheard(id, true)
+test('an attempt that an accept without a response has recorded counts as not made, unless the message came to be held', async () => {
+  const [unmadeOne, held] = await accepted(node, 2, true)
+  const { release, noteLostAccept, noteHeld, lost, unmade } = check(new Map())
+  for (const id of [unmadeOne!, held!]) noteLostAccept(id, true)
   noteHeld(held!)
   await release()
   await release()
-  expect(unmade).toMatchObject([{ id: unheard, begun: true, attempt: 1 }])
+  expect(unmade).toMatchObject([{ id: unmadeOne, begun: true, attempt: 1 }])
   expect(lost).toMatchObject([{ id: held, begun: true, attempt: 1 }])
 })
 
-test('an attempt that was stored unheard is reverted once, by the check or by the lane that hears of it', async () => {
-  const [checked, heard] = await accepted(node, 2, true)
-  const { release, noteUnheard, takeRecorded, lost, unmade } = check(new Map())
-  for (const id of [checked!, heard!]) noteUnheard(id, true)
-  expect(takeRecorded(heard!)).toBe(true)
+test('an attempt that an accept without a response has recorded is reverted once, by the check or by the lane', async () => {
+  const [checked, taken] = await accepted(node, 2, true)
+  const { release, noteLostAccept, takeIfRecorded, lost, unmade } = check(new Map())
+  for (const id of [checked!, taken!]) noteLostAccept(id, true)
+  expect(takeIfRecorded(taken!)).toBe(true)
   await release()
   await release()
   expect(unmade).toMatchObject([{ id: checked }])
-  expect(lost).toMatchObject([{ id: heard }])
+  expect(lost).toMatchObject([{ id: taken }])
   // The lane tried its row again without a response.
-  noteUnheard(checked!, true)
-  expect(takeRecorded(checked!)).toBe(false)
+  noteLostAccept(checked!, true)
+  expect(takeIfRecorded(checked!)).toBe(false)
 })
 
 test('an attempt that may not have been recorded is reverted by the check alone, which reads that it was', async () => {
   const [first, last] = await accepted(node, 2, true)
-  const { release, noteUnheard, takeRecorded, unmade } = check(new Map())
-  noteUnheard(first!, false)
-  noteUnheard(first!, true)
-  noteUnheard(last!, true)
-  noteUnheard(last!, false)
-  for (const id of [first!, last!]) expect(takeRecorded(id)).toBe(false)
+  const { release, noteLostAccept, takeIfRecorded, unmade } = check(new Map())
+  noteLostAccept(first!, false)
+  noteLostAccept(first!, true)
+  noteLostAccept(last!, true)
+  noteLostAccept(last!, false)
+  for (const id of [first!, last!]) expect(takeIfRecorded(id)).toBe(false)
   await release()
   await release()
   expect(unmade.map(row => row.id).sort()).toEqual([first, last].sort())
@@ -154,9 +157,9 @@ test('an attempt that may not have been recorded is reverted by the check alone,
 
 test('an attempt of a message that was stored without one was made, also if this node took the message before it noted that', async () => {
   const [taken] = await accepted(node, 1, true)
-  const { release, noteUnheard, noteHeld, lost, unmade } = check(new Map())
+  const { release, noteLostAccept, noteHeld, lost, unmade } = check(new Map())
   noteHeld(taken!)
-  noteUnheard(taken!, false)
+  noteLostAccept(taken!, false)
   await release()
   await release()
   expect(unmade).toEqual([])
