@@ -2,6 +2,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { addDelta, ageTally, type Delta, emptyDelta, emptyTally, mergeDelta, type Tally } from './tally.ts'
+import {
+  countCode,
+  decideCode,
+  type FreshChange,
+  shareCodeEarly,
+  type UndecidedCodes,
+} from './undecided-codes.ts'
 
 /** One key of an account, and how much its pressures fade per hour; `name` is unique among all accounts. */
 export type TallyKey = {
@@ -20,16 +27,13 @@ export function tallyKey(accountId: AccountId, key: string, leak: number): Tally
 }
 
 /**
- * The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. `undecided`
- * is the part of `fresh` that they do not get: each of these codes may still be refused. `early` counts codes that they get
- * all the same. While the key is `calm`, the others get its changes later. `isRead`: the sum was read from the store; that of a
- * key which is new here may be unknown, since it was evicted or never loaded.
+ * The sum of all nodes for a key, as far as known here, and this node's part that the others do not have yet. They do not get
+ * the codes that are undecided. While the key is `calm`, they get its changes later. `isRead`: the sum was read from the store;
+ * that of a key which is new here may be unknown, since it was evicted or never loaded.
  */
-type TallyEntry = {
+type TallyEntry = UndecidedCodes & {
   tally: Tally
   isRead: boolean
-  undecided: number
-  early: number
   calm: boolean
   pending: PendingDelta | null
 }
@@ -68,17 +72,11 @@ export type Tallies = {
   /** The tally, aged to now; callers must not change it. */
   read(key: TallyKey): Readonly<Tally>
   add(key: TallyKey, delta: Partial<Delta>): void
-  /**
-   * Counts a code that may still be refused in `fresh` of this node only: another one must not hold a range because of it.
-   * `decide` follows.
-   */
+  /** Counts a code that may still be refused (undecided-codes.ts); `decide` follows. */
   addUndecided(key: TallyKey): void
-  /** Shares a code of `addUndecided` with the other nodes if it was sent, and takes it back otherwise. */
+  /** A code of `addUndecided` was sent, or refused. */
   decide(key: TallyKey, isSent: boolean): void
-  /**
-   * Shares one code of `addUndecided` already, if there is one: it may be the code that a person confirms before its provider
-   * responds, and since no count is negative, a confirmation lowers only what was counted before it.
-   */
+  /** A code is about to be counted as confirmed, maybe before its provider has responded. */
   shareEarly(key: TallyKey): void
   /** How many codes in `fresh` may still be refused, and are not shared. */
   undecided(key: TallyKey): number
@@ -188,6 +186,11 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     if (kept.pending) mergeDelta(kept.pending.delta, delta)
   }
 
+  function changeFresh(key: TallyKey, kept: TallyEntry, { here, others }: FreshChange): void {
+    if (here !== 0) addDelta(kept.tally, { fresh: here })
+    if (others !== 0) addPending(key, kept, { fresh: others })
+  }
+
   /** Null where there is no room for more. */
   function pendingOf({ accountId, key, leak, name }: TallyKey, entry: TallyEntry): PendingDelta | null {
     const known = pending.get(name)
@@ -265,30 +268,15 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     add,
     addUndecided(key) {
       const kept = find(key)
-      kept.undecided += 1
-      addDelta(kept.tally, { fresh: 1 })
+      changeFresh(key, kept, countCode(kept))
     },
     decide(key, isSent) {
       const kept = find(key)
-      if (isSent && kept.early > 0) kept.early -= 1
-      else if (kept.undecided > 0) {
-        kept.undecided -= 1
-        if (isSent) addPending(key, kept, { fresh: 1 })
-        else addDelta(kept.tally, { fresh: -1 })
-      } else if (kept.early > 0) {
-        kept.early -= 1
-        add(key, { fresh: -1 })
-      } else if (isSent) {
-        // The entry in which it was counted was evicted meanwhile.
-        add(key, { fresh: 1 })
-      }
+      changeFresh(key, kept, decideCode(kept, isSent))
     },
     shareEarly(key) {
       const kept = find(key)
-      if (kept.undecided === 0) return
-      kept.undecided -= 1
-      kept.early += 1
-      addPending(key, kept, { fresh: 1 })
+      changeFresh(key, kept, shareCodeEarly(kept))
     },
     undecided: key => find(key).undecided,
     setCalm(key, calm) {
@@ -300,7 +288,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
 }
 
 function entryOf(tally: Tally, isRead: boolean): TallyEntry {
-  return { tally, isRead, undecided: 0, early: 0, calm: false, pending: null }
+  return { tally, isRead, undecided: 0, sharedEarly: 0, calm: false, pending: null }
 }
 
 function nameOf(accountId: AccountId, key: string): string {
