@@ -54,8 +54,8 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
   if (!('operator' in route.auth)) return null
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
-  const told = pickFields(request.body, route.audit!.bodyFields ?? [])
-  const named = [...recordsIn(answer), told, request.query]
+  const recorded = pickFields(request.body, route.audit!.bodyFields ?? [])
+  const named = [...recordsIn(answer), recorded, request.query]
     .map(each => (isRecord(each) ? each['accountId'] : undefined))
     .find(each => typeof each === 'string')
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null

@@ -17,11 +17,11 @@ export type Explained = { steps: (string | number)[]; message: string }
  * ("must be a string or an array"), and for patterns the text that `schema` has for them.
  */
 export function explainFaults(faults: readonly SchemaFault[], value: unknown, schema: object): Explained[] {
-  const told = new Map<string, Explained>()
+  const explained = new Map<string, Explained>()
   for (const { pointer, message } of withoutUnions(faults).flatMap(fault => describe(fault, schema))) {
-    if (!told.has(pointer)) told.set(pointer, { steps: stepsOf(pointer, value), message })
+    if (!explained.has(pointer)) explained.set(pointer, { steps: stepsOf(pointer, value), message })
   }
-  return [...told.values()]
+  return [...explained.values()]
 }
 
 /** Replaces the faults of each union by its message, from the end, where the outermost unions are. */

@@ -232,18 +232,18 @@ function withTimeout<T>(
  */
 export class DatabaseUnavailable extends Error {
   /** False if there was no connection, so that the statement was not sent. */
-  readonly asked: boolean
+  readonly wasSent: boolean
 
-  constructor(cause: unknown, { asked = true } = {}) {
+  constructor(cause: unknown, { wasSent = true } = {}) {
     super('The database cannot be reached.', { cause })
     this.name = 'DatabaseUnavailable'
-    this.asked = asked
+    this.wasSent = wasSent
   }
 }
 
 /** Whether the statement may have been executed although it failed. */
-export function mayHaveBeenExecuted({ asked, cause }: DatabaseUnavailable): boolean {
-  return asked && !isRefusal((cause as { code?: string } | null)?.code) && !isOutdatedPlan(cause)
+export function mayHaveBeenExecuted({ wasSent, cause }: DatabaseUnavailable): boolean {
+  return wasSent && !isRefusal((cause as { code?: string } | null)?.code) && !isOutdatedPlan(cause)
 }
 
 /**
@@ -255,7 +255,7 @@ function notConnected(cause: unknown): never {
 }
 
 function unreachable(cause: unknown): DatabaseUnavailable {
-  return new DatabaseUnavailable(cause, { asked: false })
+  return new DatabaseUnavailable(cause, { wasSent: false })
 }
 
 /** Throws DatabaseUnavailable for a lost connection or a repeatable error; rethrows other errors. */

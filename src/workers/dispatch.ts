@@ -153,7 +153,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function poll(): Promise<number> {
     const polled = [...lanes.values()].map(lane => ({
       connectionId: lane.open.id,
-      limit: Math.min(MAX_CLAIMED, lane.wanted()),
+      limit: Math.min(MAX_CLAIMED, lane.claimLimit()),
       testsOnly: !deps.acceptsLive(lane.open),
     }))
     const room = polled.filter(each => each.limit > 0)
@@ -195,7 +195,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** Polls at once when a lane with a backlog has room, instead of at the next regular poll. */
   function pollIfBacklogged(lane: Lane): void {
-    if (!backlogged.has(lane.open.id) || lane.wanted() === 0) return
+    if (!backlogged.has(lane.open.id) || lane.claimLimit() === 0) return
     backlogged.delete(lane.open.id)
     wakeAt(clock.now())
   }

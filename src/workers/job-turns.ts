@@ -63,17 +63,17 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
     onReturn(turn) {
       assignTurn = turn
     },
-    requestTurn(item, told) {
+    requestTurn(item, callbacks) {
       // What was checked for it ages from now on (FRESH_MS in attempt-recorder.ts).
       item.heldAtMs = clock.monotonic()
       assignTurn(item, {
         send(leaving) {
           item.submitCallbacks = leaving
-          told.go()
+          callbacks.go()
         },
         defer(perSecond) {
           const dueAtMs = nextDueAt(item.bulkJobId, perSecond)
-          void defer(item, dueAtMs).then(() => told.deferred(dueAtMs))
+          void defer(item, dueAtMs).then(() => callbacks.deferred(dueAtMs))
         },
       })
     },

@@ -28,8 +28,8 @@ export type Lane = {
    * rate, and where slots are few: there the held messages keep them busy.
    */
   freeSlots(): number
-  /** How many it would fetch from the outbox: 0 until half of its room is free, so that each call fetches many. */
-  wanted(): number
+  /** How many messages may be claimed for it from the outbox: 0 until half of its room is free, so that each call fetches many. */
+  claimLimit(): number
   /** Until when this account is paused (wall clock, ms), or 0. */
   pausedUntil(accountId: AccountId): number
   /** Until when all accounts are paused, likewise. */
@@ -186,7 +186,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       if (!isWide() || !isOpen) return Number.POSITIVE_INFINITY
       return head < queue.length ? 0 : Math.max(0, admissible())
     },
-    wanted: () => (room() * 2 >= capacity() ? room() : 0),
+    claimLimit: () => (room() * 2 >= capacity() ? room() : 0),
     pausedUntil,
     allPausedUntil() {
       const restMs = allPausedUntilMs - clock.monotonic()

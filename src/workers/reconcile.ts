@@ -50,14 +50,14 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   let stopping = false
 
   async function round(): Promise<number> {
-    let asked = 0
+    let begun = 0
     for (let lookups = await claim(); lookups.length > 0; lookups = await claim()) {
       for (const lookup of lookups.filter(each => each.nth > 0)) {
-        asked++
+        begun++
         begin(lookup)
       }
     }
-    return asked
+    return begun
   }
 
   /** Claims look-ups of connections that support them, as many as they have room for. */

@@ -105,7 +105,7 @@ const STALE_MS = 5_000
 /** A change is visible only once it is committed, later than its timestamp: so look-ups overlap by this. */
 const OVERLAP_MS = 5_000
 
-type Followed = { askedAtMs: number; syncedAtMs: number; loading: Promise<void> | null }
+type Followed = { usedAtMs: number; syncedAtMs: number; loading: Promise<void> | null }
 
 export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
   const tallies = createGenerations<string, TallyEntry>(MAX_TALLIES)
@@ -125,7 +125,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   function ready(accountId: AccountId): void | Promise<void> {
     const nowMs = clock.monotonic()
     const account = followed.get(accountId) ?? follow(accountId)
-    account.askedAtMs = nowMs
+    account.usedAtMs = nowMs
     active.add(accountId)
     if (nowMs - account.syncedAtMs <= STALE_MS) return
     account.loading ??= runInTurn(() => load(accountId, account)).finally(() => {
@@ -135,7 +135,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function follow(accountId: AccountId): Followed {
-    const account = { askedAtMs: 0, syncedAtMs: Number.NEGATIVE_INFINITY, loading: null }
+    const account = { usedAtMs: 0, syncedAtMs: Number.NEGATIVE_INFINITY, loading: null }
     followed.set(accountId, account)
     return account
   }
@@ -239,8 +239,8 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   async function receiveChanges(): Promise<void> {
     const nowMs = clock.monotonic()
     for (const accountId of active) {
-      const askedAtMs = followed.get(accountId)?.askedAtMs ?? Number.NEGATIVE_INFINITY
-      if (nowMs - askedAtMs > FOLLOWED_MS) active.delete(accountId)
+      const usedAtMs = followed.get(accountId)?.usedAtMs ?? Number.NEGATIVE_INFINITY
+      if (nowMs - usedAtMs > FOLLOWED_MS) active.delete(accountId)
     }
     if (active.size === 0) {
       // Every account is read again at its next use.

@@ -126,7 +126,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     if (entry.mayBeStored && store.withdraw) {
       unconfirmed.push({ row: entry.row, endedAtMs: null, belowXid: null })
     }
-    reject(new DatabaseUnavailable(new Error('not confirmed in time'), { asked: entry.mayBeStored }))
+    reject(new DatabaseUnavailable(new Error('not confirmed in time'), { wasSent: entry.mayBeStored }))
   }
 
   /** Null for entries whose senders no longer wait. */

@@ -204,7 +204,7 @@ function routeOf(
     ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
     : (body.channel ?? 'auto')
   const fitting = named ? connectionsByTemplate(body, named, mode, connections) : connections
-  const asked = { body, accountId: account.id, mode, choice: senders.officialChoice, channel }
+  const choice = senders.officialChoice
   return chooseRoute({
     channel,
     recipient,
@@ -212,7 +212,7 @@ function routeOf(
     contextChannel,
     homeCountry,
     mode,
-    connections: officialConnections(asked, fitting),
+    connections: officialConnections({ body, accountId: account.id, mode, choice, channel }, fitting),
     sandboxForLive,
     excluded,
     ready,
@@ -254,13 +254,13 @@ export function needsWindow(
 /** When the message is due; null for at once. The end of quiet hours does not need a plan that allows scheduling. */
 function dueTimeOf(
   message: Omit<QuietHoursMessage, 'atMs'>,
-  askedMs: number | null,
+  scheduledMs: number | null,
   nowMs: number,
   { mayLeaveAt }: PrepareDeps,
 ): number | null {
-  const atMs = askedMs ?? nowMs
+  const atMs = scheduledMs ?? nowMs
   const mayMs = mayLeaveAt({ ...message, atMs })
-  return mayMs > atMs ? mayMs : askedMs
+  return mayMs > atMs ? mayMs : scheduledMs
 }
 
 function readMetadata(body: SingleSendBody): unknown {

@@ -22,31 +22,31 @@ export type RouteCodeDeps = ResolveDeps & { learned: Pick<LearnedOrders, 'order'
 export type Unroutable = { problem: Problem; refusedBy: string | null }
 
 /**
- * Routes and prices the messages that carry a code, one per channel that is wanted,
+ * Routes and prices the messages that carry a code, one per requested channel,
  * each as an ordinary send of a code. A channel that cannot carry it is left
  * out; where none can, the first one's refusal is returned.
  */
 export async function routeCode(
-  wanted: CodeRequest,
+  codeRequest: CodeRequest,
   code: string,
   caller: Caller,
   deps: RouteCodeDeps,
 ): Promise<RoutedCode | Unroutable> {
   const template = caller.account.verification.templateId === null ? null : await findTemplate(caller, deps)
-  const learning = learnsOrder(wanted, caller) ? createOrdering(wanted, caller, deps.learned) : null
+  const learning = learnsOrder(codeRequest, caller) ? createOrdering(codeRequest, caller, deps.learned) : null
   const resolving = learning ? { ...deps, reorder: learning.reorder } : deps
   let first: Prepared | null = null
   let others = NONE
   let refused: Unroutable | null = null
-  for (const channel of wanted.channels) {
-    const resolved = await resolveSend(bodyFor(wanted, channel, code, template), caller, resolving)
+  for (const channel of codeRequest.channels) {
+    const resolved = await resolveSend(bodyFor(codeRequest, channel, code, template), caller, resolving)
     if (resolved.kind === 'refused') refused ??= resolved
     else if (first) others = [...others, resolved.prepared]
     else first = resolved.prepared
   }
   if (first) return { first, others, order: learning?.order() ?? null }
-  return wanted.cannotReceiveSms && isRouteless(refused!)
-    ? { problem: notMobile(wanted.recipient), refusedBy: null }
+  return codeRequest.cannotReceiveSms && isRouteless(refused!)
+    ? { problem: notMobile(codeRequest.recipient), refusedBy: null }
     : inOwnFields(refused!)
 }
 
@@ -107,14 +107,14 @@ function bodyFor(
   code: string,
   template: TemplateSnapshot | null,
 ): SingleSendBody {
-  const carried = template !== null && templateFits(template, channel, recipient)
+  const usesTemplate = template !== null && templateFits(template, channel, recipient)
   return {
     to: recipient.address,
     channel,
     messageType: 'otp',
     content: { otpCode: code },
     ...requestedSender,
-    ...(carried && { template: { id: template.id, variablesIndexed: [code] } }),
+    ...(usesTemplate && { template: { id: template.id, variablesIndexed: [code] } }),
   }
 }
 

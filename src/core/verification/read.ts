@@ -68,7 +68,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
     return answers.filter(each => each !== null)
   }
 
-  async function now(account: AccountSnapshot, id: MessageId) {
+  async function fixFirst(account: AccountSnapshot, id: MessageId) {
     const row = await readVerification(db, account.id, withPrefix('ver', id), clock.now())
     if (!row) return null
     const answers = await answersOf(row, account)
@@ -88,7 +88,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   }
 
   return {
-    fixFirst: now,
+    fixFirst,
     async isPending(accountId, id) {
       const row = await readVerification(db, accountId, withPrefix('ver', id), clock.now())
       return row !== null && startIsPending(db, accountId, row.id, row.startedAt)

@@ -56,11 +56,11 @@ export function createResend(deps: ResendDeps): ResendVerification {
     // By the time after the look-up: a concurrent resend may have ended meanwhile, and begun the wait of a minute anew.
     checkResend(row, clock.now())
 
-    const wanted = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
+    const codeRequest = { ...readCodeRequest(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)
-    const routed = await routeCode(wanted, code, caller, deps)
+    const routed = await routeCode(codeRequest, code, caller, deps)
     if ('problem' in routed) return unroutableAnswer(routed, request)
-    const guarded = guardedSend(wanted, routed, clock.now())
+    const guarded = guardedSend(codeRequest, routed, clock.now())
     const verdict = await guard.judge(guarded)
     if (verdict.verdict === 'block') throw await refuseBlocked(guard, guarded, verdict)
 
@@ -81,25 +81,25 @@ export function createResend(deps: ResendDeps): ResendVerification {
       dropMessage: message => dropMessage(db, caller.account.id, row.id, message),
       onDecided() {},
     }
-    const carried = await acceptCode(passed, routed, deps)
-    switch (carried.kind) {
+    const accepted = await acceptCode(passed, routed, deps)
+    switch (accepted.kind) {
       case 'answered': {
-        const facts = { ...renewed, fansOut: wanted.fansOut, order: routed.order }
-        const answer = attemptAnswer(facts, carried.answers)
+        const facts = { ...renewed, fansOut: codeRequest.fansOut, order: routed.order }
+        const answer = attemptAnswer(facts, accepted.answers)
         if (answer) return answer
         await forgetCode(db, caller.account.id, row.id, renewed.sentAt)
-        return refusedAnswer(carried.answers)
+        return refusedAnswer(accepted.answers)
       }
       case 'blocked':
-        throw await refuseBlocked(guard, guarded, carried.breach)
+        throw await refuseBlocked(guard, guarded, accepted.breach)
       case 'stale':
         return null
       case 'insufficient':
         return insufficientAnswer(id)
       case 'faulty':
-        throw carried.cause
+        throw accepted.cause
       default:
-        throw new Error(`unexpected verdict for a resend, which has no idempotency key: ${carried.kind}`)
+        throw new Error(`unexpected verdict for a resend, which has no idempotency key: ${accepted.kind}`)
     }
   }
 
@@ -132,6 +132,6 @@ function unroutableAnswer({ problem, refusedBy }: Unroutable, { requestId }: Res
 
 /** The body of the start, to be read again. */
 function bodyOf({ recipient, request }: VerificationRow): VerificationSend {
-  const { order: _, fansOut: __, ...asked } = request ?? {}
-  return { ...asked, to: recipient }
+  const { order: _, fansOut: __, ...fields } = request ?? {}
+  return { ...fields, to: recipient }
 }

@@ -51,7 +51,7 @@ export type StartRequest = {
 type RoutedStart = {
   request: StartRequest
   claim: KeyClaim | null
-  wanted: CodeRequest
+  codeRequest: CodeRequest
   code: string
   routed: RoutedCode
 }
@@ -74,11 +74,11 @@ export function createStart(deps: StartDeps): StartVerification {
       claim = idempotency.claim(request.headerKey, request.body)
       if (request.fault) throw request.fault
       const { account } = request.caller
-      const wanted = readCodeRequest(request.body, account, deps.phones)
+      const codeRequest = readCodeRequest(request.body, account, deps.phones)
       const code = codes.draw(account.verification.codeLength)
-      const routed = await routeCode(wanted, code, request.caller, deps)
+      const routed = await routeCode(codeRequest, code, request.caller, deps)
       if ('problem' in routed) return await refuse(routed.problem, claim, request, routed.refusedBy)
-      return await serialiseByKey({ request, claim, wanted, code, routed })
+      return await serialiseByKey({ request, claim, codeRequest, code, routed })
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
       throw error
@@ -121,7 +121,7 @@ export function createStart(deps: StartDeps): StartVerification {
   async function judgeAndSend(routedStart: RoutedStart, releaseKey: () => void): Promise<Answer> {
     try {
       const { request, routed } = routedStart
-      const guarded = guardedSend(routedStart.wanted, routed, clock.now())
+      const guarded = guardedSend(routedStart.codeRequest, routed, clock.now())
       const judged = guard.judge(guarded)
       const verdict = judged instanceof Promise ? await judged : judged
       if (verdict.verdict === 'block') {
@@ -132,10 +132,10 @@ export function createStart(deps: StartDeps): StartVerification {
 
       const attempt = toFirstCode(request, guarded)
       const passed = toPassedCode(routedStart, attempt, guarded, verdict.turn, releaseKey)
-      const carried = await acceptCode(passed, routed, deps)
-      if (carried.kind !== 'answered') return await answerRefusal(carried, routedStart, guarded)
-      const facts = { ...attempt, fansOut: routedStart.wanted.fansOut, order: routed.order }
-      return attemptAnswer(facts, carried.answers) ?? (await endRefused(facts, carried.answers, request))
+      const accepted = await acceptCode(passed, routed, deps)
+      if (accepted.kind !== 'answered') return await answerRefusal(accepted, routedStart, guarded)
+      const facts = { ...attempt, fansOut: routedStart.codeRequest.fansOut, order: routed.order }
+      return attemptAnswer(facts, accepted.answers) ?? (await endRefused(facts, accepted.answers, request))
     } finally {
       releaseKey()
     }
@@ -148,7 +148,7 @@ export function createStart(deps: StartDeps): StartVerification {
 
   /** Stored together with its verification; then its key is released. */
   function toPassedCode(
-    { request, claim, wanted, code, routed }: RoutedStart,
+    { request, claim, codeRequest, code, routed }: RoutedStart,
     attempt: CodeFacts,
     guarded: GuardedSend,
     turn: Turn | null,
@@ -163,11 +163,11 @@ export function createStart(deps: StartDeps): StartVerification {
       add(row, messages) {
         const start: Start = {
           verificationId: attempt.id,
-          recipientKey: wanted.recipient.key,
+          recipientKey: codeRequest.recipient.key,
           codeDigest: () => codes.digest({ accountId: account.id, mode }, code),
           validityMinutes: attempt.validityMinutes,
           startedAt: attempt.sentAt,
-          request: storedRequestOf(request.body, routed.order, wanted.fansOut),
+          request: storedRequestOf(request.body, routed.order, codeRequest.fansOut),
           messages,
           turn,
         }

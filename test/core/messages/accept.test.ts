@@ -36,7 +36,7 @@ function setUp(fates: readonly Fate[], beforeUnmade?: () => Promise<void>) {
     const fate = fates[calls++] ?? 'works'
     if (fate === 'hangs') return new Promise(() => {})
     if (fate === 'hangs in its commit') return hangInCommit(request)
-    if (fate === 'never arrives') throw new DatabaseUnavailable(new Error('refused'), { asked: false })
+    if (fate === 'never arrives') throw new DatabaseUnavailable(new Error('refused'), { wasSent: false })
     const done = await database.db.query(request)
     if (fate === 'answer lost') throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
     return done
