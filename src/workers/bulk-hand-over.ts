@@ -78,26 +78,26 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
   const { clock } = deps
 
   async function send(
-    known: JobState,
+    state: JobState,
     row: PendingRow,
     account: AccountSnapshot,
     progress: RowProgress,
   ): Promise<HandOverResult> {
-    const { live, keyId, id } = known.job
+    const { live, keyId, id } = state.job
     const caller = rowCaller(account, live, keyId)
     const prepared = await resolveRow(row, id, caller, deps.rows)
     if (prepared instanceof Problem) {
-      known.lastConnectionId ??= null
+      state.lastConnectionId ??= null
       // Waits, as accepted messages do: a connection that was disabled may be enabled again.
       if (await waitsForConnection(prepared, row, id, caller, deps.rows)) {
-        lane.setHasConnection(known, false)
+        lane.setHasConnection(state, false)
         return 'again'
       }
-      return fail(known, row, prepared.code, prepared.message)
+      return fail(state, row, prepared.code, prepared.message)
     }
-    lane.setHasConnection(known, true)
-    if (isThrottled(known, prepared) || (await isDown(known, prepared))) return 'again'
-    known.lastConnectionId = prepared.connectionId
+    lane.setHasConnection(state, true)
+    if (isThrottled(state, prepared) || (await isDown(state, prepared))) return 'again'
+    state.lastConnectionId = prepared.connectionId
     const retried = row.messageId !== undefined
     row.messageId ??= deps.ids.next('msg')
     /** Whether this try records the message's first attempt with it; null before it is made. */
@@ -114,18 +114,18 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       })
       // It leaves from the outbox.
       if (verdict.kind === 'known') progress.leaving.submitted(null)
-      return await conclude(known, row, prepared, verdict, begun === true)
+      return await conclude(state, row, prepared, verdict, begun === true)
     } catch (error) {
       // The row may be given up: its job is paused or cancelled, or the lane has become another node's.
       if (begun !== null && mayBeStored(error)) deps.noteLostAccept(row.messageId, begun)
       // Its attachment is gone: a message that an earlier try stored, if any, stays as it is.
-      if (error instanceof Problem) return fail(known, row, error.code, error.message)
+      if (error instanceof Problem) return fail(state, row, error.code, error.message)
       throw error
     }
   }
 
   function conclude(
-    known: JobState,
+    state: JobState,
     row: PendingRow,
     { amount, channel, connectionId }: Prepared,
     verdict: BulkVerdict,
@@ -141,44 +141,44 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
         deps.undoAttempt({ accountId, id: row.messageId!, connectionId })
         return 'sent'
       case 'insufficient':
-        lane.pauseJob(known, { reason: 'insufficient_balance', amount, channel })
+        lane.pauseJob(state, { reason: 'insufficient_balance', amount, channel })
         return 'again'
       case 'later':
         return 'again'
       case 'over':
-        known.halted = true
+        state.halted = true
         deps.onJobChanged(accountId)
         return 'over'
       case 'stale':
         deps.onLaneLost(accountId)
         return 'lost'
       case 'faulty':
-        deps.log.warn({ err: verdict.cause, jobId: known.job.id, row: row.n }, 'a bulk row cannot be stored')
-        return fail(known, row, 'INTERNAL_ERROR', 'the message could not be stored')
+        deps.log.warn({ err: verdict.cause, jobId: state.job.id, row: row.n }, 'a bulk row cannot be stored')
+        return fail(state, row, 'INTERNAL_ERROR', 'the message could not be stored')
       default:
         throw new Error(`unexpected verdict for a bulk row, which has no idempotency key: ${verdict.kind}`)
     }
   }
 
   async function fail(
-    known: JobState,
+    state: JobState,
     row: PendingRow,
     code: string,
     message: string,
   ): Promise<HandOverResult> {
-    const ours = await deps.fail({ accountId, id: known.job.id, n: row.n, fence, code, message })
+    const ours = await deps.fail({ accountId, id: state.job.id, n: row.n, fence, code, message })
     if (ours) return 'failed'
     deps.onLaneLost(accountId)
     return 'lost'
   }
 
   /** Whether the provider has throttled this connection; the job then waits or is paused. */
-  function isThrottled(known: JobState, { connectionId }: Prepared): boolean {
+  function isThrottled(state: JobState, { connectionId }: Prepared): boolean {
     const untilMs = deps.pausedUntil(connectionId, accountId)
     const leftMs = untilMs - clock.now()
     if (leftMs <= 0) return false
-    if (leftMs >= MAX_THROTTLE_WAIT_MS) lane.pauseJob(known, { reason: 'provider_rate_limit', untilMs })
-    else lane.delayJob(known, leftMs)
+    if (leftMs >= MAX_THROTTLE_WAIT_MS) lane.pauseJob(state, { reason: 'provider_rate_limit', untilMs })
+    else lane.delayJob(state, leftMs)
     return true
   }
 
@@ -186,29 +186,29 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
    * Whether even the preferred connection accepts no messages at the moment. A row that was sent there would use up its
    * attempts, and leave together with many others once it works again. The first row after the circuit's wait probes it.
    */
-  async function isDown(known: JobState, { connectionId }: Prepared): Promise<boolean> {
+  async function isDown(state: JobState, { connectionId }: Prepared): Promise<boolean> {
     if (deps.rows.ready(connectionId) || (await deps.isOpenElsewhere(accountId, connectionId))) return false
-    if (!known.halted) lane.delayJob(known, RETRY_MS)
+    if (!state.halted) lane.delayJob(state, RETRY_MS)
     return true
   }
 
-  function handleError(known: JobState, row: PendingRow, error: unknown): HandOverResult {
+  function handleError(state: JobState, row: PendingRow, error: unknown): HandOverResult {
     const level = error instanceof DatabaseUnavailable ? 'debug' : 'warn'
     deps.log[level](
-      { err: error, jobId: known.job.id, row: row.n },
+      { err: error, jobId: state.job.id, row: row.n },
       'a bulk row could not be handed over; it will be retried',
     )
-    if (!known.halted) lane.delayJob(known, RETRY_MS)
+    if (!state.halted) lane.delayJob(state, RETRY_MS)
     return 'again'
   }
 
   return (
-    known: JobState,
+    state: JobState,
     row: PendingRow,
     account: AccountSnapshot,
     progress: RowProgress,
   ): Promise<HandOverResult> =>
-    send(known, row, account, progress).catch(error => handleError(known, row, error))
+    send(state, row, account, progress).catch(error => handleError(state, row, error))
 }
 
 /** Whether an accept that failed with this error may have stored the message. */

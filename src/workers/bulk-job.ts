@@ -76,16 +76,16 @@ export function handedBelow({ waiting, inFlight, cursor }: JobState): number {
 }
 
 /** Reads the rows of a job that was paused again, from the given index. */
-export function restartReading(known: JobState, from: number): void {
-  known.waiting = []
-  known.cursor = from
-  known.readGeneration++
+export function restartReading(state: JobState, from: number): void {
+  state.waiting = []
+  state.cursor = from
+  state.readGeneration++
 }
 
 /** Adds the rows that were fetched behind the cursor: each once, in order with those that were put back meanwhile. */
-export function addFetchedRows(known: JobState, rows: readonly StoredRow[]): void {
-  const { inFlight, job, waiting } = known
-  known.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
+export function addFetchedRows(state: JobState, rows: readonly StoredRow[]): void {
+  const { inFlight, job, waiting } = state
+  state.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
   const last = waiting.at(-1)?.n ?? -1
   const isBehind = rows.length === 0 || rows[0]!.n > last
   const here = new Set(isBehind ? inFlight : [...inFlight, ...waiting.map(row => row.n)])

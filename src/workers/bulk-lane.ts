@@ -94,23 +94,23 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
     window.resize(ceiling)
     const before = new Set(order)
     order = sending.map(job => {
-      const known = jobs.get(job.id)
-      if (!known) return addJob(createJobState(clock, job))
-      if (!before.has(known)) restartReading(known, job.handedBelow)
-      if (!before.has(known) || known.paused) Object.assign(known, { halted: false, paused: false })
-      known.job = job
-      return known
+      const state = jobs.get(job.id)
+      if (!state) return addJob(createJobState(clock, job))
+      if (!before.has(state)) restartReading(state, job.handedBelow)
+      if (!before.has(state) || state.paused) Object.assign(state, { halted: false, paused: false })
+      state.job = job
+      return state
     })
-    for (const [id, known] of jobs) {
+    for (const [id, state] of jobs) {
       // The rows that it sent last still count if it was paused and resumes within the second.
-      const over = known.inFlight.length === 0 && known.window.isUnused()
-      if (over && !order.includes(known)) jobs.delete(id)
+      const over = state.inFlight.length === 0 && state.window.isUnused()
+      if (over && !order.includes(state)) jobs.delete(id)
     }
   }
 
-  function addJob(known: JobState): JobState {
-    jobs.set(known.job.id, known)
-    return known
+  function addJob(state: JobState): JobState {
+    jobs.set(state.job.id, state)
+    return state
   }
 
   // --- dealing --------------------------------------------------------------------
@@ -124,46 +124,46 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
       runIn(closedMs)
       return
     }
-    returns.serve(returnVerdict, known => takeSlots(known).leaving)
+    returns.serve(returnVerdict, state => takeSlots(state).leaving)
     const returning = new Set(returns.waiting())
     const shares = shareCeiling()
     let isAdmitted = false
-    for (const { known, share } of shares) {
+    for (const { state, share } of shares) {
       // A job without a share hands over only messages that are sent again.
-      known.window.resize(share || known.job.perSecond!)
-      if (!mayHandOver({ known, share }) || returning.has(known)) continue
-      while (isDue(known) && freeInMs(known, isAdmitted) === 0 && hasFreeSlot(known)) {
+      state.window.resize(share || state.job.perSecond!)
+      if (!mayHandOver({ state, share }) || returning.has(state)) continue
+      while (isDue(state) && freeInMs(state, isAdmitted) === 0 && hasFreeSlot(state)) {
         if (!deps.gate.tryEnter(isAdmitted)) {
           deps.gate.wait(run)
           return
         }
         isAdmitted = true
         if (!deps.isCrowded())
-          known.nextMs = clock.monotonic() + (SPREAD_SHARE * WINDOW_MS) / Math.max(1, share)
-        void handOver(known, known.waiting.shift()!)
+          state.nextMs = clock.monotonic() + (SPREAD_SHARE * WINDOW_MS) / Math.max(1, share)
+        void handOver(state, state.waiting.shift()!)
       }
-      refill(known)
+      refill(state)
     }
     scheduleNextRun(shares, returning)
   }
 
   function addReturning(id: JobRef['id'], returning: Returning): void {
-    const known = jobs.get(id)
-    if (!known || returnVerdict(known) === 'later') returning.defer()
-    else returns.add(known, returning, Math.min(ceiling, known.job.perSecond!))
+    const state = jobs.get(id)
+    if (!state || returnVerdict(state) === 'later') returning.defer()
+    else returns.add(state, returning, Math.min(ceiling, state.job.perSecond!))
     runSoon()
   }
 
   /** Independent of its share: the row has had its turn before. */
-  function returnVerdict(known: JobState): 'go' | 'wait' | 'later' {
-    if (stopped || ceiling === 0 || !order.includes(known)) return 'later'
-    return freeInMs(known, true) === 0 ? 'go' : 'wait'
+  function returnVerdict(state: JobState): 'go' | 'wait' | 'later' {
+    if (stopped || ceiling === 0 || !order.includes(state)) return 'later'
+    return freeInMs(state, true) === 0 ? 'go' : 'wait'
   }
 
   /** When a row of it may go by its own rate and the account's, or together with others of its second; in ms from now. */
-  function freeInMs(known: JobState, isAdmitted = false): number {
+  function freeInMs(state: JobState, isAdmitted = false): number {
     const togetherMs = deps.isCrowded() && !isAdmitted ? GROUP_MS : 0
-    return Math.max(window.freeInMs(togetherMs), known.window.freeInMs(togetherMs))
+    return Math.max(window.freeInMs(togetherMs), state.window.freeInMs(togetherMs))
   }
 
   function isDue({ waiting, nextMs }: JobState): boolean {
@@ -171,13 +171,13 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
   }
 
   /** Where there is none the job waits for it; other jobs of the lane may use other connections. */
-  function hasFreeSlot(known: JobState): boolean {
-    if (known.waitsForSlot || isConnectionUnknown(known)) return false
-    const { lastConnectionId } = known
+  function hasFreeSlot(state: JobState): boolean {
+    if (state.waitsForSlot || isConnectionUnknown(state)) return false
+    const { lastConnectionId } = state
     if (!lastConnectionId || deps.slots.hasFreeSlot(lastConnectionId)) return true
-    known.waitsForSlot = true
+    state.waitsForSlot = true
     deps.slots.wait(lastConnectionId, () => {
-      known.waitsForSlot = false
+      state.waitsForSlot = false
       run()
     })
     return false
@@ -186,28 +186,28 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
   /** Divides the ceiling in the order of creation: each job gets its own rate, or what is left. */
   function shareCeiling(): JobShare[] {
     let left = ceiling
-    return order.map(known => {
-      const asks = !known.hasNoConnection && !isHandedOver(known)
-      const share = asks ? Math.min(known.job.perSecond!, left) : 0
+    return order.map(state => {
+      const needsShare = !state.hasNoConnection && !isHandedOver(state)
+      const share = needsShare ? Math.min(state.job.perSecond!, left) : 0
       left -= share
-      return { known, share }
+      return { state, share }
     })
   }
 
   /** A job whose connections are disabled tries a row when its wait is over. */
-  function mayHandOver({ known, share }: JobShare): boolean {
-    return !known.halted && (share > 0 || known.hasNoConnection)
+  function mayHandOver({ state, share }: JobShare): boolean {
+    return !state.halted && (share > 0 || state.hasNoConnection)
   }
 
   /** Plans the next run for when the first of the waiting rows may go. */
   function scheduleNextRun(shares: readonly JobShare[], returning: ReadonlySet<JobState>): void {
     let nextMs = Number.POSITIVE_INFINITY
-    for (const known of returning) nextMs = Math.min(nextMs, freeInMs(known, true))
-    for (const { known, share } of shares) {
-      if (!mayHandOver({ known, share }) || known.waiting.length === 0 || returning.has(known)) continue
-      if (known.waitsForSlot || isConnectionUnknown(known)) continue
-      const dueMs = known.nextMs - clock.monotonic()
-      nextMs = Math.min(nextMs, Math.max(freeInMs(known), dueMs))
+    for (const state of returning) nextMs = Math.min(nextMs, freeInMs(state, true))
+    for (const { state, share } of shares) {
+      if (!mayHandOver({ state, share }) || state.waiting.length === 0 || returning.has(state)) continue
+      if (state.waitsForSlot || isConnectionUnknown(state)) continue
+      const dueMs = state.nextMs - clock.monotonic()
+      nextMs = Math.min(nextMs, Math.max(freeInMs(state), dueMs))
     }
     if (Number.isFinite(nextMs)) runIn(nextMs)
   }
@@ -224,16 +224,16 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
     setImmediate(run)
   }
 
-  function refill(known: JobState): void {
-    const { job, waiting } = known
-    if (known.fetching || known.cursor >= job.total || waiting.length >= job.perSecond!) return
-    known.fetching = true
-    const { readGeneration } = known
+  function refill(state: JobState): void {
+    const { job, waiting } = state
+    if (state.fetching || state.cursor >= job.total || waiting.length >= job.perSecond!) return
+    state.fetching = true
+    const { readGeneration } = state
     deps
-      .fetch({ accountId, id: job.id, from: known.cursor, limit: job.perSecond! * FETCH_SECONDS })
+      .fetch({ accountId, id: job.id, from: state.cursor, limit: job.perSecond! * FETCH_SECONDS })
       .then(
         rows => {
-          if (known.readGeneration === readGeneration) addFetchedRows(known, rows)
+          if (state.readGeneration === readGeneration) addFetchedRows(state, rows)
         },
         error => {
           deps.log.debug({ err: error, jobId: job.id }, 'rows of a bulk job could not be read')
@@ -241,25 +241,25 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
         },
       )
       .finally(() => {
-        known.fetching = false
+        state.fetching = false
         runSoon()
       })
   }
 
   // --- one row ----------------------------------------------------------------------
 
-  async function handOver(known: JobState, row: PendingRow): Promise<void> {
+  async function handOver(state: JobState, row: PendingRow): Promise<void> {
     rowsInProgress++
-    known.inFlight.push(row.n)
-    const turn = takeSlots(known)
-    const placed = deps.slots.reserve(known.lastConnectionId ?? null)
-    const done = await send(known, row, account!, { slotTaken: placed, leaving: turn.leaving })
+    state.inFlight.push(row.n)
+    const turn = takeSlots(state)
+    const placed = deps.slots.reserve(state.lastConnectionId ?? null)
+    const done = await send(state, row, account!, { slotTaken: placed, leaving: turn.leaving })
     placed()
     if (done !== 'sent') turn.back()
-    if (done === 'again') requeueRow(known, row)
+    if (done === 'again') requeueRow(state, row)
     // If the lane is no longer this node's, the row keeps its place, so that it does not count as done.
-    if (done !== 'lost') known.inFlight.splice(known.inFlight.indexOf(row.n), 1)
-    if (isHandedOver(known)) deps.onJobChanged(accountId)
+    if (done !== 'lost') state.inFlight.splice(state.inFlight.indexOf(row.n), 1)
+    if (isHandedOver(state)) deps.onJobChanged(accountId)
     rowsInProgress--
     deps.gate.leave(done === 'sent')
     if (rowsInProgress === 0) onDrained?.()
@@ -267,8 +267,8 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
   }
 
   /** Takes a slot of the account and of the job, which is free again one window after the row arrived at its provider. */
-  function takeSlots(known: JobState) {
-    const windows = [window, known.window]
+  function takeSlots(state: JobState) {
+    const windows = [window, state.window]
     let isOver = false
     for (const each of windows) each.reserve()
     function used(atMs?: number): void {
@@ -278,7 +278,7 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
       runSoon()
     }
     return {
-      leaving: { ...arrivals.follow(used), throttled: (forMs: number) => onThrottled(known, forMs) },
+      leaving: { ...arrivals.follow(used), throttled: (forMs: number) => onThrottled(state, forMs) },
       back() {
         if (isOver) return
         isOver = true
@@ -291,51 +291,51 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
    * A row or a message of the job was throttled. Its next row may be due only when the wait is over, and would not
    * notice it.
    */
-  function onThrottled(known: JobState, forMs: number): void {
-    if (forMs < MAX_THROTTLE_WAIT_MS || stopped || !order.includes(known)) return
-    pauseJob(known, { reason: 'provider_rate_limit', untilMs: clock.now() + forMs })
+  function onThrottled(state: JobState, forMs: number): void {
+    if (forMs < MAX_THROTTLE_WAIT_MS || stopped || !order.includes(state)) return
+    pauseJob(state, { reason: 'provider_rate_limit', untilMs: clock.now() + forMs })
   }
 
-  function pauseJob(known: JobState, why: PauseCause): void {
-    if (known.halted) return
-    known.halted = true
-    deps.pause(known.job, why).then(
+  function pauseJob(state: JobState, why: PauseCause): void {
+    if (state.halted) return
+    state.halted = true
+    deps.pause(state.job, why).then(
       () => {
-        known.paused = true
+        state.paused = true
         deps.onJobChanged(accountId)
       },
-      () => delayJob(known, RETRY_MS),
+      () => delayJob(state, RETRY_MS),
     )
   }
 
-  function delayJob(known: JobState, forMs: number): void {
-    known.halted = true
+  function delayJob(state: JobState, forMs: number): void {
+    state.halted = true
     clock.after(Math.max(1, forMs), () => {
       // Unless it was paused meanwhile: then the database says when it resumes.
-      if (!known.paused) known.halted = false
+      if (!state.paused) state.halted = false
       run()
     })
   }
 
   /** Records whether the job has an enabled connection; while it has none, other jobs of the account get its share. */
-  function setHasConnection(known: JobState, on: boolean): void {
-    if (!on && !known.halted) delayJob(known, RETRY_MS)
-    if (known.hasNoConnection === !on) return
-    known.hasNoConnection = !on
+  function setHasConnection(state: JobState, on: boolean): void {
+    if (!on && !state.halted) delayJob(state, RETRY_MS)
+    if (state.hasNoConnection === !on) return
+    state.hasNoConnection = !on
     deps.onJobChanged(accountId)
   }
 
   // --- state of the jobs -----------------------------------------------------------------
 
   function jobStates(): ReturnType<BulkLane['jobStates']> {
-    return shareCeiling().map(({ known, share }) => {
+    return shareCeiling().map(({ state, share }) => {
       // A job whose rows are all handed over waits for no turn, even if it was paused and resumed after that.
-      const goesOn = share > 0 || isHandedOver(known)
+      const goesOn = share > 0 || isHandedOver(state)
       return {
         accountId,
-        id: known.job.id,
+        id: state.job.id,
         status: goesOn ? 'running' : 'queued',
-        handedBelow: handedBelow(known),
+        handedBelow: handedBelow(state),
       }
     })
   }
@@ -360,4 +360,4 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
 }
 
 /** A job, and its part of the account's ceiling. */
-type JobShare = { known: JobState; share: number }
+type JobShare = { state: JobState; share: number }

@@ -15,11 +15,11 @@ export type Returning = {
 /** The messages of a lane that are to be sent again. They take slots of the same windows as its rows, and before them. */
 export type Returns = {
   /** At most `perSecond` of a job wait here; further ones return to the outbox. */
-  add(known: JobState, returning: Returning, perSecond: number): void
+  add(state: JobState, returning: Returning, perSecond: number): void
   /** Sends those that may go now; returns those whose job does not send any more to the outbox. */
   serve(
-    verdictOf: (known: JobState) => 'go' | 'wait' | 'later',
-    takeSlot: (known: JobState) => SubmitCallbacks,
+    verdictOf: (state: JobState) => 'go' | 'wait' | 'later',
+    takeSlot: (state: JobState) => SubmitCallbacks,
   ): void
   /** The jobs with a message here. */
   waiting(): Iterable<JobState>
@@ -28,25 +28,25 @@ export type Returns = {
 }
 
 export function createReturns(): Returns {
-  let waitingItems: { known: JobState; returning: Returning }[] = []
+  let waitingItems: { state: JobState; returning: Returning }[] = []
 
   return {
-    add(known, returning, perSecond) {
-      if (waitingItems.filter(each => each.known === known).length < perSecond)
-        waitingItems.push({ known, returning })
+    add(state, returning, perSecond) {
+      if (waitingItems.filter(each => each.state === state).length < perSecond)
+        waitingItems.push({ state, returning })
       else returning.defer(perSecond)
     },
     serve(verdictOf, takeSlot) {
       const all = waitingItems
       waitingItems = []
       for (const each of all) {
-        const verdict = verdictOf(each.known)
+        const verdict = verdictOf(each.state)
         if (verdict === 'wait') waitingItems.push(each)
-        else if (verdict === 'go') each.returning.send(takeSlot(each.known))
+        else if (verdict === 'go') each.returning.send(takeSlot(each.state))
         else each.returning.defer()
       }
     },
-    waiting: () => waitingItems.map(each => each.known),
+    waiting: () => waitingItems.map(each => each.state),
     deferAll() {
       const all = waitingItems
       waitingItems = []
