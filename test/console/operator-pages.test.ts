@@ -280,6 +280,8 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'operator-prices')
     await dialog.getByRole('button', { name: 'Replace the list' }).click()
+    // The dialog has the same rows, before they are stored.
+    await dialog.waitFor({ state: 'hidden' })
     await row(page, 'E-mail').waitFor()
     await row(page, '$0.041').waitFor()
     const { body } = await server.app.admin('GET', '/prices')
