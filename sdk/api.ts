@@ -2422,7 +2422,7 @@ export interface WebhookWithSecret {
   id: string
   url: string
   description: string
-  eventTypes: Listened[]
+  events: Listened[]
   enabled: boolean
   failingSince: string | null
   disabledAt: string | null
@@ -2455,14 +2455,14 @@ export interface WebhookCreate {
    * @minItems 1
    * @maxItems 50
    */
-  eventTypes?: Listened[]
+  events?: Listened[]
   enabled?: boolean
 }
 export interface WebhookView {
   id: string
   url: string
   description: string
-  eventTypes: Listened[]
+  events: Listened[]
   enabled: boolean
   failingSince: string | null
   disabledAt: string | null
@@ -2517,7 +2517,7 @@ export interface WebhookUpdate {
    * @minItems 1
    * @maxItems 50
    */
-  eventTypes?: Listened[]
+  events?: Listened[]
   enabled?: boolean
 }
 export interface DeleteWebhooksById200 {
@@ -2675,7 +2675,7 @@ export interface WebhookReplay {
    * @minItems 1
    * @maxItems 50
    */
-  types?: Listened[]
+  events?: Listened[]
   /**
    * The `nextCursor` of the previous request
    */

@@ -99,7 +99,7 @@ const EventTypeList = Type.Array(oneOf(LISTENED), {
 export const WebhookCreate = Type.Object({
   url: Url,
   description: Type.Optional(Description),
-  eventTypes: Type.Optional(EventTypeList),
+  events: Type.Optional(EventTypeList),
   enabled: Type.Optional(Type.Boolean()),
 })
 export type WebhookCreate = Static<typeof WebhookCreate>
@@ -107,7 +107,7 @@ export type WebhookCreate = Static<typeof WebhookCreate>
 export const WebhookUpdate = Type.Object({
   url: Type.Optional(Url),
   description: Type.Optional(Description),
-  eventTypes: Type.Optional(EventTypeList),
+  events: Type.Optional(EventTypeList),
   enabled: Type.Optional(Type.Boolean()),
 })
 export type WebhookUpdate = Static<typeof WebhookUpdate>
@@ -117,7 +117,7 @@ export const WebhookView = Type.Object({
   id: Type.String(),
   url: Type.String(),
   description: Type.String(),
-  eventTypes: Type.Array(oneOf(LISTENED)),
+  events: Type.Array(oneOf(LISTENED)),
   enabled: Type.Boolean(),
   failingSince: nullable(IsoTime),
   disabledAt: nullable(IsoTime),
@@ -173,7 +173,7 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>
 export const WebhookReplay = Type.Object({
   from: Type.String({ maxLength: 40, description: 'ISO 8601; inclusive' }),
   to: Type.String({ maxLength: 40, description: 'ISO 8601; exclusive' }),
-  types: Type.Optional(EventTypeList),
+  events: Type.Optional(EventTypeList),
   cursor: Type.Optional(
     Type.String({ minLength: 1, maxLength: 500, description: 'The `nextCursor` of the previous request' }),
   ),

@@ -67,7 +67,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Readonly<Record<string, Exam
   'POST /api/v2/webhooks': {
     events: {
       summary: 'Two types of events',
-      value: { url: 'https://example.com/posthorn', eventTypes: ['message.delivered', 'message.failed'] },
+      value: { url: 'https://example.com/posthorn', events: ['message.delivered', 'message.failed'] },
     },
   },
   'POST /api/v2/sms-senders': { name: { summary: 'Without a callback', value: { name: 'Acme' } } },

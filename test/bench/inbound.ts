@@ -82,7 +82,7 @@ async function createTeller(system: System, receiver: Receiver): Promise<Teller>
     config: whatsAppCloudFixture.configFor(NO_GRAPH),
     accountId: system.ids.accounts[0],
   })
-  const made = await system.call('POST', '/webhooks', { url: receiver.url, eventTypes: ['inbound.message'] })
+  const made = await system.call('POST', '/webhooks', { url: receiver.url, events: ['inbound.message'] })
   if (!made.ok) throw new Error(`no endpoint: ${await made.text()}`)
   const agent = new Agent({ keepAlive: true })
   const url = `${system.url}/webhooks/whatsapp-cloud/${connection.id}`

@@ -70,7 +70,7 @@ test('killing the node that polls a bot loses no update and stores none twice', 
     channels: ['botapp_bot'],
     config: { apiRoot: telegram.apiRoot },
   })
-  const hook = { url: receiver.url('/hook'), eventTypes: ['bot.subscriber.started', 'inbound.message'] }
+  const hook = { url: receiver.url('/hook'), events: ['bot.subscriber.started', 'inbound.message'] }
   await call(first, account, '/api/v2/webhooks', hook)
   const { bot } = await call<{ bot: BotView }>(first, account, '/api/v2/botapp-bots', {
     token: telegram.token,

@@ -45,7 +45,7 @@ async function createWebhook(account: Account): Promise<{ id: string; secret: st
   const answer = await ask(server.url, '/api/v2/webhooks', {
     method: 'POST',
     headers: { 'x-api-key': account.liveKey },
-    body: { url: receiver.url('/hook'), eventTypes: EVENTS },
+    body: { url: receiver.url('/hook'), events: EVENTS },
   })
   return (JSON.parse(answer!.text) as { data: { webhook: { id: string; secret: string } } }).data.webhook
 }

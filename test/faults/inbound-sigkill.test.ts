@@ -37,7 +37,7 @@ beforeEach(async () => {
   await ask(first.url, '/api/v2/webhooks', {
     method: 'POST',
     headers: { 'x-api-key': account.liveKey },
-    body: { url: receiver.url(), eventTypes: ['inbound.message'] },
+    body: { url: receiver.url(), events: ['inbound.message'] },
   })
 }, 60_000)
 

@@ -112,7 +112,7 @@ describe('an event', () => {
   test('is delivered only to enabled endpoints of its account that subscribe to its type', async () => {
     const deliveredOnly = await createWebhook({
       url: receiver.url('/delivered'),
-      eventTypes: ['message.delivered'],
+      events: ['message.delivered'],
     })
     const disabled = await createWebhook({ url: receiver.url('/disabled'), enabled: false })
     const other = await world.newAccount()
@@ -478,8 +478,8 @@ describe('nodes', () => {
   })
 
   test('are not woken for a target that waited for a slot and was removed', async () => {
-    const slow = await createWebhook({ eventTypes: ['message.sent'] })
-    const removed = await createWebhook({ eventTypes: ['message.read'] })
+    const slow = await createWebhook({ events: ['message.sent'] })
+    const removed = await createWebhook({ events: ['message.read'] })
     // Failing targets share one of the two slots.
     const node = await world.startNode({ limits: { total: 2, perTarget: 2 } })
     const wakes: number[] = []
@@ -509,7 +509,7 @@ describe('nodes', () => {
 describe('an endpoint', () => {
   test('that responds with 410 is disabled, and another endpoint gets webhook.disabled', async () => {
     const gone = await createWebhook({ url: receiver.url('/gone') })
-    const other = await createWebhook({ url: receiver.url('/other'), eventTypes: ['webhook.disabled'] })
+    const other = await createWebhook({ url: receiver.url('/other'), events: ['webhook.disabled'] })
     receiver.react(({ path }) => (path === '/gone' ? 410 : 200))
     const node = await world.startNode()
     await createEvent()
@@ -597,7 +597,7 @@ describe('an endpoint', () => {
     const range = { from: '2020-01-01T00:00:00Z', to: new Date(world.clock.now() + 1).toISOString() }
     const replayed = await world.deliveries.replayRange(caller, webhook.id, {
       ...range,
-      types: ['message.sent'],
+      events: ['message.sent'],
     })
     expect(replayed).toMatchObject({ data: { queued: events.length }, nextCursor: null })
     await node.turn()

@@ -151,7 +151,7 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
     fromMs,
     toMs,
     after: readIdCursor('evt', body.cursor),
-    types: expandEventTypes(body.types ?? webhook.eventTypes),
+    types: expandEventTypes(body.events ?? webhook.eventTypes),
   }
 }
 

@@ -105,7 +105,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         id,
         url: body.url,
         description: body.description ?? '',
-        eventTypes: [...new Set<Listened>(body.eventTypes ?? [ANY_EVENT])],
+        eventTypes: [...new Set<Listened>(body.events ?? [ANY_EVENT])],
         failingSince: null,
         previousUntil: null,
         ...enabledState(enabled, clock.now()),
@@ -234,7 +234,7 @@ function applyUpdate(before: WebhookRow, body: WebhookUpdate, nowMs: number): We
     ...before,
     url: body.url ?? before.url,
     description: body.description ?? before.description,
-    eventTypes: body.eventTypes ? [...new Set(body.eventTypes)] : before.eventTypes,
+    eventTypes: body.events ? [...new Set(body.events)] : before.eventTypes,
     ...(enabled !== before.enabled && enabledState(enabled, nowMs)),
   }
 }
@@ -259,7 +259,7 @@ function view(row: WebhookRow, nowMs: number): WebhookView {
     id: row.id,
     url: row.url,
     description: row.description,
-    eventTypes: row.eventTypes,
+    events: row.eventTypes,
     enabled: row.enabled,
     failingSince: isoOrNull(row.failingSince),
     disabledAt: isoOrNull(row.disabledAt),

@@ -10,12 +10,11 @@ export const webhooksCreate = (deps: { webhooks: Webhooks }) =>
     method: 'POST',
     url: '/api/v2/webhooks',
     auth: { permission: 'messages:create' },
-    audit: { action: 'webhook.create', bodyFields: ['url', 'description', 'eventTypes'] },
+    audit: { action: 'webhook.create', bodyFields: ['url', 'description', 'events'] },
     schema: {
       summary: 'Create a webhook endpoint',
       description:
-        'Only this response contains the secret. Without `eventTypes`, the endpoint receives every ' +
-        'event.',
+        'Only this response contains the secret. Without `events`, the endpoint receives every ' + 'event.',
       tags: ['Webhooks'],
       body: WebhookCreate,
       errors: ['CONFLICT'],

@@ -13,7 +13,7 @@ export const webhooksReplay = (deps: { webhookDeliveries: WebhookDeliveries }) =
     schema: {
       summary: 'Send the events of a time range again',
       description:
-        "The events from `from` to before `to`, of the endpoint's event types unless `types` is given, " +
+        "The events from `from` to before `to`, of the endpoint's event types unless `events` is given, " +
         'each with its own `webhook-id`. One request queues at most 5,000; if there are more, pass ' +
         '`nextCursor` to continue. Only events that an endpoint subscribed to at the time are stored.',
       tags: ['Webhooks'],

@@ -10,7 +10,7 @@ export const webhooksUpdate = (deps: { webhooks: Webhooks }) =>
     method: 'PATCH',
     url: '/api/v2/webhooks/:id',
     auth: { permission: 'messages:create' },
-    audit: { action: 'webhook.update', bodyFields: ['url', 'description', 'eventTypes', 'enabled'] },
+    audit: { action: 'webhook.update', bodyFields: ['url', 'description', 'events', 'enabled'] },
     schema: {
       summary: 'Change a webhook endpoint',
       description:

@@ -42,6 +42,7 @@ describe('the audit log', () => {
     const made = await owner.for(account.id)('POST', '/webhooks', {
       url: 'https://hooks.example.com/in',
       description: '<b>Ours</b>',
+      events: ['wallet.*'],
     })
     const { webhook } = data<{ webhook: { id: string; secret: string } }>(made)
     const [entry] = await entries()
@@ -51,7 +52,7 @@ describe('the audit log', () => {
       actor: { type: 'user', id: user.id, name: 'owner' },
       action: 'webhook.create',
       target: webhook.id,
-      changes: { url: 'https://hooks.example.com/in', description: '<b>Ours</b>' },
+      changes: { url: 'https://hooks.example.com/in', description: '<b>Ours</b>', events: ['wallet.*'] },
       ip: '127.0.0.1',
       requestId: made.headers.get('x-request-id'),
     })

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const listening = await app.call('/api/v2/webhooks', {
     method: 'POST',
     key: account.liveKey,
-    body: { url: receiver.url('/hook'), eventTypes: ['*'] },
+    body: { url: receiver.url('/hook'), events: ['*'] },
   })
   expect(listening.status, listening.text).toBe(201)
 }, 60_000)

@@ -308,9 +308,9 @@ test('a webhook endpoint can subscribe to session events', async () => {
   const answer = await app.call('/api/v2/webhooks', {
     method: 'POST',
     key: account.liveKey,
-    body: { url: receiver.url('/some'), eventTypes: ['session.open', 'session.closed'] },
+    body: { url: receiver.url('/some'), events: ['session.open', 'session.closed'] },
   })
-  expect((answer.body['data'] as { webhook: WebhookView }).webhook.eventTypes).toEqual([
+  expect((answer.body['data'] as { webhook: WebhookView }).webhook.events).toEqual([
     'session.open',
     'session.closed',
   ])

@@ -151,7 +151,7 @@ describe('an inbound message', () => {
       key: account.liveKey,
       body: {
         url: receiver.url(),
-        eventTypes: ['inbound.message', 'suppression.created', 'suppression.deleted'],
+        events: ['inbound.message', 'suppression.created', 'suppression.deleted'],
       },
     })
     const { secret } = (made.body['data'] as { webhook: { secret: string } }).webhook

@@ -204,7 +204,7 @@ describe('a message to an official sender', () => {
     await app.call('/api/v2/webhooks', {
       method: 'POST',
       key: account.liveKey,
-      body: { url: receiver.url(), eventTypes: ['inbound.message', 'message.sent'] },
+      body: { url: receiver.url(), events: ['inbound.message', 'message.sent'] },
     })
     await write(picture)
     await app.until(
@@ -244,7 +244,7 @@ describe('a message to an official sender', () => {
     await app.call('/api/v2/webhooks', {
       method: 'POST',
       key: account.liveKey,
-      body: { url: receiver.url(), eventTypes: ['inbound.message'] },
+      body: { url: receiver.url(), events: ['inbound.message'] },
     })
     await write({ type: 'location', location: { latitude: 37.44, longitude: -122.16, name: 'Philz Coffee' } })
     await write({ type: 'location', location: { latitude: 137.44, longitude: -122.16 } })

@@ -19,11 +19,11 @@ beforeAll(async () => {
   app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
   account = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
   ver = verifications(app, account)
-  const eventTypes = ['sent', 'verified', 'failed', 'superseded'].map(type => `verification.${type}`)
+  const events = ['sent', 'verified', 'failed', 'superseded'].map(type => `verification.${type}`)
   const made = await app.call('/api/v2/webhooks', {
     method: 'POST',
     key: account.liveKey,
-    body: { url: receiver.url, eventTypes },
+    body: { url: receiver.url, events },
   })
   expect(made.status, made.text).toBe(201)
 })

@@ -336,7 +336,7 @@ describe('other fraud rules', () => {
       const made = await app.call('/api/v2/webhooks', {
         method: 'POST',
         key: account.liveKey,
-        body: { url: receiver.url(), eventTypes: ['verification.blocked'] },
+        body: { url: receiver.url(), events: ['verification.blocked'] },
       })
       expect(made.status, made.text).toBe(201)
       await settings({ recipient: { mode: 'monitor', sends: 1 }, allowedCountries: { countries: ['US'] } })

@@ -453,7 +453,7 @@ describe('a verification over several channels at once', () => {
       const theirs = verifications(app, poor)
       await set(poor, { channels: ['local_sms', 'official_chatapp'] })
       await refuseSms(poor, gateway.url)
-      const hook = { url: hooks.url, eventTypes: ['verification.verified'] }
+      const hook = { url: hooks.url, events: ['verification.verified'] }
       expect(
         await app.call('/api/v2/webhooks', { method: 'POST', key: poor.liveKey, body: hook }),
       ).toMatchObject({ status: 201 })

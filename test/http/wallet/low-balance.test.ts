@@ -27,7 +27,7 @@ async function listen(): Promise<string> {
   const made = await app.call('/api/v2/webhooks', {
     method: 'POST',
     key: account.liveKey,
-    body: { url: receiver.url(), eventTypes: ['wallet.low'] },
+    body: { url: receiver.url(), events: ['wallet.low'] },
   })
   return (made.body['data'] as { webhook: { secret: string } }).webhook.secret
 }

@@ -71,12 +71,12 @@ async function newKey(role: string, permissions: string[]): Promise<string> {
 
 describe('webhook endpoints', () => {
   test('are created, listed, read, changed and deleted; the secret is shown once', async () => {
-    const made = await create({ description: 'Ours', eventTypes: ['message.sent', 'message.sent'] })
+    const made = await create({ description: 'Ours', events: ['message.sent', 'message.sent'] })
     expect(made).toMatchObject({
       id: expect.stringMatching(/^whk_/),
       url: receiver.url('/hook'),
       description: 'Ours',
-      eventTypes: ['message.sent'],
+      events: ['message.sent'],
       enabled: true,
       failingSince: null,
       disabledAt: null,
@@ -94,13 +94,13 @@ describe('webhook endpoints', () => {
     const changed = await call('PATCH', `/${made.id}`, {
       url: receiver.url('/moved'),
       description: '',
-      eventTypes: ['*'],
+      events: ['*'],
       enabled: false,
     })
     expect(changed.body['data']).toMatchObject({
       url: receiver.url('/moved'),
       description: '',
-      eventTypes: ['*'],
+      events: ['*'],
       enabled: false,
       disabledReason: 'request',
     })
@@ -170,13 +170,9 @@ describe('webhook endpoints', () => {
     ['a private address', { url: 'https://192.168.0.1/' }, 'url'],
     ['a private address as an IPv4-mapped IPv6 address', { url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
     ['a URL that is too long', { url: `https://example.com/${'a'.repeat(2_048)}` }, 'url'],
-    ['an unknown event type', { url: 'https://example.com', eventTypes: ['message.lost'] }, 'eventTypes[0]'],
-    ['an empty list of event types', { url: 'https://example.com', eventTypes: [] }, 'eventTypes'],
-    [
-      'event types that are not a list',
-      { url: 'https://example.com', eventTypes: 'message.sent' },
-      'eventTypes',
-    ],
+    ['an unknown event type', { url: 'https://example.com', events: ['message.lost'] }, 'events[0]'],
+    ['an empty list of event types', { url: 'https://example.com', events: [] }, 'events'],
+    ['event types that are not a list', { url: 'https://example.com', events: 'message.sent' }, 'events'],
     ['an enabled that is not a boolean', { url: 'https://example.com', enabled: 'yes' }, 'enabled'],
     [
       'a description that is too long',
@@ -220,25 +216,25 @@ describe('webhook endpoints', () => {
       return rows.map(({ type }) => type)
     }
     expect(await storedBySending()).toEqual([])
-    const one = await create({ eventTypes: ['message.delivered'] })
+    const one = await create({ events: ['message.delivered'] })
     expect(await storedBySending()).toEqual(['message.delivered'])
-    const two = await create({ eventTypes: ['message.sent', 'message.failed'] })
+    const two = await create({ events: ['message.sent', 'message.failed'] })
     expect(await storedBySending()).toEqual(['message.sent', 'message.delivered'])
     await call('PATCH', `/${one.id}`, { enabled: false })
     expect(await storedBySending()).toEqual(['message.sent'])
-    await call('PATCH', `/${two.id}`, { eventTypes: ['message.failed'] })
+    await call('PATCH', `/${two.id}`, { events: ['message.failed'] })
     expect(await storedBySending()).toEqual([])
-    await call('PATCH', `/${two.id}`, { eventTypes: ['*'] })
+    await call('PATCH', `/${two.id}`, { events: ['*'] })
     expect(await storedBySending()).toEqual(['message.sent', 'message.delivered'])
     await call('DELETE', `/${two.id}`)
     expect(await storedBySending()).toEqual([])
   })
 
   test('can subscribe to wildcard event types, which are shown as they were given', async () => {
-    const told = await create({ eventTypes: ['message.*', 'bot.subscriber.*'] })
-    const other = await create({ url: receiver.url('/other'), eventTypes: ['bulk.*', 'sms_sender.approved'] })
-    expect(told.eventTypes).toEqual(['message.*', 'bot.subscriber.*'])
-    expect((await call('GET', `/${told.id}`)).body['data']).toMatchObject({ eventTypes: told.eventTypes })
+    const told = await create({ events: ['message.*', 'bot.subscriber.*'] })
+    const other = await create({ url: receiver.url('/other'), events: ['bulk.*', 'sms_sender.approved'] })
+    expect(told.events).toEqual(['message.*', 'bot.subscriber.*'])
+    expect((await call('GET', `/${told.id}`)).body['data']).toMatchObject({ events: told.events })
     await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
     await settled(told.id, 2)
     expect(receiver.got.map(({ path }) => path)).toEqual(['/hook', '/hook'])
@@ -256,8 +252,8 @@ describe('webhook endpoints', () => {
       from: new Date(app.now() - 60_000).toISOString(),
       to: new Date(app.now() + 1).toISOString(),
     }
-    const replay = async (id: string, types?: string[]) =>
-      (await call('POST', `/${id}/replay`, { ...range, ...(types && { types }) })).body['data']
+    const replay = async (id: string, events?: string[]) =>
+      (await call('POST', `/${id}/replay`, { ...range, ...(events && { events }) })).body['data']
     expect(await replay(other.id)).toEqual({ queued: 0 })
     expect(await replay(other.id, ['message.*'])).toEqual({ queued: 2 })
     expect(await replay(told.id)).toEqual({ queued: 2 })
@@ -267,9 +263,9 @@ describe('webhook endpoints', () => {
   test.each(['message', 'message*', 'message.sent.*', 'subscriber.*', '.*', '**', 'messages.*'])(
     'reject the wildcard type %s',
     async type => {
-      const refused = await call('POST', '', { url: receiver.url('/hook'), eventTypes: [type] })
+      const refused = await call('POST', '', { url: receiver.url('/hook'), events: [type] })
       expect(refused.status).toBe(400)
-      expect(faultPaths(refused)).toEqual(['eventTypes[0]'])
+      expect(faultPaths(refused)).toEqual(['events[0]'])
     },
   )
 })
@@ -321,7 +317,7 @@ describe('webhook events', () => {
   })
 
   test('include a cancelled message and a rejected sender name', async () => {
-    const { id } = await create({ eventTypes: ['message.cancelled', 'sms_sender.rejected'] })
+    const { id } = await create({ events: ['message.cancelled', 'sms_sender.rejected'] })
     const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
     const sent = await account.send({
       to: '+12025550142',
@@ -346,7 +342,7 @@ describe('webhook events', () => {
 
 describe('POST /api/v2/webhooks/{id}/test', () => {
   test('sends a test event to this endpoint only, whatever its event types', async () => {
-    const { id, secret, url } = await create({ eventTypes: ['message.failed'] })
+    const { id, secret, url } = await create({ events: ['message.failed'] })
     await create({ url: receiver.url('/other') })
     const answer = await call('POST', `/${id}/test`)
     expect(answer.status).toBe(201)
@@ -514,7 +510,7 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
       body: { success: true, data: { queued: 1 }, nextCursor: null },
     })
     expect(
-      (await replay({ from: times[0], to: end(times[1]!), types: ['message.delivered'] })).body,
+      (await replay({ from: times[0], to: end(times[1]!), events: ['message.delivered'] })).body,
     ).toMatchObject({
       data: { queued: 1 },
     })
@@ -535,8 +531,8 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
     ['an end before the start', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
     [
       'an unknown event type',
-      { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', types: ['x'] },
-      'types[0]',
+      { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', events: ['x'] },
+      'events[0]',
     ],
     [
       'an invalid cursor',

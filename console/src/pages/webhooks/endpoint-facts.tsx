@@ -14,15 +14,8 @@ const WHY = {
 }
 
 export function EndpointFacts({ webhook }: { webhook: WebhookView }) {
-  const {
-    description,
-    eventTypes,
-    failingSince,
-    previousSecretValidUntil,
-    disabledReason,
-    enabled,
-    createdAt,
-  } = webhook
+  const { description, events, failingSince, previousSecretValidUntil, disabledReason, enabled, createdAt } =
+    webhook
   return (
     <>
       {!enabled && (
@@ -54,9 +47,7 @@ export function EndpointFacts({ webhook }: { webhook: WebhookView }) {
                 ],
             [
               'Events',
-              eventTypes.includes(ANY)
-                ? 'Every event, including those of later versions'
-                : eventTypes.join(', '),
+              events.includes(ANY) ? 'Every event, including those of later versions' : events.join(', '),
             ],
             ['Created', <Time key="m" at={createdAt} />],
             [

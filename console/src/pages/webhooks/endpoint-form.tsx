@@ -12,7 +12,7 @@ type Props = {
   onClose: () => void
   onMade?: (webhook: WebhookWithSecret) => void
 }
-type Values = { url: string; description: string; all: boolean; eventTypes: Listened[] }
+type Values = { url: string; description: string; all: boolean; events: Listened[] }
 
 export function EndpointForm({ opened, ...props }: Props & { opened: boolean }) {
   return (
@@ -74,7 +74,7 @@ function Fields({ webhook, onClose, onMade }: Props) {
 
 function Types({ fields }: { fields: ApiForm<Values>['fields'] }) {
   return (
-    <Checkbox.Group {...fields.getInputProps('eventTypes')} label="Events">
+    <Checkbox.Group {...fields.getInputProps('events')} label="Events">
       <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="lg">
         {EVENT_GROUPS.map(([group, types]) => (
           <Stack key={group} gap={6}>
@@ -92,12 +92,12 @@ function Types({ fields }: { fields: ApiForm<Values>['fields'] }) {
 }
 
 function initialOf(webhook: WebhookView | null): Values {
-  if (webhook === null) return { url: '', description: '', all: true, eventTypes: [] }
-  const { url, description, eventTypes } = webhook
-  const all = eventTypes.includes(ANY)
-  return { url, description, all, eventTypes: all ? [] : [...eventTypes] }
+  if (webhook === null) return { url: '', description: '', all: true, events: [] }
+  const { url, description, events } = webhook
+  const all = events.includes(ANY)
+  return { url, description, all, events: all ? [] : [...events] }
 }
 
-function toBody({ url, description, all, eventTypes }: Values) {
-  return { url, description, eventTypes: all ? [ANY as Listened] : eventTypes }
+function toBody({ url, description, all, events }: Values) {
+  return { url, description, events: all ? [ANY as Listened] : events }
 }

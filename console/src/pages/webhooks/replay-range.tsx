@@ -28,10 +28,10 @@ function Fields({ webhook, onClose }: Props) {
     initial: {
       from: localTime(Date.now() - HOUR_MS),
       to: localTime(Date.now() + 60_000),
-      types: [] as EventType[],
+      events: [] as EventType[],
     },
-    async send({ from, to, types }) {
-      const range = { from: isoOfLocal(from), to: isoOfLocal(to), ...(types.length > 0 && { types }) }
+    async send({ from, to, events }) {
+      const range = { from: isoOfLocal(from), to: isoOfLocal(to), ...(events.length > 0 && { events }) }
       let queued = 0
       let cursor: string | null = null
       do {
@@ -68,11 +68,11 @@ function Fields({ webhook, onClose }: Props) {
       </SimpleGrid>
       <MultiSelect
         label="Events"
-        placeholder={form.fields.values.types.length === 0 ? 'All events of the endpoint' : ''}
+        placeholder={form.fields.values.events.length === 0 ? 'All events of the endpoint' : ''}
         searchable
         clearable
         data={[...EVENT_TYPES]}
-        {...getInputProps('types')}
+        {...getInputProps('events')}
       />
     </ApiForm>
   )

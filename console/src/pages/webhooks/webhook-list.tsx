@@ -98,8 +98,8 @@ export function EndpointState({ webhook: { enabled, failingSince } }: { webhook:
   return failingSince === null ? <StatusBadge status="active" /> : <StatusBadge status="failing" tone="bad" />
 }
 
-export function eventsLabel({ eventTypes }: WebhookView): string {
-  if (eventTypes.includes(ANY)) return 'Everything'
-  if (eventTypes.length === 1) return eventTypes[0]!
-  return `${eventTypes.length} ${eventTypes.some(isFamily) ? 'kinds' : 'types'} of events`
+export function eventsLabel({ events }: WebhookView): string {
+  if (events.includes(ANY)) return 'Everything'
+  if (events.length === 1) return events[0]!
+  return `${events.length} ${events.some(isFamily) ? 'kinds' : 'types'} of events`
 }
