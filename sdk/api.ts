@@ -510,6 +510,10 @@ export interface ConversationView {
   conversationKey: string | null
 }
 export interface Message {
+  id: string
+  /**
+   * The same as `id`
+   */
   messageId: string
   requestId: string
   usageId: string
@@ -671,6 +675,10 @@ export interface TimelineEntry {
   detail?: string | null
 }
 export interface MessageWithTimeline {
+  id: string
+  /**
+   * The same as `id`
+   */
   messageId: string
   requestId: string
   usageId: string

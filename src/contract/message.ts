@@ -10,7 +10,8 @@ export const MASKED = '••••••'
 
 /** A message as lists show it. */
 export const Message = Type.Object({
-  messageId: Type.String(),
+  id: Type.String(),
+  messageId: Type.String({ description: 'The same as `id`' }),
   requestId: Type.String(),
   usageId: Type.String(),
   mode: oneOf(KEY_MODES, { description: 'The mode of the key that sent it' }),

@@ -191,7 +191,8 @@ export type WebhookReplayed = Static<typeof WebhookReplayed>
 
 /** `data` of a `message.*` event, without the message's text. */
 export const MessageEventData = Type.Object({
-  messageId: Type.String(),
+  id: Type.String({ description: 'The id of the message' }),
+  messageId: Type.String({ description: 'The same as `id`' }),
   status: Type.String({ description: 'The status at the event; the message may have another one by now' }),
   mode: oneOf(KEY_MODES),
   channel: oneOf(CHANNELS),

@@ -77,6 +77,7 @@ describe('an event', () => {
       id: sent,
       timestamp: new Date(world.clock.now()).toISOString(),
       data: {
+        id: message,
         messageId: message,
         status: 'sent',
         mode: 'live',

@@ -84,6 +84,7 @@ function messageData(type: EventType, message: EventMessage): MessageEventData {
   const status = type.slice('message.'.length)
   const failed = status === 'failed' || status === 'undelivered' || status === 'expired'
   return {
+    id: message.id,
     messageId: message.id,
     status,
     mode: message.live ? 'live' : 'test',

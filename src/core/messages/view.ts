@@ -14,6 +14,7 @@ export function viewMessage(row: MessageRow, currency: string): Message {
   const secret = row.messageType === 'otp'
   const times = forwardTimes(row)
   return {
+    id: row.id,
     messageId: row.id,
     requestId: withPrefix('req', row.id),
     usageId: withPrefix('usg', row.id),

@@ -45,7 +45,7 @@ describe('200 when a message is cancelled', () => {
     const answer = await cancel(id, own.liveKey)
     expect([answer.status, answer.body['success']]).toEqual([200, true])
     const message = answer.body['data'] as MessageWithTimeline
-    expect(message).toMatchObject({ messageId: id, status: 'cancelled', billing: { state: 'released' } })
+    expect(message).toMatchObject({ id, messageId: id, status: 'cancelled', billing: { state: 'released' } })
     expect(message.endedAt).not.toBeNull()
     expect(statuses(message)).toEqual(['scheduled', 'cancelled'])
     expect(await own.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0, credited: 1 })

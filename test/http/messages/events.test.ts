@@ -63,7 +63,7 @@ describe('the event stream of messages', () => {
     expect((await stream.next())?.event).toBe('reset')
     const id = messageIdOf(await account.send({ to: PHONE, text: 'one' }))
     const first = await nextMessage(stream)
-    expect(first.messageId).toBe(id)
+    expect(first).toMatchObject({ id, messageId: id })
     // Of several changes within a second only the last is sent.
     const isLast = ({ status }: Message) => status === 'delivered'
     const last = isLast(first) ? first : await nextMessage(stream, isLast)

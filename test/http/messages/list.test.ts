@@ -57,6 +57,7 @@ describe('the list of messages', () => {
     const data = answer.body['data'] as Message[]
     expect(data.map(message => message.messageId)).toEqual(ids.toReversed())
     expect(data.at(-1)).toEqual({
+      id: ids[0],
       messageId: ids[0],
       requestId: ids[0]!.replace('msg', 'req'),
       usageId: ids[0]!.replace('msg', 'usg'),
@@ -93,6 +94,13 @@ describe('the list of messages', () => {
     })
     for (const { createdAt } of data) expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     for (const { messageId } of data) expect(isId('msg', messageId)).toBe(true)
+  })
+
+  test('a message that is read begins with its id, as `id` and as `messageId`', async () => {
+    expect(Object.entries(await account.message(ids[0]!)).slice(0, 2)).toEqual([
+      ['id', ids[0]],
+      ['messageId', ids[0]],
+    ])
   })
 
   test.each<[string, () => string, number[]]>([

@@ -288,6 +288,7 @@ describe('webhook events', () => {
     for (const got of receiver.got) {
       expect(verify(got, secret, atMs(got))).toMatchObject({
         data: {
+          id: messageIdOf(sent),
           messageId: messageIdOf(sent),
           mode: 'test',
           to: '+12025550142',
