@@ -112,8 +112,8 @@ async function sealLikeNodes(accountId: AccountId): Promise<void> {
   })
   await db.query({
     name: 'a_session',
-    text: `insert into web_sessions (account_id, id, name, live, state, pairing, changed_at, wanted)
-      values ($1, $2, 'main', false, 'qr', $3, now(), false)`,
+    text: `insert into web_sessions (account_id, id, name, live, sandbox, state, pairing, changed_at, wanted)
+      values ($1, $2, 'main', true, false, 'qr', $3, now(), false)`,
     values: [owner, toUuid(session), seal.seal('{}', pairingContext(session))],
   })
   const keyIds = Array.from({ length: SESSION_KEYS }, (_, at) => `k:${at}`)

@@ -100,7 +100,7 @@ const QUEUE_ROW_SWEEP = `insert into bulk_sweeps (account_id, job_id) select $1,
   on conflict do nothing`
 
 const INCOMPLETE = (why: string, now: string) =>
-  `status = 'rejected', key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
+  `status = 'rejected', pause_reason = null, key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
    ended_at = ${now}::timestamptz`
 
 /** Jobs in state `accepting` of dead nodes, and of this node (`isOwn`). */

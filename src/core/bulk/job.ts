@@ -60,7 +60,8 @@ export function toJob(raw: RawJob): Job {
     name: raw.name,
     perSecond: raw.per_second,
     status: raw.status,
-    pauseReason: raw.pause_reason,
+    // A job that is not validated yet may be stored with the reason for which it is paused then.
+    pauseReason: raw.status === 'paused' ? raw.pause_reason : null,
     total: raw.total,
     validated: raw.validated,
     invalid: raw.invalid,

@@ -27,7 +27,7 @@ export type BulkJobs = {
   read(caller: Asker, id: string): Promise<Job>
   list(caller: Asker, query: BulkQuery): Promise<Page<BulkJob>>
   rows(caller: Asker, id: string, query: BulkRowQuery): Promise<Page<BulkRow>>
-  /** JOB_STATE_CONFLICT for a job that has ended or is not validated yet, FORBIDDEN for a live job with a test key. */
+  /** JOB_STATE_CONFLICT for a job that has ended, or an accepting one to cancel. FORBIDDEN for a live job with a test key. */
   pause(caller: Changer, id: string): Promise<Job>
   resume(caller: Changer, id: string): Promise<Job>
   cancel(caller: Changer, id: string): Promise<Job>

@@ -42,24 +42,28 @@ export async function selectJobs(db: Db, refs: readonly JobRef[]): Promise<Job[]
   return rows.map(toJob)
 }
 
-/** Pauses a job for the account. Null if its state does not allow that. */
+/** A job that has ended keeps its state. */
+const HAS_NOT_ENDED = `status in ('accepting', 'validating', 'queued', 'running', 'paused')`
+
+/** Pauses a job for the account; one that is not validated yet is paused then. Null if it has ended. */
 export async function pauseByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_pause_by_user',
-    text: `update bulk_jobs set status = 'paused', pause_reason = 'user', resume_at = null, needs_amount = null, started_at = null
-            where account_id = $1 and id = $2 and status in ('queued', 'running', 'paused') returning ${JOB_COLUMNS}`,
+    text: `update bulk_jobs set status = case when status in ('queued', 'running') then 'paused' else status end,
+                  pause_reason = 'user', resume_at = null, needs_amount = null, started_at = null
+            where account_id = $1 and id = $2 and ${HAS_NOT_ENDED} returning ${JOB_COLUMNS}`,
     values: [toUuid(accountId), toUuid(id)],
   })
   return rows[0] ? toJob(rows[0]) : null
 }
 
-/** Ends a pause of any reason. Null if the job's state does not allow that. */
+/** Ends a pause of any reason, also one that is to come. Null if the job has ended. */
 export async function resumeByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_resume_by_user',
     text: `update bulk_jobs set status = case when status = 'paused' then 'queued' else status end,
                   pause_reason = null, resume_at = null, needs_amount = null
-            where account_id = $1 and id = $2 and status in ('queued', 'running', 'paused') returning ${JOB_COLUMNS}`,
+            where account_id = $1 and id = $2 and ${HAS_NOT_ENDED} returning ${JOB_COLUMNS}`,
     values: [toUuid(accountId), toUuid(id)],
   })
   return rows[0] ? toJob(rows[0]) : null

@@ -99,7 +99,9 @@ export async function endValidation(
   await db.query({
     name: 'bulk_end_validation',
     text: `with ended as (
-             update bulk_jobs set status = case when $4::text is null then 'queued' else 'rejected' end, node = null,
+             update bulk_jobs set node = null,
+                    status = case when $4::text is not null then 'rejected' when pause_reason is null then 'queued' else 'paused' end,
+                    pause_reason = case when $4::text is null then pause_reason end,
                     error_code = $4, error_message = $5, unsettled = $4::text is null,
                     ended_at = case when $4::text is null then null else $6::timestamptz end
               where account_id = $1 and id = $2 and node = $3 and status = 'validating' and validated = total

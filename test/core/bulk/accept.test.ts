@@ -215,8 +215,8 @@ test('queued messages for a web session need not wait for the lane’s node, unl
   expect(await claim()).toEqual([])
   await put(
     't_session',
-    `insert into web_sessions (account_id, id, name, live, state, changed_at, wanted)
-     select $1, $3, 'desk', true, 'open', now(), true where $1::uuid <> $2`,
+    `insert into web_sessions (account_id, id, name, live, sandbox, state, changed_at, wanted)
+     select $1, $3, 'desk', true, false, 'open', now(), true where $1::uuid <> $2`,
     [toUuid(connectionId)],
   )
   await put('t_pause', `update bulk_jobs set status = 'paused' where account_id = $1 and id = $2`)

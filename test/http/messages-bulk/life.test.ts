@@ -227,6 +227,36 @@ describe('rate, pause, resume and cancel', () => {
     }
   })
 
+  test('a job that is paused while it is validated is paused once it is valid, and sends nothing', async () => {
+    const account = await app.createAccount()
+    // So many that they are not validated yet when the pause arrives.
+    const id = await begin(account, 10, bulkRows(5_000))
+    const paused = await post(account, id, 'pause')
+    expect(paused.status).toBe(200)
+    expect(paused.body['job']).toMatchObject({ status: 'validating', pauseReason: null })
+    const job = await untilBulk(app, account, id, 'paused')
+    expect(job).toMatchObject({ pauseReason: 'user', validatedCount: 5_000 })
+    await app.pass(2_000)
+    expect(await sentTimes(app, id)).toEqual([])
+    expect((await post(account, id, 'resume')).body['job']).toMatchObject({ status: 'queued' })
+    await untilBulk(app, account, id, 'running')
+    expect((await post(account, id, 'cancel')).status).toBe(200)
+  })
+
+  test('a pause that is taken back while the job is validated has no effect, nor has one of a rejected job', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 10, bulkRows(5_000))
+    await post(account, id, 'pause')
+    expect((await post(account, id, 'resume')).body['job']).toMatchObject({ status: 'validating' })
+    await untilBulk(app, account, id, 'running')
+    expect((await post(account, id, 'cancel')).status).toBe(200)
+
+    const wrong = await begin(account, 10, [...bulkRows(5_000), { to: 'nobody' }])
+    expect((await post(account, wrong, 'pause')).status).toBe(200)
+    const rejected = await untilBulk(app, account, wrong, 'rejected')
+    expect(rejected).toMatchObject({ pauseReason: null, errorCode: 'VALIDATION_FAILED' })
+  })
+
   test('a test key may not pause, resume or cancel a live job', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 1, bulkRows(5), { live: true })
