@@ -303,7 +303,7 @@ export interface Content {
    */
   otpCode?: string
   /**
-   * Only for e-mail
+   * For e-mail: 1 to 255 characters in one line; other channels ignore it
    */
   subject?: string
 }

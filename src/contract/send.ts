@@ -24,7 +24,12 @@ export const Content = Type.Object({
       description: 'A one-time code, for messageType otp without a template',
     }),
   ),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Only for e-mail' })),
+  // Its length is checked where it is read: other channels ignore it.
+  subject: Type.Optional(
+    Type.String({
+      description: 'For e-mail: 1 to 255 characters in one line; other channels ignore it',
+    }),
+  ),
 })
 
 export const Attachment = Type.Object({

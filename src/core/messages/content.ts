@@ -16,6 +16,8 @@ export type RenderedText = {
 
 /** Ten parts: carriers reassemble as many everywhere, and Twilio takes as many (1,600 characters). */
 const MAX_SMS_PARTS = 10
+/** Characters (code points) of an e-mail's subject. */
+const MAX_SUBJECT_CHARACTERS = 255
 /** Characters that both chat platforms allow in a message. */
 export const MAX_CHAT_CHARACTERS = 4_096
 /** Characters that they allow in the caption of a file. */
@@ -56,17 +58,25 @@ export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
       throw invalid('content.text', 'must contain content.otpCode when both are given')
     }
   }
-  if (content?.subject !== undefined && /[\r\n]/.test(content.subject)) {
-    throw invalid('content.subject', 'must be one line')
+  // Of a batch that names e-mail, no recipient can be sent it; elsewhere it depends on each recipient's channel.
+  if (body.channel === 'email_user') checkSubject(body)
+}
+
+/** Throws a 400 for a subject that an e-mail cannot have; other channels ignore it, whatever it is. */
+function checkSubject({ content }: Pick<SingleSendBody, 'content'>): void {
+  const subject = content?.subject
+  if (subject === undefined) return
+  if (subject === '') throw invalid('content.subject', 'must not be empty')
+  if (subject.length > MAX_SUBJECT_CHARACTERS && [...subject].length > MAX_SUBJECT_CHARACTERS) {
+    throw invalid('content.subject', `must have at most ${MAX_SUBJECT_CHARACTERS} characters`)
   }
+  if (/[\r\n]/.test(subject)) throw invalid('content.subject', 'must be one line')
 }
 
 /** Renders a message without a template. Throws a 400 if it exceeds the limits of its channel. */
 export function composeContent(body: SingleSendBody, channel: Channel): RenderedText {
   const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
-  if (body.content?.subject !== undefined)
-    throw invalid('content.subject', `is only allowed on email_user, not ${channel}`)
   if (isSms(channel)) return composeSms(text, textPath(body))
   const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
   if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
@@ -79,6 +89,7 @@ function otpText(code: string | undefined): string {
 }
 
 function composeEmail(body: SingleSendBody, text: string): RenderedText {
+  checkSubject(body)
   // Neither the contract nor RFC 5322 requires a subject.
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')

@@ -1,4 +1,4 @@
-import type { KeyMode } from '../../contract/enums.ts'
+import type { Channel, KeyMode } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { TEMPLATE_CATEGORIES } from '../../contract/template.ts'
@@ -30,7 +30,7 @@ export function renderMessage(
   named: TemplateSnapshot | null,
   sources: RenderSources,
 ): RenderedMessage {
-  const code = (named ? undefined : codeWithoutText(body)) ?? null
+  const code = (named ? undefined : codeWithoutText(body, carrier.channel)) ?? null
   const template = code === null ? named : defaultCodeTemplate(carrier, sources)
   if (!template) return { rendered: composeContent(body, carrier.channel), template: null, code }
   const { rendered, stored } =
@@ -43,10 +43,11 @@ export function renderMessage(
   return { rendered, template: { id: template.id, stored }, code }
 }
 
-/** The code of a body that has neither text nor subject. */
-function codeWithoutText(body: SingleSendBody): string | undefined {
+/** The code of a body that has neither a text nor, on e-mail, a subject. */
+function codeWithoutText(body: SingleSendBody, channel: Channel): string | undefined {
   const { content } = body
-  return ownText(body) !== undefined || content?.subject !== undefined ? undefined : content?.otpCode
+  const hasSubject = channel === 'email_user' && content?.subject !== undefined
+  return ownText(body) !== undefined || hasSubject ? undefined : content?.otpCode
 }
 
 /** The default template for codes on a channel; null if there is none that this connection may carry. */

@@ -19,7 +19,7 @@ export function renderNamedTemplate(
   channel: Channel,
   sources: HeaderSources,
 ): RenderedTemplate {
-  refuseOwnText(body)
+  refuseOwnText(body, channel)
   const values = valuesOf(body, template)
   if (template.official) return renderOfficial(body, template, template.official, values, sources)
   readButtonValues(body.template?.buttonVariables, [], 'template.')
@@ -35,11 +35,11 @@ export function renderCode(template: TemplateSnapshot, channel: Channel, code: s
   return { rendered: renderLocal({}, template, channel, values), stored: null }
 }
 
-/** Throws a 400 if a send with a template has a text or a subject, which come from the template. */
-function refuseOwnText({ text, content }: SingleSendBody): void {
+/** Throws a 400 if a send with a template has a text or, on e-mail, a subject: they come from the template. */
+function refuseOwnText({ text, content }: SingleSendBody, channel: Channel): void {
   if (content?.text) throw invalid('content.text', 'is not allowed with a template, which has its own text')
   if (text) throw invalid('text', 'is not allowed with a template, which has its own text')
-  if (content?.subject !== undefined) {
+  if (channel === 'email_user' && content?.subject !== undefined) {
     throw invalid('content.subject', 'is not allowed with a template, which has its own subject')
   }
 }

@@ -29,7 +29,7 @@ type Field = {
   kind: Kind | 'enum' | 'integer'
   /** A string's longest length. */
   most?: number
-  /** The length is limited only by the size of the body. */
+  /** The length is limited only by the size of the body, or where the field counts: a subject's on e-mail. */
   unbounded?: true
 }
 
@@ -48,7 +48,7 @@ const FIELDS: Field[] = [
   { at: ['content'], kind: 'object' },
   { at: ['content', 'text'], kind: 'string', most: 500_000 },
   { at: ['content', 'otpCode'], kind: 'string', most: 32 },
-  { at: ['content', 'subject'], kind: 'string', most: 255 },
+  { at: ['content', 'subject'], kind: 'string', unbounded: true },
   { at: ['attachment'], kind: 'object' },
   { at: ['attachment', 'type'], kind: 'enum' },
   { at: ['attachment', 'publicUrl'], kind: 'string', most: 2_048 },

@@ -135,14 +135,22 @@ describe('the content', () => {
     expect((await account.send({ ...chat, content: { text: 'x'.repeat(4_096) } })).status).toBe(200)
   })
 
-  test('may have a subject only for e-mail, in one line', async () => {
-    await invalidAt(account, { to: PHONE, content: { text: 'Hello', subject: 'Hi' } }, 'content.subject')
+  test('has for e-mail a subject of 1 to 255 characters in one line', async () => {
     const to = 'a@example.com'
+    const wrong = ['', 'x'.repeat(256), 'a\nBcc: b@example.com', 'a\rb']
     await allInvalidAt(
       account,
-      ['a\nBcc: b@example.com', 'a\rb'].map(subject => ({ to, content: { text: 'Hello', subject } })),
+      wrong.map(subject => ({ to, content: { text: 'Hello', subject } })),
       'content.subject',
     )
+    const batch = { to: [to, 'b@example.com'], channel: 'email_user' }
+    await allInvalidAt(
+      account,
+      wrong.map(subject => ({ ...batch, content: { text: 'Hello', subject } })),
+      'content.subject',
+    )
+    const longest = { to, content: { text: 'Hello', subject: 'x'.repeat(255) } }
+    expect((await account.send(longest)).status).toBe(200)
   })
 })
 

@@ -40,6 +40,7 @@ test('a batch validates each recipient on its own', async () => {
   const batch = batchOf(
     await account.send({
       to: ['+12025550123', '+447700900123', 'a@example.com'],
+      channel: 'email_user',
       content: { text: 'x', subject: 's' },
     }),
   )
