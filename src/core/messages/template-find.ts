@@ -17,7 +17,7 @@ import { checkCodeType } from './content.ts'
 /** The template that a send names, and the field that names it. */
 export type NamedTemplate = { template: TemplateSnapshot; path: 'template.id' | 'template.key' }
 
-/** The message type of each template type. */
+/** The message type of each template type; of `free`, unless the send names another one. */
 const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
   otp: 'otp',
   utility: 'utility',
@@ -139,14 +139,21 @@ function languagesOf(templates: readonly TemplateSnapshot[]): string {
   return [...new Set(templates.map(each => each.language || 'none'))].sort().join(', ')
 }
 
-/** The message type of a template. Throws a 400 if the body names another one, or has a code that it is not for. */
+/** The message type of a send by template. Throws a 400 if the body names one that does not fit, or has a code that it is not for. */
 export function typeByTemplate(body: SingleSendBody, { template }: NamedTemplate): MessageType {
-  const own = MESSAGE_TYPE[template.subType]
-  if (body.messageType !== undefined && body.messageType !== own) {
-    throw invalid('messageType', `contradicts the template, which is of type ${own}`)
-  }
-  checkCodeType(body, own)
-  return own
+  const type = body.messageType ?? MESSAGE_TYPE[template.subType]
+  checkTypeFits(type, template)
+  checkCodeType(body, type)
+  return type
+}
+
+/** Throws a 400 unless the template is of this type, or free: that says nothing of its purpose, but it is not for codes. */
+function checkTypeFits(type: MessageType, { subType, official }: TemplateSnapshot): void {
+  const own = MESSAGE_TYPE[subType]
+  if (type === own) return
+  // An official one was approved for one purpose, as marketing at providers that know no other for free text.
+  if (subType === 'free' && !official && type !== 'otp') return
+  throw invalid('messageType', `contradicts the template, which is of type ${own}`)
 }
 
 /** The channels over which a template can be sent. */
