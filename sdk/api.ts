@@ -595,7 +595,13 @@ export interface GetMessagesQuery {
   mode?: 'live' | 'test'
   to?: string
   errorCode?: MessageError
+  /**
+   * Nothing matches a malformed id
+   */
   templateId?: string
+  /**
+   * Nothing matches a malformed id
+   */
   bulkJobId?: string
   /**
    * ISO 8601 with an offset
@@ -616,7 +622,13 @@ export interface GetMessagesEventsQuery {
   mode?: 'live' | 'test'
   to?: string
   errorCode?: MessageError
+  /**
+   * Nothing matches a malformed id
+   */
   templateId?: string
+  /**
+   * Nothing matches a malformed id
+   */
   bulkJobId?: string
   /**
    * ISO 8601 with an offset
@@ -4148,6 +4160,9 @@ export interface GetAuditQuery {
    * An action such as `api_key.create`, or a group such as `api_key`
    */
   action?: string
+  /**
+   * Of a login or a key; nothing matches a malformed id
+   */
   actorId?: string
   /**
    * ISO 8601
@@ -4679,6 +4694,9 @@ export interface GetAdminAuditQuery {
    * An action such as `api_key.create`, or a group such as `api_key`
    */
   action?: string
+  /**
+   * Of a login or a key; nothing matches a malformed id
+   */
   actorId?: string
   /**
    * ISO 8601

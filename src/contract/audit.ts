@@ -37,7 +37,7 @@ const FILTERS = {
       description: 'An action such as `api_key.create`, or a group such as `api_key`',
     }),
   ),
-  actorId: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  actorId: Type.Optional(Type.String({ description: 'Of a login or a key; nothing matches a malformed id' })),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; exclusive' })),
 }

@@ -110,8 +110,8 @@ export const MessageFilters = Type.Object({
   mode: Type.Optional(oneOf(KEY_MODES, { description: 'The mode of the key that sent it; both if absent.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
   errorCode: Type.Optional(oneOf(MESSAGE_ERRORS)),
-  templateId: Type.Optional(Type.String({ maxLength: 200 })),
-  bulkJobId: Type.Optional(Type.String({ maxLength: 200 })),
+  templateId: Type.Optional(Type.String({ description: 'Nothing matches a malformed id' })),
+  bulkJobId: Type.Optional(Type.String({ description: 'Nothing matches a malformed id' })),
   createdAfter: Type.Optional(GivenTime),
   createdBefore: Type.Optional(GivenTime),
 })

@@ -1,7 +1,6 @@
 import type { AdminAuditEntry, AdminAuditQuery, AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageById, readIdCursor } from '../../contract/cursor.ts'
-import { invalid } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
 import { boundedScan } from '../../lib/bounded-scan.ts'
@@ -64,13 +63,15 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
   }
 
   async function read<View>(
-    filter: AuditFilter,
+    filter: AuditFilter | null,
     { cursor, limit }: { cursor?: string; limit: number },
     view: (row: AuditRow) => View,
   ): Promise<Page<View>> {
+    const before = readIdCursor('aud', cursor)
+    if (!filter) return { success: true, data: [], nextCursor: null }
     const { rows, stoppedAt } = await boundedScan(
       clock,
-      { before: readIdCursor('aud', cursor), limit: limit + 1 },
+      { before, limit: limit + 1 },
       {
         isSelective: filter.action !== null || filter.actorId !== null,
         findEnd: below => findAuditScanEnd(db, filter, below),
@@ -83,27 +84,30 @@ export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog 
   return {
     note,
     flush,
-    list: async ({ account }, query) => read({ accountId: account.id, ...filterOf(query) }, query, view),
+    list: async ({ account }, query) => read(filterOf(account.id, query), query, view),
     async listAll(query) {
       const { accountId: of } = query
       const accountId = of === undefined ? null : of === 'platform' ? PLATFORM : readAccountId(of)
-      return read({ accountId, ...filterOf(query) }, query, viewForAdmin)
+      return read(filterOf(accountId, query), query, viewForAdmin)
     },
   }
 }
 
-function filterOf({ action, actorId, from, to }: AuditQuery): Omit<AuditFilter, 'accountId'> {
-  return {
-    action: action ?? null,
-    actorId: actorId === undefined ? null : readActor(actorId),
+/** Null if the filter matches nothing: nobody has a malformed id. */
+function filterOf(
+  accountId: AuditFilter['accountId'],
+  { action, actorId, from, to }: AuditQuery,
+): AuditFilter | null {
+  const times = {
     fromMs: from === undefined ? null : readTime(from, 'from'),
     toMs: to === undefined ? null : readTime(to, 'to'),
   }
+  if (actorId !== undefined && !isActor(actorId)) return null
+  return { accountId, action: action ?? null, actorId: actorId ?? null, ...times }
 }
 
-function readActor(id: string): AuditFilter['actorId'] {
-  if (isId('usr', id) || isId('key', id)) return id
-  throw invalid('actorId', 'must be an id, as in usr_… or key_…')
+function isActor(id: string): id is NonNullable<AuditFilter['actorId']> {
+  return isId('usr', id) || isId('key', id)
 }
 
 function view(row: AuditRow): AuditEntry {

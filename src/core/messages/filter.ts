@@ -1,4 +1,3 @@
-import { invalid } from '../../contract/errors.ts'
 import { agrees, readTime, toStoredAddress } from '../../contract/filters.ts'
 import type { MessageFilters } from '../../contract/message.ts'
 import { type Id, isId, timeOf } from '../../lib/ids.ts'
@@ -8,6 +7,8 @@ import type { MessageRow } from './message-store.ts'
 
 /** Converts the query of a list or a stream to a filter. Throws VALIDATION_ERROR. */
 export function readFilter(query: MessageFilters, phones: Phones): MessageFilter {
+  const templateId = readId('tpl', query.templateId)
+  const bulkJobId = readId('job', query.bulkJobId)
   return {
     ...(query.status && { status: query.status }),
     ...(query.channel && { channel: query.channel }),
@@ -15,8 +16,9 @@ export function readFilter(query: MessageFilters, phones: Phones): MessageFilter
     ...(query.mode && { live: query.mode === 'live' }),
     ...(query.to !== undefined && { to: toStoredAddress(query.to, phones) }),
     ...(query.errorCode !== undefined && { errorCode: query.errorCode }),
-    ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
-    ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
+    ...(templateId && { templateId }),
+    ...(bulkJobId && { bulkJobId }),
+    ...((templateId === null || bulkJobId === null) && { matchesNothing: true as const }),
     ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
     ...(query.createdBefore !== undefined && {
       createdBeforeMs: readTime(query.createdBefore, 'createdBefore'),
@@ -29,6 +31,7 @@ export function matchesFilter(filter: MessageFilter, row: MessageRow): boolean {
   const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
   const createdMs = timeOf(row.id)
   return (
+    !filter.matchesNothing &&
     createdMs > createdAfterMs &&
     createdMs < createdBeforeMs &&
     agrees(filter.status, row.status) &&
@@ -42,7 +45,7 @@ export function matchesFilter(filter: MessageFilter, row: MessageRow): boolean {
   )
 }
 
-function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
-  if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
-  return text
+/** Null for a malformed id, which no message has; undefined without a filter. */
+function readId<P extends 'tpl' | 'job'>(prefix: P, text: string | undefined): Id<P> | null | undefined {
+  return text === undefined || isId(prefix, text) ? text : null
 }

@@ -27,6 +27,8 @@ export type MessageFilter = {
   bulkJobId?: Id<'job'>
   createdAfterMs?: number
   createdBeforeMs?: number
+  /** For an id that no message can have. Such a list is empty without a search. */
+  matchesNothing?: true
 }
 
 /** The most bytes of content and metadata on a page: a mail may have half a million characters. */

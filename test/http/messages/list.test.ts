@@ -146,6 +146,24 @@ describe('the list of messages', () => {
     expect(await found(query())).toEqual(expected.map(at => ids[at]))
   })
 
+  test.each([
+    ['too short', 'templateId', '7'],
+    ['empty', 'templateId', ''],
+    ['of a job', 'templateId', `job_${NOBODYS}`],
+    ['far too long', 'templateId', 'x'.repeat(4_000)],
+    ['too short', 'bulkJobId', 'job_1'],
+    ['of another alphabet', 'bulkJobId', `job_${NOBODYS.replace('1', 'u')}`],
+  ])('is empty, with no next page, for an id that is %s in %s', async (_, filter, id) => {
+    const answer = await list(`?${filter}=${id}`)
+    expect([answer.status, answer.body]).toEqual([200, { success: true, data: [], nextCursor: null }])
+    const refused = await list(`?${filter}=${id}&cursor=bogus&limit=0&status=done&createdAfter=yesterday`)
+    expect([refused.status, faultPaths(refused)]).toEqual([400, ['limit', 'status']])
+    for (const fault of ['cursor=bogus', 'createdAfter=yesterday']) {
+      const one = await list(`?${filter}=${id}&${fault}`)
+      expect([one.status, faultPaths(one)]).toEqual([400, [fault.split('=')[0]]])
+    }
+  })
+
   test('is filtered by an e-mail address with a plus, escaped or not', async () => {
     const own = await app.createAccount()
     const id = messageIdOf(await own.send({ to: 'ada+shop@example.com', text: 'Hello' }))
@@ -249,9 +267,6 @@ describe('400 for an invalid query', () => {
     [`to=${'1'.repeat(321)}`, 'to'],
     ['to=%00', 'to'],
     ['to=%FF', 'to'],
-    ['templateId=7', 'templateId'],
-    [`templateId=msg_${NOBODYS}`, 'templateId'],
-    ['bulkJobId=7', 'bulkJobId'],
     ['createdAfter=yesterday', 'createdAfter'],
     ['createdAfter=2030-02-30T00:00:00Z', 'createdAfter'],
     ['createdBefore=1700000000', 'createdBefore'],
