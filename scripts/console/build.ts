@@ -9,10 +9,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleFile, type Encoding, MANIFEST } from '../../src/infra/console-files.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { nameAside, removeLeftovers } from './leftovers.ts'
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -29,11 +32,16 @@ const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/
 /** Quality 11 takes ten times as long, and saves a twentieth. */
 const BROTLI_QUALITY = 9
 
+/** Writes the console's files into a directory. */
+type Bundle = (outDir: string) => Promise<void>
+
 /** Builds the console in a temporary directory, compresses it, and moves it to `place` when it is complete. */
-export async function buildConsole(place: string): Promise<void> {
+export async function buildConsole(place: string, bundle: Bundle = runVite): Promise<void> {
   const directory = resolve(place)
-  mkdirSync(dirname(directory), { recursive: true })
-  const aside = mkdtempSync(join(dirname(directory), '.console-'))
+  const parent = dirname(directory)
+  mkdirSync(parent, { recursive: true })
+  removeLeftovers(parent, { host: hostname(), nowMs: systemClock.now() })
+  const aside = mkdtempSync(join(parent, nameAside(process.pid, hostname())))
   // mkdtemp makes a directory that only its owner may enter, but the server may run as another user.
   chmodSync(aside, 0o755)
   try {
@@ -46,7 +54,7 @@ export async function buildConsole(place: string): Promise<void> {
   }
 }
 
-async function bundle(outDir: string): Promise<void> {
+async function runVite(outDir: string): Promise<void> {
   // Also for builds that a test run starts.
   process.env['NODE_ENV'] = 'production'
   const { build } = await import('vite')
