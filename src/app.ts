@@ -111,7 +111,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   exposeGauges(base, rooms.messages)
 
   const readiness = createReadiness({ clock, checks: { 'the database': () => ping(db) } })
-  const server = await openServer(options, base, rooms, { lease, operatorToken, readiness })
+  const { consoleFiles = createConsoleFiles(CONSOLE_DIR, clock) } = options
+  const server = await openServer(options, base, rooms, { lease, operatorToken, readiness, consoleFiles })
   try {
     await server.listen(address)
   } catch (error) {
@@ -135,6 +136,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       rooms.callbacks.callbacks.abandon()
     })
     endStreams(rooms)
+    consoleFiles.stopWaiting()
     await server.close()
     await started.finish()
     cancelPatience()
@@ -224,7 +226,7 @@ function openServer(
   options: AppOptions,
   { config, log, clock, ids, metrics }: Foundation,
   rooms: Rooms,
-  node: { lease: NodeLease; operatorToken: OperatorToken; readiness: Readiness },
+  node: { lease: NodeLease; operatorToken: OperatorToken; readiness: Readiness; consoleFiles: ConsoleFiles },
 ) {
   const { accounts, people, sandboxMessages } = rooms
   const { keys } = accounts
@@ -246,7 +248,7 @@ function openServer(
       eventStreams: createEventStreams({ clock, keys, people: people.access }),
       sandboxMessages,
       media,
-      consoleFiles: options.consoleFiles ?? createConsoleFiles(CONSOLE_DIR),
+      consoleFiles: node.consoleFiles,
       readiness: node.readiness,
       metrics,
       publicUrl: config.publicUrl ?? null,

@@ -12,8 +12,8 @@ import { ensureSecrets } from '../infra/secrets.ts'
 import { keepProcessAlive, systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
-import { buildStaleConsole } from './build-stale-console.ts'
 import type { Run } from './run.ts'
+import { findStaleConsole } from './stale-console.ts'
 import { openStore, type Store } from './store.ts'
 import { welcome } from './welcome.ts'
 
@@ -133,7 +133,8 @@ async function start(
   try {
     const secrets = ensureSecrets(config, createRandom())
     warnOfSecrets(config, log)
-    const consoleFiles = createConsoleFiles(CONSOLE_DIR)
+    const consoleFiles = createConsoleFiles(CONSOLE_DIR, systemClock)
+    const staleConsole = findStaleConsole({ files: consoleFiles, log, progress })
     const app = await startApp({
       config,
       secrets,
@@ -148,10 +149,10 @@ async function start(
     giveBackMemory()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
-    const build = buildStaleConsole({ files: consoleFiles, log, progress })
+    staleConsole.build()
     return {
       stop() {
-        build.stop()
+        staleConsole.stop()
         return stopAll(app, store)
       },
     }

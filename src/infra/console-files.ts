@@ -1,6 +1,7 @@
 import { createReadStream, type ReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
 
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
@@ -28,19 +29,35 @@ export type ConsoleFiles = {
   open(file: ConsoleFile, encoding?: Encoding): ReadStream
   /** Why there is no console; null while it is being built, and once it is there. */
   fault(): string | null
-  /** Records that the build failed. */
-  fail(reason: string): void
+  /** Says that a build runs, or is about to: `awaitBuild` waits for its end. */
+  beginBuild(): void
+  /** Says that it ended, and why it failed; null if it did not. */
+  endBuild(reason: string | null): void
+  /**
+   * Resolves when the build has ended, the client is gone, or after 25 s; at once if no build runs or too many requests
+   * wait for it.
+   */
+  awaitBuild(gone: AbortSignal): Promise<void>
+  /** Ends all waits, and has no new ones: the server stops. */
+  stopWaiting(): void
 }
+
+/** Longer than a build takes on a small machine, and shorter than the time-outs of browsers and proxies. */
+const BUILD_WAIT_MS = 25_000
+/** The page needs one request of each browser. */
+const MAX_WAITING = 64
 
 /**
  * The console that was built into `directory`. A later build is noticed at the next request: that takes one
  * `stat`.
  */
-export function createConsoleFiles(directory: string): ConsoleFiles {
+export function createConsoleFiles(directory: string, clock: Pick<Clock, 'after'>): ConsoleFiles {
   const manifest = join(directory, MANIFEST)
   let files = new Map<string, ConsoleFile>()
   let readAtMs: number | null = null
   let reason: string | null = null
+  let isBuilding = false
+  const waiting = new Set<() => void>()
 
   async function refresh(): Promise<void> {
     const writtenAtMs = await stat(manifest).then(
@@ -54,6 +71,11 @@ export function createConsoleFiles(directory: string): ConsoleFiles {
     reason = null
   }
 
+  function stopWaiting(): void {
+    isBuilding = false
+    for (const end of waiting) end()
+  }
+
   return {
     async find(path) {
       // An immutable file's name changes with its content, so what is known of it stays right.
@@ -63,8 +85,27 @@ export function createConsoleFiles(directory: string): ConsoleFiles {
     open: ({ path }, encoding) =>
       createReadStream(join(directory, path) + (encoding === undefined ? '' : SUFFIX[encoding])),
     fault: () => reason,
-    fail(why) {
-      reason = why
+    beginBuild() {
+      isBuilding = true
     },
+    endBuild(why) {
+      reason = why
+      stopWaiting()
+    },
+    awaitBuild(gone) {
+      if (!isBuilding || gone.aborted || waiting.size >= MAX_WAITING) return Promise.resolve()
+      return new Promise(resolve => {
+        const end = () => {
+          cancel()
+          gone.removeEventListener('abort', end)
+          waiting.delete(end)
+          resolve()
+        }
+        const cancel = clock.after(BUILD_WAIT_MS, end)
+        gone.addEventListener('abort', end)
+        waiting.add(end)
+      })
+    },
+    stopWaiting,
   }
 }

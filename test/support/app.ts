@@ -6,6 +6,7 @@ import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Message, MessageWithTimeline } from '../../src/contract/message.ts'
 import type { SandboxMessage } from '../../src/contract/sandbox.ts'
+import type { ConsoleFiles } from '../../src/infra/console-files.ts'
 import type { Database } from '../../src/infra/db.ts'
 import type { FileStore } from '../../src/infra/file-store.ts'
 import { createLog, type LogLevel } from '../../src/infra/log.ts'
@@ -108,6 +109,8 @@ export type TestAppOptions = {
   logLevel?: LogLevel
   /** Storage of uploaded files; by default a directory of its own. */
   files?: FileStore
+  /** The built console; from its usual place by default. */
+  consoleFiles?: ConsoleFiles
 }
 
 const STEP_MS = 100
@@ -147,6 +150,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     checkResponses: true,
     clock: options.clock ?? fake!,
     ...(options.files && { files: options.files }),
+    ...(options.consoleFiles && { consoleFiles: options.consoleFiles }),
   })
   const time = createTime(fake, database)
   const call = createCall(app.url)

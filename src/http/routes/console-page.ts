@@ -67,12 +67,20 @@ async function sendIndex(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const index = await files.find(INDEX)
+  const index = (await files.find(INDEX)) ?? (await findBuilt(files, reply))
   if (index) return sendFile(files, index, request, reply)
   return reply
     .code(503)
     .headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store', 'Retry-After': '2' })
     .send(files.fault() === null ? BUILDING : NOT_BUILT)
+}
+
+/** The page once the console is built; null if that takes too long, failed, or is not being done. */
+async function findBuilt(files: ConsoleFiles, reply: FastifyReply): Promise<ConsoleFile | null> {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  await files.awaitBuild(gone.signal)
+  return files.find(INDEX)
 }
 
 function sendFile(

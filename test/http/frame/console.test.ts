@@ -2,10 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Route } from '../../../src/http/route.ts'
 import { consoleAnyPage, consoleAssets, consolePage } from '../../../src/http/routes/console-page.ts'
-import { type ConsoleFile, createConsoleFiles, MANIFEST } from '../../../src/infra/console-files.ts'
+import {
+  type ConsoleFile,
+  type ConsoleFiles,
+  createConsoleFiles,
+  MANIFEST,
+} from '../../../src/infra/console-files.ts'
+import { createFakeClock, type FakeClock, turn } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { demoRoutes } from './demo.ts'
 import { type Frame, startFrame } from './frame.ts'
 
@@ -14,7 +21,7 @@ const SCRIPT = `console.log("${'x'.repeat(2_000)}")`
 
 let directory: string
 let frame: Frame
-const files = () => createConsoleFiles(directory)
+const files = () => createConsoleFiles(directory, createFakeClock())
 const asBrowser = { accept: 'text/html,application/xhtml+xml' }
 
 beforeAll(async () => {
@@ -32,7 +39,7 @@ afterAll(async () => {
 const read = (path: string, headers: Record<string, string> = {}) =>
   frame.call('GET', path, { key: null, headers })
 
-describe('while the console is being built', () => {
+describe('without a console and without a build', () => {
   it('browsers get a 503 page that reloads itself, and API clients a 404', async () => {
     const page = await read('/', asBrowser)
     expect(page.status).toBe(503)
@@ -125,11 +132,102 @@ describe('the console', () => {
   })
 })
 
+describe('while the console is being built, a page', () => {
+  let place: string
+  let clock: FakeClock
+  let consoleFiles: ConsoleFiles
+  let builder: Frame
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'posthorn-console-'))
+    // Its only timers are those of waiting requests: the server has a clock of its own.
+    clock = createFakeClock()
+    consoleFiles = createConsoleFiles(place, clock)
+    consoleFiles.beginBuild()
+    const routes: Route[] = [...demoRoutes(), consolePage({ consoleFiles }), consoleAssets({ consoleFiles })]
+    routes.push(consoleAnyPage({ consoleFiles, routes: () => routes }))
+    builder = await startFrame({ routes })
+  })
+  afterEach(async () => {
+    consoleFiles.stopWaiting()
+    await builder.close()
+    await rm(place, { recursive: true, force: true })
+  })
+
+  const open = (path = '/', signal?: AbortSignal) =>
+    fetch(builder.origin + path, { headers: asBrowser, ...(signal && { signal }) }).then(async response => ({
+      status: response.status,
+      text: await response.text(),
+    }))
+  const waiting = (count: number) =>
+    lookUntil(
+      async () => clock.pending(),
+      pending => pending === count,
+      10_000,
+    )
+
+  it('waits until it is there', async () => {
+    const pages = Promise.all([open(), open('/messages')])
+    await waiting(2)
+    await putInPlace(place)
+    consoleFiles.endBuild(null)
+    expect(await pages).toEqual([1, 2].map(() => ({ status: 200, text: INDEX })))
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('waits 25 s at most, and is then the 503 page', async () => {
+    let isAnswered = false
+    const page = open().finally(() => {
+      isAnswered = true
+    })
+    await waiting(1)
+    await clock.advance(24_999)
+    expect([clock.pending(), isAnswered]).toEqual([1, false])
+    await clock.advance(1)
+    expect(await page).toMatchObject({ status: 503, text: expect.stringMatching(/is being built/) })
+  })
+
+  it('says that the build failed as soon as it has', async () => {
+    const page = open()
+    await waiting(1)
+    consoleFiles.endBuild('no memory')
+    expect(await page).toMatchObject({ status: 503, text: expect.stringMatching(/The build failed/) })
+    expect(await open()).toMatchObject({ status: 503, text: expect.stringMatching(/The build failed/) })
+  })
+
+  it('does not wait for a client that has gone away', async () => {
+    const gone = new AbortController()
+    const page = open('/', gone.signal).catch(() => 'gone')
+    await waiting(1)
+    gone.abort()
+    expect(await page).toBe('gone')
+    await waiting(0)
+  })
+
+  it('is the 503 page at once while 64 others wait', async () => {
+    const pages = Promise.all(Array.from({ length: 64 }, () => open()))
+    await waiting(64)
+    expect(await open()).toMatchObject({ status: 503, text: expect.stringMatching(/is being built/) })
+    await putInPlace(place)
+    consoleFiles.endBuild(null)
+    expect(new Set((await pages).map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('does not wait once the server stops', async () => {
+    const page = open()
+    await waiting(1)
+    consoleFiles.stopWaiting()
+    expect((await page).status).toBe(503)
+    expect((await open()).status).toBe(503)
+    await turn()
+    expect(clock.pending()).toBe(0)
+  })
+})
+
 /** Writes the files in the order of a build: the manifest last. */
-async function putInPlace(): Promise<void> {
-  await mkdir(join(directory, 'assets'))
-  await writeFile(join(directory, 'index.html'), INDEX)
-  const script = join(directory, 'assets', 'index-abcdefgh.js')
+async function putInPlace(place = directory): Promise<void> {
+  await mkdir(join(place, 'assets'))
+  await writeFile(join(place, 'index.html'), INDEX)
+  const script = join(place, 'assets', 'index-abcdefgh.js')
   await writeFile(script, SCRIPT)
   await writeFile(`${script}.br`, brotliCompressSync(SCRIPT))
   await writeFile(`${script}.gz`, gzipSync(SCRIPT))
@@ -151,5 +249,5 @@ async function putInPlace(): Promise<void> {
       encoded: { br: brotliCompressSync(SCRIPT).length, gzip: gzipSync(SCRIPT).length },
     },
   ]
-  await writeFile(join(directory, MANIFEST), JSON.stringify(listed))
+  await writeFile(join(place, MANIFEST), JSON.stringify(listed))
 }
