@@ -94,6 +94,7 @@ export const DEMANDS: Readonly<Record<string, Demand>> = {
   'GET /webhooks/:id/deliveries': CREATE,
   'GET /webhooks/:id/deliveries/:deliveryId': CREATE,
   'POST /webhooks/:id/deliveries/:deliveryId/replay': CREATE,
+  'POST /webhooks/deliveries/:deliveryId/replay': CREATE,
   'GET /members': OWNER,
   'PATCH /members/:id': OWNER,
   'DELETE /members/:id': OWNER,

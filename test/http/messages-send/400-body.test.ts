@@ -140,8 +140,17 @@ describe('a value of the wrong type is rejected with the path of its field', () 
     const send = async (options: object) => {
       const answer = await account.send({ to: '+12025550100', text: 'Hello', options })
       expect(answer.status, answer.text).toBe(200)
-      const { requestId, messageId, usageId, providerMessageId, sentAt, createdAt, timeline, ...message } =
-        await account.message(messageIdOf(answer))
+      const {
+        id,
+        requestId,
+        messageId,
+        usageId,
+        providerMessageId,
+        sentAt,
+        createdAt,
+        timeline,
+        ...message
+      } = await account.message(messageIdOf(answer))
       return message
     }
     const plain = await send({})
