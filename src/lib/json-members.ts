@@ -209,7 +209,8 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
       place = 'after value'
       return
     }
-    if (code === COMMA) throw malformed()
+    // The second one is no JSON value either: see `beginValue`.
+    if (code === COMMA || code === 0xef) throw malformed()
     if (itemsEnd === -1) begin = at
     firstItem = false
     place = 'in item'

@@ -100,6 +100,10 @@ test.each([
   ['half a surrogate pair in a key', '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "\\ud800": 1}'],
   ['a prototype', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}], "__proto__": {}}'],
   [
+    'a byte order mark before a message',
+    '{"messagesPerSecond": 1, "messages": [\uFEFF{"to": "+12025552000", "text": "x"}]}',
+  ],
+  [
     'malformed JSON after a NUL character',
     '{"messagesPerSecond": 1, "messages": [{"to": "\\u0000"}, {"to": "+1",}]}',
   ],
