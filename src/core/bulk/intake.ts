@@ -5,7 +5,14 @@ import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { type BodyReader, type BulkPiece, createBodyReader } from './body-reader.ts'
+import {
+  type BodyReader,
+  type BulkPart,
+  type BulkPiece,
+  createBodyReader,
+  type Flaws,
+  type StorableMessage,
+} from './body-reader.ts'
 import { createIdentity } from './identity.ts'
 import { createIntakeLimiter } from './intake-limiter.ts'
 import { findAccepting, findByKey, finishIntake, rejectAbandoned } from './intake-store.ts'
@@ -84,9 +91,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         for (const part of parts) {
           const messages = body.readPart(part)
           if (messages.length === 0) continue
-          const texts = messages.map(canonicalize)
+          const flaws = flawsOf(part)
+          const texts = identityTexts(messages, flaws)
           identity.add(texts)
-          rows.add(messages, texts, part.kind === 'rows' ? part.flaws : undefined)
+          rows.add(messages, texts, flaws)
         }
         body.endPiece(bytes)
         if (rows.isFull()) await rows.writePiece()
@@ -124,7 +132,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     try {
       for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
-          const texts = body.readPart(part).map(canonicalize)
+          const texts = identityTexts(body.readPart(part), flawsOf(part))
           if (texts.length > 0) identity.add(texts)
         }
         body.endPiece(bytes)
@@ -178,6 +186,19 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 /** Throws SUBSCRIPTION_INACTIVE; called before the body is read. */
 export function requireSubscription({ account }: Caller): void {
   if (account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
+}
+
+function flawsOf(part: BulkPart): Flaws | undefined {
+  return part.kind === 'rows' ? part.flaws : undefined
+}
+
+/** In canonical JSON. One with a flaw is an array: without, it may be the same as in a body in which that is mended. */
+function identityTexts(messages: readonly StorableMessage[], flaws: Flaws | undefined): string[] {
+  if (!flaws) return messages.map(canonicalize)
+  return messages.map((message, at) => {
+    const flaw = flaws.get(at)
+    return canonicalize(flaw ? [message, flaw.path] : message)
+  })
 }
 
 /** Whether the refusal is about the content of the body. */

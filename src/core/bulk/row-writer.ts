@@ -16,7 +16,7 @@ import { carriesCode, flawedRow, sealRow } from './stored-row.ts'
 
 /** Stores the rows of a job while its body arrives, in pieces, each written while the next one is filled. */
 export type RowWriter = {
-  /** Adds messages; `texts` are the same in canonical JSON. Those with a flaw are stored as that. */
+  /** Adds messages; `texts` are the same in canonical JSON. Of those with a flaw, that is stored, and their text is not used. */
   add(messages: readonly StorableMessage[], texts: readonly string[], flaws?: Flaws): void
   /** Whether the piece is full, and should be written. */
   isFull(): boolean

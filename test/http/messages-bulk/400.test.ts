@@ -449,6 +449,24 @@ describe('a bulk job that does not pass validation', () => {
     expect((await createBulk(app, account, bodyOf(other), { key: 'flawed' })).status).toBe(409)
   })
 
+  test('is another body than one in which that row is mended', async () => {
+    const mends = [
+      ['{"to": "+1", "text": "x", "to": "+12025552000"}', '{"to": "+12025552000", "text": "x"}'],
+      ['{"to": "+12025552000", "options": {"a": 1e999}}', '{"to": "+12025552000", "options": {}}'],
+    ]
+    for (const [at, [flawed, mended]] of mends.entries()) {
+      for (const [key, first, then] of [
+        [`flawed-${at}`, flawed, mended],
+        [`mended-${at}`, mended, flawed],
+      ] as const) {
+        const bodyOf = (row: string) => `{"messagesPerSecond": 5, "messages": [${row}]}`
+        expect((await createBulk(app, account, bodyOf(first!), { key })).status).toBe(202)
+        expect((await createBulk(app, account, bodyOf(then!), { key })).status).toBe(409)
+        expect((await createBulk(app, account, bodyOf(first!), { key })).status).toBe(202)
+      }
+    }
+  })
+
   test('does not store the code of a row that cannot be stored', async () => {
     const message = '{"to": "+12025552000", "messageType": "otp", "content": {"otpCode": "8674\\u0000"}}'
     const { body } = await createBulk(app, account, `{"messagesPerSecond": 5, "messages": [${message}]}`)
