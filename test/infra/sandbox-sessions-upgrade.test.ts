@@ -9,6 +9,7 @@ import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 /** Stores from before web sessions needed a connection (migrations/0049_sandbox_sessions.sql). */
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
 const ACCOUNT = '01a00000-0000-7000-8000-000000000001'
+const OTHER = '01a00000-0000-7000-8000-000000000002'
 let store: TestDatabase
 let earlier: string
 
@@ -27,12 +28,21 @@ afterEach(async () => {
   rmSync(earlier, { recursive: true })
 })
 
-async function addSession(live: boolean): Promise<void> {
+async function addSession(live: boolean, accountId = ACCOUNT): Promise<void> {
   await store.db.query({
     name: 't_add_session',
     text: `insert into web_sessions (account_id, id, name, live, state, changed_at, wanted)
            values ($1, gen_random_uuid(), $2, $3, 'open', now(), $3)`,
-    values: [ACCOUNT, live ? 'live' : 'test', live],
+    values: [accountId, live ? 'live' : 'test', live],
+  })
+}
+
+async function addConnection(accountId: string, enabled: boolean): Promise<void> {
+  await store.db.query({
+    name: 't_add_connection',
+    text: `insert into connections (account_id, id, provider, name, channels, config, max_attempts, backoff_ms, allowed_types, send_mode_by_type, enabled)
+           values ($1, gen_random_uuid(), 'whatsapp-web', 'Own', '{user_chatapp_session}', '{}', 1, 0, '{otp}', '{}', $2)`,
+    values: [accountId, enabled],
   })
 }
 
@@ -44,12 +54,12 @@ async function upgraded() {
   })
   const connections = await store.db.query({
     name: 't_connections',
-    text: `select account_id::text, channels, enabled, allowed_types from connections where provider = 'whatsapp-web'`,
+    text: `select account_id::text, channels, enabled, allowed_types from connections where provider = 'whatsapp-web' order by account_id`,
   })
   return { sessions: sessions.rows, connections: connections.rows }
 }
 
-test('linked sessions keep the defaults that they had, in a connection of the platform', async () => {
+test('linked sessions keep the defaults that they had, in a connection of their account', async () => {
   await addSession(true)
   await addSession(false)
   expect(await upgraded()).toEqual({
@@ -59,7 +69,7 @@ test('linked sessions keep the defaults that they had, in a connection of the pl
     ],
     connections: [
       {
-        account_id: '00000000-0000-0000-0000-000000000000',
+        account_id: ACCOUNT,
         channels: ['user_chatapp_session'],
         enabled: true,
         allowed_types: ['otp', 'utility', 'marketing', 'free_text'],
@@ -75,11 +85,16 @@ test('a store without linked sessions gets no connection', async () => {
 
 test('a connection of the account is not doubled', async () => {
   await addSession(true)
-  await store.db.query({
-    name: 't_add_connection',
-    text: `insert into connections (account_id, id, provider, name, channels, config, max_attempts, backoff_ms, allowed_types, send_mode_by_type)
-           values ($1, gen_random_uuid(), 'whatsapp-web', 'Own', '{user_chatapp_session}', '{}', 1, 0, '{otp}', '{}')`,
-    values: [ACCOUNT],
-  })
+  await addConnection(ACCOUNT, true)
   expect((await upgraded()).connections).toMatchObject([{ account_id: ACCOUNT }])
+})
+
+test('sessions that a disabled connection pauses stay paused, whatever other accounts have linked', async () => {
+  await addSession(true)
+  await addConnection(ACCOUNT, false)
+  await addSession(true, OTHER)
+  expect((await upgraded()).connections).toMatchObject([
+    { account_id: ACCOUNT, enabled: false },
+    { account_id: OTHER, enabled: true },
+  ])
 })
