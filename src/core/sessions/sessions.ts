@@ -50,7 +50,10 @@ export type WebSessions = {
   list(caller: Caller, query: PageQuery): Promise<Page<WebSessionRow>>
   read(caller: Caller, name: string): Promise<WebSessionView>
   chats(caller: Caller, name: string, query: WebSessionChatQuery): Promise<Page<WebSessionChat>>
-  /** Reconnects a session; one that was logged out, or was the sandbox's until a connection came, can be linked. */
+  /**
+   * Reconnects a session; one that was logged out, or was the sandbox's until a connection came, can be linked. For the
+   * latter SERVICE_UNAVAILABLE as for `create`.
+   */
   restart(caller: Caller, name: string): Promise<WebSessionView>
   /** Logs the session out at the phone and deletes its keys; the node that holds it does so later. */
   remove(caller: Caller, name: string): Promise<{ name: string; deleted: true }>
@@ -136,6 +139,11 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     }
   }
 
+  function requireLibrary(): void {
+    const missing = deps.unavailableReason()
+    if (missing !== null) throw new Problem('SERVICE_UNAVAILABLE', missing, { retryAfterSeconds: 60 })
+  }
+
   function readPhone(text: string): string {
     const phone = deps.phones.parse(text)
     if (!phone?.possible) throw invalid('phone', 'must be a phone number in E.164, as in +14155550123')
@@ -147,8 +155,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
       const carrier = await deps.carriedBy(caller)
       const row = newRow(caller, body, carrier === 'sandbox')
       if (carrier === 'nothing') throw noConnection()
-      const missing = row.sandbox ? null : deps.unavailableReason()
-      if (missing !== null) throw new Problem('SERVICE_UNAVAILABLE', missing, { retryAfterSeconds: 60 })
+      if (!row.sandbox) requireLibrary()
       await db.transaction(async tx => {
         await lockAccount(tx, row.accountId)
         if ((await countSessions(tx, row.accountId, row.live)) >= MAX_SESSIONS) {
@@ -194,6 +201,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     async restart(caller, name) {
       const { account, mode } = caller
       const links = (await deps.carriedBy(caller)) === 'real'
+      if (links && (await find(caller, name)).sandbox) requireLibrary()
       const row = await restartSession(db, account.id, mode === 'live', name, links, clock.now())
       deps.changed(account.id)
       return view(row ?? unknownSession())

@@ -14,10 +14,10 @@ export const chatappSessionsRestart = (deps: { webSessions: WebSessions }) =>
       summary: 'Restart a web session',
       description:
         'Connects the session again. If it was logged out, or was not linked in time, it starts to be ' +
-        'linked again.',
+        'linked again. One that is in the sandbox starts to be linked if a connection carries the channel by now.',
       tags: ['Web sessions'],
       params: WebSessionParams,
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'SERVICE_UNAVAILABLE'],
       response: { 200: success(WebSessionView) },
     },
     handler: async request => ({

@@ -19,9 +19,10 @@ const untouched = new Proxy(
   },
 ) as Database
 
-test('without the library, creating a session fails with the missing package’s name and stores nothing', async () => {
-  const sessions = createWebSessions({
-    db: untouched,
+/** Sessions on a node without the library, for an account whose channel a connection carries. */
+function withoutLibrary(db: Database) {
+  return createWebSessions({
+    db,
     clock: systemClock,
     ids: createIds(systemClock, createRandom()),
     phones: createPhones({ cacheSize: 10 }),
@@ -32,12 +33,26 @@ test('without the library, creating a session fails with the missing package’s
     loadQrRenderer: () => Promise.reject(new Error('there is none')),
     changed() {},
   })
-  const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as unknown as Caller
-  await expect(sessions.create(caller, { name: 'desk' })).rejects.toMatchObject({
-    code: 'SERVICE_UNAVAILABLE',
-    status: 503,
-    message: expect.stringContaining('npm install baileys@'),
-  })
+}
+const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as unknown as Caller
+const UNAVAILABLE = {
+  code: 'SERVICE_UNAVAILABLE',
+  status: 503,
+  message: expect.stringContaining('npm install baileys@'),
+}
+
+test('without the library, creating a session fails with the missing package’s name and stores nothing', async () => {
+  await expect(withoutLibrary(untouched).create(caller, { name: 'desk' })).rejects.toMatchObject(UNAVAILABLE)
+})
+
+test('without the library, a session of the sandbox is not made a real one', async () => {
+  const uuid = '01a00000-0000-7000-8000-000000000001'
+  const row = { accountUuid: uuid, uuid, name: 'desk', sandbox: true, changedAt: new Date(0) }
+  const db = {
+    query: async ({ name }: { name: string }) =>
+      name === 'web_session_by_name' ? { rows: [row] } : untouched.query({ name, text: '' }),
+  } as unknown as Database
+  await expect(withoutLibrary(db).restart(caller, 'desk')).rejects.toMatchObject(UNAVAILABLE)
 })
 
 const session = (name: string, state: SessionSnapshot['state'], paired = true): SessionSnapshot => ({
