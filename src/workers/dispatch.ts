@@ -9,6 +9,7 @@ import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createShortLivedMap } from '../lib/short-lived-map.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
+import { createBacklog } from './backlog.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
 import { type AssignTurn, createJobTurns, isJobItem } from './job-turns.ts'
@@ -85,8 +86,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const recordAttempt = createAttemptRecorder({ ...deps, stopping: () => stopping })
   /** Every message that this node holds, from its hand-over to its settlement. */
   const heldItems = createShortLivedMap<MessageId, OutboxItem>()
-  /** Connections that may have more due messages than they had room for at the last poll. */
-  const backlogged = new Set<ConnectionId>()
+  const backlog = createBacklog()
   const turns = createJobTurns(deps)
   const unmadeAttempts = createUnmadeAttempts()
   const orphanCheck = createOrphanCheck({
@@ -158,7 +158,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }))
     const room = polled.filter(each => each.limit > 0)
     const { rows, items, endOthers } = await claim(stopping ? [] : room)
-    updateBacklogged(polled, rows)
+    backlog.update(polled, rows)
     for (const item of items) requeue(item)
     await endOthers()
     return rows.length
@@ -180,23 +180,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
   }
 
-  /** A connection that got fewer messages than its limit has no further due ones. */
-  function updateBacklogged(
-    polled: readonly { connectionId: ConnectionId; limit: number }[],
-    rows: readonly { connectionId: ConnectionId }[],
-  ): void {
-    const got = new Map<ConnectionId, number>()
-    for (const { connectionId } of rows) got.set(connectionId, (got.get(connectionId) ?? 0) + 1)
-    for (const { connectionId, limit } of polled) {
-      if ((got.get(connectionId) ?? 0) < limit) backlogged.delete(connectionId)
-      else backlogged.add(connectionId)
-    }
-  }
-
   /** Polls at once when a lane with a backlog has room, instead of at the next regular poll. */
   function pollIfBacklogged(lane: Lane): void {
-    if (!backlogged.has(lane.open.id) || lane.claimLimit() === 0) return
-    backlogged.delete(lane.open.id)
+    if (!backlog.has(lane.open.id) || lane.claimLimit() === 0) return
+    backlog.delete(lane.open.id)
     wakeAt(clock.now())
   }
 
