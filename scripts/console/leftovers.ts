@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { existsProcess } from '../../src/infra/exists-process.ts'
 import { DAY_MS } from '../../src/lib/durations.ts'
 
 const NAMED = /^\.console-(\w+)-(\d+)-/
@@ -34,16 +35,6 @@ export function removeLeftovers(parent: string, { host, nowMs }: { host: string;
 
 function isLeftover(path: string, name: string, host: string, nowMs: number): boolean {
   const [, of, pid] = NAMED.exec(name) ?? []
-  if (of === host) return !isRunning(Number(pid))
+  if (of === host) return Number(pid) !== process.pid && !existsProcess(Number(pid))
   return nowMs - statSync(path).mtimeMs > DAY_MS
-}
-
-/** Also true for the process itself. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { existsProcess } from '../../src/infra/exists-process.ts'
 
 /** Linux's file system in memory. */
 const MEMORY = '/dev/shm'
@@ -56,7 +57,7 @@ function hasRoom(): boolean {
 function sweepAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = NAME.exec(name)?.[1]
-    if (pid === undefined || isRunning(Number(pid))) continue
+    if (pid === undefined || existsProcess(Number(pid))) continue
     const directory = join(MEMORY, name)
     const { mtimeMs } = statSync(directory, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     // Processes of other containers cannot be checked by pid, so age decides.
@@ -70,15 +71,6 @@ function removeIfPossible(directory: string): void {
     rmSync(directory, { recursive: true, force: true })
   } catch (error) {
     process.stderr.write(`${directory} of an earlier run cannot be removed: ${error}\n`)
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -17,11 +17,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
+import { existsProcess } from '../exists-process.ts'
 import { makeDirectory } from '../make-directory.ts'
 import type { Binaries } from './binaries.ts'
 import { checkLock, lockedCommand } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
-import { existsProcess } from './postmaster.ts'
 
 /** The only role of the embedded server; access is controlled by the permissions of the socket's directory. */
 export const ROLE = 'posthorn'

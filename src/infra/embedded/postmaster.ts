@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync, truncateSync, 
 import { join } from 'node:path'
 import { type Clock, pause } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/refusal.ts'
+import { existsProcess } from '../exists-process.ts'
 import type { Binaries } from './binaries.ts'
 import { lockedCommand, lockFile } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
@@ -61,16 +62,6 @@ function usesDirectory(pid: number, clusterDir: string): boolean {
     return there.dev === here.dev && there.ino === here.ino
   } catch {
     return false
-  }
-}
-
-/** Whether another process with this pid exists, possibly as a zombie. */
-export function existsProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return pid !== process.pid
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
