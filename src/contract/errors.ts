@@ -93,6 +93,11 @@ export class Problem extends Error {
   }
 }
 
+/** The 400 for a bot or a session of a channel that nothing carries. */
+export function noConnection(channel: string): Problem {
+  return new Problem('VALIDATION_ERROR', `no route: no connection carries ${channel}`)
+}
+
 /** A 400 that names one field. */
 export function invalid(path: string, message: string): Problem {
   return new Problem('VALIDATION_ERROR', path === '' ? message : `${path}: ${message}`, {

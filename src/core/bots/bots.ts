@@ -2,7 +2,7 @@ import { type BotCreate, type BotView, TOKEN_PATTERN } from '../../contract/bot.
 import type { BotIdentity, PlatformResult } from '../../contract/bot-platform.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { DEFAULT_LIMIT, type Page, type PageQuery, pageById, readIdCursor } from '../../contract/cursor.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { invalid, noConnection, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
@@ -66,7 +66,7 @@ export function createBots(deps: BotsDeps): Bots {
     if (!TOKEN.test(token)) throw invalid('token', 'must have the format of the bot platform’s tokens')
     const { account } = caller
     const connection = await platforms.choose(caller)
-    if (connection === 'nothing') throw noConnection()
+    if (connection === 'nothing') throw noConnection('botapp_bot')
     const id =
       connection === 'sandbox'
         ? await storeSandboxBot(account.id, token)
@@ -179,10 +179,6 @@ function identityOf(answer: PlatformResult<BotIdentity>): BotIdentity {
 function storableIdentity({ platformId, username, name }: BotIdentity): BotIdentity {
   const cut = (text: string) => toStorableText(text, MAX_NAME_LENGTH)
   return { platformId, username: username === null ? null : cut(username), name: cut(name) }
-}
-
-function noConnection(): Problem {
-  return new Problem('VALIDATION_ERROR', 'no route: no connection carries botapp_bot')
 }
 
 function unreachable(retryAfterSeconds: number): Problem {

@@ -1,6 +1,5 @@
 import type { KeyMode } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import { SANDBOX } from '../../contract/sandbox.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
@@ -25,6 +24,9 @@ export function createFindConversation({ db }: { db: Db }): FindConversation {
     isId('bot', botId) ? batcher.add({ accountId, botId, chatId: chatId.replaceAll('\0', '') }) : null
 }
 
+/** How a bot's message is sent; `simulated` where no real connection carries bots for this key. */
+export type BotSend = { mode: KeyMode; connections: readonly ConnectionSnapshot[]; simulated: boolean }
+
 /** The route of a bot's message: the chat, and the connections that may carry it. */
 export type BotRoute = { chatId: string; connections: readonly ConnectionSnapshot[] }
 
@@ -36,15 +38,14 @@ export type BotRoute = { chatId: string; connections: readonly ConnectionSnapsho
 export function routeBot(
   named: ConversationRef,
   found: BotConversation | null,
-  mode: KeyMode,
-  connections: readonly ConnectionSnapshot[],
+  { mode, connections, simulated }: BotSend,
 ): BotRoute {
   if (!found) {
-    if (isId('bot', named.accountId) || !isSimulated(mode, connections)) throw unknownBot()
+    if (isId('bot', named.accountId) || !simulated) throw unknownBot()
     return { chatId: named.chatId, connections }
   }
   const { bot, chat } = found
-  if (bot.sandbox && !isSimulated(mode, connections)) {
+  if (bot.sandbox && !simulated) {
     throw invalid(
       'conversationContext.accountId',
       'is a sandbox bot: live keys cannot send through it once a connection carries bots',
@@ -66,13 +67,6 @@ export function routeBot(
 /** A bot uses only the connection that it was registered with. */
 function connectionOf({ connectionId }: BotConversation['bot'], connections: readonly ConnectionSnapshot[]) {
   return connections.filter(each => each.id === connectionId)
-}
-
-function isSimulated(mode: KeyMode, connections: readonly ConnectionSnapshot[]): boolean {
-  return (
-    mode === 'test' ||
-    !connections.some(each => each.provider !== SANDBOX && each.channels.includes('botapp_bot'))
-  )
 }
 
 function unknownBot(): Problem {

@@ -12,7 +12,7 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, QuietHoursMessage } from '../consent/quiet-hours.ts'
 import { type RequestedSender, requestedSenderOf, type StoredTemplate } from '../outbox/stored-content.ts'
 import { type Recipient, readRecipient } from '../routing/recipient.ts'
-import { type Carrier, chooseRoute, type Route } from '../routing/route.ts'
+import { type Carrier, carriedBy, chooseRoute, type Route } from '../routing/route.ts'
 import { checkNamedSender, chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
 import type { AccountSendersSnapshot } from '../senders/snapshot.ts'
@@ -115,7 +115,7 @@ export function planSend(
   const recipient = readRecipient(body.to, deps.phones)
   if (!recipient)
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
-  const bot = botOf(context, caller.mode, world)
+  const bot = botOf(context, caller.mode, world, deps)
   const named = findTemplate(body, recipient, world.templates, context?.channel ?? null)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
   const known = {
@@ -230,8 +230,11 @@ function botOf(
   context: Context | null,
   mode: KeyMode,
   { conversation, connections }: World,
+  { sandboxForLive }: PrepareDeps,
 ): BotRoute | null {
-  return context?.channel === 'botapp_bot' ? routeBot(context, conversation ?? null, mode, connections) : null
+  if (context?.channel !== 'botapp_bot') return null
+  const simulated = carriedBy('botapp_bot', { mode, connections, sandboxForLive }) !== 'real'
+  return routeBot(context, conversation ?? null, { mode, connections, simulated })
 }
 
 function isOverSession({ channel, connection }: Carrier): boolean {

@@ -8,7 +8,7 @@ import {
   readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { invalid, noConnection, Problem } from '../../contract/errors.ts'
 import {
   SESSION_NAME_PATTERN,
   type WebSessionChat,
@@ -26,10 +26,9 @@ import { lockAccount } from '../accounts/store.ts'
 import { listChats } from './chat-store.ts'
 import {
   countSessions,
-  deleteSandboxSession,
   insertSession,
   listSessions,
-  markRemoving,
+  removeSession,
   restartSession,
   type SessionRow,
   selectSession,
@@ -154,7 +153,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     async create(caller, body) {
       const carrier = await deps.carriedBy(caller)
       const row = newRow(caller, body, carrier === 'sandbox')
-      if (carrier === 'nothing') throw noConnection()
+      if (carrier === 'nothing') throw noConnection('user_chatapp_session')
       if (!row.sandbox) requireLibrary()
       await db.transaction(async tx => {
         await lockAccount(tx, row.accountId)
@@ -208,9 +207,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     },
 
     async remove({ account, mode }, name) {
-      const simulated = await markRemoving(db, account.id, mode === 'live', name)
-      if (simulated === false) unknownSession()
-      if (simulated !== null) await deleteSandboxSession(db, account.id, simulated)
+      if (!(await removeSession(db, account.id, mode === 'live', name))) unknownSession()
       deps.changed(account.id)
       return { name, deleted: true }
     },
@@ -220,10 +217,6 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
 /** The context that binds a sealed pairing to its session. */
 export function pairingContext(id: ConnectionId): string {
   return `web-session-pairing:${id}`
-}
-
-function noConnection(): Problem {
-  return new Problem('VALIDATION_ERROR', 'no route: no connection carries user_chatapp_session')
 }
 
 function unknownSession(): never {

@@ -135,23 +135,27 @@ export async function restartSession(
 }
 
 /**
- * Hides a session and frees its name; the node that holds it logs it out and deletes it. Returns its id if none ever
- * will, since it is the sandbox's. False if there is none.
+ * Hides a session and frees its name; the node that holds it logs it out and deletes it. One of the sandbox, which no
+ * node ever holds, is deleted at once. False if there is none.
  */
-export async function markRemoving(
+export async function removeSession(
   db: Db,
   accountId: AccountId,
   live: boolean,
   name: string,
-): Promise<ConnectionId | null | false> {
-  const { rows } = await db.query<{ id: string; sandbox: boolean }>({
+): Promise<boolean> {
+  const { rows } = await db.query({
     name: 'web_session_remove',
-    text: `update web_sessions set removing = true, pairing = null
-            where account_id = $1 and live = $2 and name = $3 and not removing returning id, sandbox`,
+    text: `with deleted as (
+             delete from web_sessions where account_id = $1 and live = $2 and name = $3 and not removing and sandbox
+             returning 1),
+           hidden as (
+             update web_sessions set removing = true, pairing = null
+              where account_id = $1 and live = $2 and name = $3 and not removing and not sandbox returning 1)
+           select from deleted union all select from hidden`,
     values: [toUuid(accountId), live, name],
   })
-  if (!rows[0]) return false
-  return rows[0].sandbox ? fromUuid('cnn', rows[0].id) : null
+  return rows.length > 0
 }
 
 /** Claims real sessions that should be held, or removed, and that no running node holds; at most `limit`. */
@@ -276,15 +280,6 @@ async function deleteRow(db: Db, { accountId, id, node, fence }: SessionClaim): 
     values: [toUuid(accountId), toUuid(id), node, fence],
   })
   return rowCount === 1
-}
-
-/** Deletes a session of the sandbox, which no node ever holds. */
-export async function deleteSandboxSession(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
-  await db.query({
-    name: 'web_session_delete_unheld',
-    text: 'delete from web_sessions where account_id = $1 and id = $2 and sandbox',
-    values: [toUuid(accountId), toUuid(id)],
-  })
 }
 
 export async function countSessions(db: Db, accountId: AccountId, live: boolean): Promise<number> {
