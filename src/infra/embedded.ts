@@ -22,7 +22,6 @@ import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/o
 import {
   exitReason,
   findPostmaster,
-  isPostmaster,
   type LaunchOptions,
   launchPostmaster,
   type Postmaster,
@@ -94,7 +93,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   let stopping = false
   let recovery: Promise<void> | undefined
   await ensureDatabase(held.owner, held.postmaster.socketDir).catch(async cause => {
-    await stopLaunched(held.postmaster, site, clock)
+    await stopLaunched(held.postmaster, clock)
     await held.owner.end().catch(() => {})
     throw isFinalRefusal(cause) ? unusable(site, cause) : cause
   })
@@ -144,7 +143,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     // The owner's lock is held until the end: a process that waits for it must not get a server that is
     // shutting down.
     const last = findPostmaster(site.clusterDir)
-    if (last) await stopPostmaster(last, site.clusterDir, clock, untilMs - clock.monotonic())
+    if (last) await stopPostmaster(last, clock, untilMs - clock.monotonic())
     await held.owner.end().catch(() => {})
     releaseSocketDir(held.postmaster.socketDir)
   }
@@ -182,7 +181,7 @@ async function startServer(site: Site, options: EmbeddedOptions): Promise<Runnin
       const client =
         postmaster &&
         (await connectWhenReady(postmaster, site, options, note).catch(async error => {
-          if (!found) await stopLaunched(postmaster, site, options.clock)
+          if (!found) await stopLaunched(postmaster, options.clock)
           throw error
         }))
       const owner = client && (await becomeOwner(client, options.dataDir))
@@ -219,7 +218,7 @@ async function connectWhenReady(
   note: (text: string) => void,
 ): Promise<Client | undefined> {
   const untilMs = clock.monotonic() + READY_LIMIT_MS
-  while (isPostmaster(postmaster.pid, site.clusterDir)) {
+  while (postmaster.isRunning()) {
     signal?.throwIfAborted()
     const tried = await connect(postmaster.socketDir)
     if (tried instanceof Error) throw unusable(site, tried)
@@ -236,8 +235,8 @@ async function connectWhenReady(
 }
 
 /** A server that nobody can use is not left running. */
-async function stopLaunched(postmaster: Postmaster, { clusterDir }: Site, clock: Clock): Promise<void> {
-  await stopPostmaster(postmaster, clusterDir, clock, STOP_LIMIT_MS)
+async function stopLaunched(postmaster: Postmaster, clock: Clock): Promise<void> {
+  await stopPostmaster(postmaster, clock, STOP_LIMIT_MS)
   releaseSocketDir(postmaster.socketDir)
 }
 

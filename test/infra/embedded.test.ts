@@ -26,11 +26,12 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
 import { type Probe, systemProbe } from '../../src/infra/embedded/identity.ts'
 import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
 import { createLog } from '../../src/infra/log.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Refusal } from '../../src/lib/refusal.ts'
 import { lookUntil } from '../support/look-until.ts'
 import { silentProgress } from '../support/silent-progress.ts'
@@ -404,6 +405,31 @@ describe('the embedded server', () => {
     stop.abort()
     const starting = startEmbedded({ ...SILENT, dataDir, signal: stop.signal })
     await expect(starting).rejects.toBe(stop.signal.reason)
+    expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
+  })
+
+  it('takes a server for running while its command line is that of another program, as before it executes PostgreSQL', async () => {
+    copyData()
+    rmSync(join(dataDir, 'postgres', 'base'), { recursive: true })
+    const { home } = copyBinaries(findBinaries(), dataDir)
+    const program = join(home, 'bin', 'postgres')
+    const [reached, gate] = [join(parent, 'reached'), join(parent, 'gate')]
+    renameSync(program, `${program}.real`)
+    execFileSync('mkfifo', [gate])
+    // The parameters go by the environment, so that no command line names the data until the gate opens.
+    const waits = `echo > ${reached}; read -r line < ${gate}; exec ${program}.real $ARGUMENTS`
+    writeFileSync(program, `#!/bin/sh\nARGUMENTS="$*" exec sh -c '${waits}'\n`, { mode: 0o755 })
+    let pauses = 0
+    const clock: Clock = {
+      ...systemClock,
+      after(delayMs, run) {
+        // Between the first pause and the second one the start has looked whether its server runs.
+        if (existsSync(reached) && ++pauses === 2) writeFileSync(gate, 'open\n')
+        return systemClock.after(delayMs, run)
+      },
+    }
+    const probe: Probe = { ...systemProbe, try: () => 'binaries-unreachable' }
+    await expect(start({ clock, probe })).rejects.toThrow(/database "postgres" does not exist/)
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
   })
 

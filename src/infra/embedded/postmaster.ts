@@ -9,7 +9,7 @@ import { lockedCommand, lockFile } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 
 /** A server that runs on a cluster; possibly started by a process that no longer exists. */
-export type Postmaster = { pid: number; socketDir: string }
+export type Postmaster = { pid: number; socketDir: string; isRunning(): boolean }
 
 export type LaunchOptions = {
   clusterDir: string
@@ -31,7 +31,7 @@ export function findPostmaster(clusterDir: string): Postmaster | undefined {
   const pid = Number(lines?.[0])
   const socketDir = lines?.[4]
   if (!socketDir || !isPostmaster(pid, clusterDir)) return undefined
-  return { pid, socketDir }
+  return { pid, socketDir, isRunning: () => isPostmaster(pid, clusterDir) }
 }
 
 function readLines(file: string): string[] | undefined {
@@ -80,7 +80,8 @@ function commandLine(pid: number): string {
 
 /**
  * Starts the server in a session of its own, so that it survives Ctrl-C in the terminal and the end of this
- * process. Resolves with its pid, before it accepts connections.
+ * process. Resolves before it accepts connections, and possibly while it still executes one program after the
+ * other, when its command line is not yet that of PostgreSQL, or empty: so whether it runs is not read from that.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   neutralizeLockFile(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
@@ -96,7 +97,8 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
       )
     })
     child.unref()
-    return { pid, socketDir: options.socketDir }
+    const isRunning = () => child.exitCode === null && child.signalCode === null
+    return { pid, socketDir: options.socketDir, isRunning }
   } finally {
     closeSync(log)
   }
@@ -148,15 +150,10 @@ const STOP_STEPS = [
 ] as const
 
 /** Stops the server, within about `limitMs`: open transactions are rolled back. */
-export async function stopPostmaster(
-  postmaster: Postmaster,
-  clusterDir: string,
-  clock: Clock,
-  limitMs: number,
-): Promise<void> {
+export async function stopPostmaster(postmaster: Postmaster, clock: Clock, limitMs: number): Promise<void> {
   for (const { name, share } of STOP_STEPS) {
     signal(postmaster.pid, name)
-    if (await waitUntilStopped(postmaster, clusterDir, clock, limitMs * share)) return
+    if (await waitUntilStopped(postmaster, clock, limitMs * share)) return
   }
 }
 
@@ -168,14 +165,9 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function waitUntilStopped(
-  postmaster: Postmaster,
-  clusterDir: string,
-  clock: Clock,
-  patienceMs: number,
-): Promise<boolean> {
+async function waitUntilStopped(postmaster: Postmaster, clock: Clock, patienceMs: number): Promise<boolean> {
   const untilMs = clock.monotonic() + patienceMs
-  while (isPostmaster(postmaster.pid, clusterDir)) {
+  while (postmaster.isRunning()) {
     if (clock.monotonic() > untilMs) return false
     await pause(clock, POLL_MS)
   }
