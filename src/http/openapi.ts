@@ -79,7 +79,7 @@ const HEADERS = {
     schema: { const: 'true' },
   },
   'X-Sandbox': {
-    description: '`true` if the sandbox accepted or rejected the message; absent otherwise.',
+    description: '`true` if the sandbox accepted or rejected the message, or would; absent otherwise.',
     schema: { const: 'true' },
   },
 } as const

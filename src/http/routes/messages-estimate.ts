@@ -1,5 +1,6 @@
 import { success } from '../../contract/envelope.ts'
 import { Estimate } from '../../contract/estimate.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import { SingleSendBody } from '../../contract/send.ts'
 import type { EstimateSend } from '../../core/messages/estimate.ts'
 import { defineRoute } from '../route.ts'
@@ -17,7 +18,12 @@ export const messagesEstimate = (deps: { estimate: EstimateSend }) =>
       description: 'Takes the same steps as a send and returns their result. Nothing is sent or charged.',
       tags: ['Messages'],
       body: SingleSendBody,
+      answerHeaders: ['X-Sandbox'],
       response: { 200: success(Estimate) },
     },
-    handler: async request => ({ success: true, data: await deps.estimate(request.caller, request.body) }),
+    async handler(request, reply) {
+      const data = await deps.estimate(request.caller, request.body)
+      if (data.resolved?.provider === SANDBOX) reply.header('X-Sandbox', 'true')
+      return { success: true, data }
+    },
   })

@@ -119,7 +119,7 @@ describe('the sandbox’s connection', () => {
 
   test('keeps scheduled live messages waiting while it is disabled, and sends test messages', async () => {
     const account = await app.createAccount()
-    const options = { scheduleAt: new Date(Date.now() + 60_000).toISOString() }
+    const options = { scheduleAt: new Date(app.now() + 60_000).toISOString() }
     const [live, tried] = [
       await account.send({ ...BODY, options }, { live: true }),
       await account.send({ ...BODY, options }),
@@ -163,5 +163,28 @@ describe('the sandbox’s connection', () => {
     expect((await account.send(BODY, { live: true })).headers.get('x-sandbox')).toBe('true')
     const other = await app.createAccount()
     expect((await other.send(MAIL, { live: true })).headers.get('x-sandbox')).toBe('true')
+  })
+
+  test('marks an estimate as it marks the send', async () => {
+    const account = await app.createAccount()
+    const estimate = (key: string, body: object) =>
+      app.call('/api/v2/messages/estimate', { method: 'POST', key, body })
+    const connection = {
+      provider: 'smtp',
+      name: 'Mail',
+      channels: ['email_user'],
+      accountId: account.id,
+      config: { host: '127.0.0.1', port: 9, secure: false, from: 'no-reply@example.org' },
+    }
+    expect((await app.admin('POST', '/connections', connection)).status).toBe(201)
+    const real = await app.until(
+      () => estimate(account.liveKey, MAIL),
+      ({ body }) => (body['data'] as { resolved: { provider: string } }).resolved.provider === 'smtp',
+    )
+    expect(real.headers.get('x-sandbox')).toBeNull()
+    expect((await estimate(account.testKey, MAIL)).headers.get('x-sandbox')).toBe('true')
+    expect((await estimate(account.liveKey, BODY)).headers.get('x-sandbox')).toBe('true')
+    const unroutable = await estimate(account.testKey, { to: 'nobody', text: 'Hello' })
+    expect([unroutable.status, unroutable.headers.get('x-sandbox')]).toEqual([200, null])
   })
 })
