@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['test/bench/**', 'node_modules/**', ...(process.env['TEST_IMAGE'] ? [] : [IMAGE])],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
+    // With the default, the young generation is collected so often that it takes 4 % longer.
+    execArgv: ['--max-semi-space-size=32'],
     // To load the program anew for each file took half of the time. What a file leaves in its process is its fault.
     isolate: false,
     // One more than two processors keep busy: while leases and time-outs are waited for, others work.
