@@ -37,7 +37,7 @@ test('a connection lost between two statements of a transaction fails the next o
     await begun.promise
     await db.query({
       name: 'cut',
-      text: `select pg_terminate_backend(pid, 10_000) from pg_stat_activity
+      text: `select pg_terminate_backend(pid, 10000) from pg_stat_activity
               where datname = current_database() and state = 'idle in transaction'`,
     })
     // The server’s termination message has arrived once another query is answered.

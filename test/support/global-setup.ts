@@ -11,6 +11,7 @@ import { migrate } from '../../src/infra/migrate.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
 import { unpackChromium } from './chromium.ts'
+import { PLANNED_FOR } from './database.ts'
 import { moveToMemory } from './memory-dir.ts'
 import { silentProgress } from './silent-progress.ts'
 
@@ -20,6 +21,8 @@ declare module 'vitest' {
     serverUrl: string
     /** A migrated database that is used only as a template. */
     templateDatabase: string
+    /** PostgreSQL's major version. */
+    serverMajor: number
   }
 }
 
@@ -38,6 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await template.close()
   project.provide('serverUrl', server.url)
   project.provide('templateDatabase', templateDatabase)
+  project.provide('serverMajor', await majorOf(server.url))
 
   return async () => {
     await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
@@ -91,6 +95,17 @@ async function startServer(): Promise<Server> {
   }
 }
 
+async function majorOf(url: string): Promise<number> {
+  const [row] = await execute(url, "SELECT current_setting('server_version_num')::integer / 10000 AS major")
+  const major = row!['major'] as number
+  if (major < PLANNED_FOR) {
+    console.warn(
+      `!!! PostgreSQL ${major}: tests of plans are skipped, whose limits are those of ${PLANNED_FOR}`,
+    )
+  }
+  return major
+}
+
 /** The same server, another database. */
 function withDatabase(url: string, database: string): string {
   const changed = new URL(url)
@@ -98,11 +113,11 @@ function withDatabase(url: string, database: string): string {
   return changed.href
 }
 
-async function execute(url: string, text: string): Promise<void> {
+async function execute(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(text)
+    return (await client.query(text)).rows
   } finally {
     await client.end()
   }

@@ -21,7 +21,7 @@ import { systemClock, toIso } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid, withPrefix } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { disableAutovacuum } from '../../support/autovacuum.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, hasOlderPlanner, type TestDatabase } from '../../support/database.ts'
 import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
@@ -511,7 +511,7 @@ describe('a resend', () => {
   })
 })
 
-describe('the statements of verifications', () => {
+describe.skipIf(hasOlderPlanner())('the statements of verifications', () => {
   async function scanned(work: (tx: Db) => Promise<unknown>): Promise<string[]> {
     return database.db.transaction(async tx => {
       const before = await countScans(tx)

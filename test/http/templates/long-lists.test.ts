@@ -23,7 +23,7 @@ async function createOwner(count: number): Promise<{ account: TestAccount; oldes
   const { rowCount } = await app.db.query({
     name: 'fill_templates',
     text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status, spec, compiled)
-      select account_id, uuidv7(), 'n_' || translate(n::text, '0123456789', 'abcdefghij'), category, sub_type, language,
+      select account_id, uuid_at(now()), 'n_' || translate(n::text, '0123456789', 'abcdefghij'), category, sub_type, language,
              provider, status, replace(spec::text, 'Dear', repeat('x', 100000))::json, compiled
         from templates, generate_series(1, $2) n where id = $1`,
     values: [toUuid(id as `tpl_${string}`), count],
