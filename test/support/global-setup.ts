@@ -11,7 +11,6 @@ import { migrate } from '../../src/infra/migrate.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
 import { unpackChromium } from './chromium.ts'
-import { PLANNED_FOR } from './database.ts'
 import { moveToMemory } from './memory-dir.ts'
 import { silentProgress } from './silent-progress.ts'
 
@@ -98,11 +97,8 @@ async function startServer(): Promise<Server> {
 async function majorOf(url: string): Promise<number> {
   const [row] = await execute(url, "SELECT current_setting('server_version_num')::integer / 10000 AS major")
   const major = row!['major'] as number
-  if (major < PLANNED_FOR) {
-    console.warn(
-      `!!! PostgreSQL ${major}: tests of plans are skipped, whose limits are those of ${PLANNED_FOR}`,
-    )
-  }
+  if (major < 18)
+    console.warn(`!!! PostgreSQL ${major}: tests of plans that only newer versions find are skipped`)
   return major
 }
 
