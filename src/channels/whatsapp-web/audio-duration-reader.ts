@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { parentPort, workerData } from 'node:worker_threads'
+import { buffer } from 'node:stream/consumers'
 
 type Library = {
   parseBuffer(
@@ -9,7 +9,7 @@ type Library = {
   ): Promise<{ format: { duration?: number } }>
 }
 
-// A thread of its own: see audio-duration.ts. Baileys brings the library, and takes much longer to load itself.
+// A process of its own: see audio-duration.ts. Baileys brings the library, and takes much longer to load itself.
 const { parseBuffer } = createRequire(import.meta.resolve('baileys'))('music-metadata') as Library
-const { format } = await parseBuffer(workerData as Uint8Array, undefined, { duration: true })
-parentPort!.postMessage(format.duration ?? null)
+const { format } = await parseBuffer(await buffer(process.stdin), undefined, { duration: true })
+process.stdout.write(String(format.duration ?? ''))

@@ -1,30 +1,38 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 
-/** Far more than any honest file takes. */
-const MAX_MS = 10_000
-const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
+/** Far more than any honest file takes. The kernel counts processor time, and so ends a reader whose node is gone. */
+const MAX_SECONDS = 10
+const READER_OPTIONS = ['--max-old-space-size=64', '--max-semi-space-size=4']
 /** The build has it under the ending of this file. */
-const READER = new URL(`audio-duration-reader${extname(import.meta.url)}`, import.meta.url)
+const READER = fileURLToPath(new URL(`audio-duration-reader${extname(import.meta.url)}`, import.meta.url))
+/** Without a core dump: it would have the size of the reader's memory. */
+const BOUNDED = `ulimit -c 0; ulimit -t ${MAX_SECONDS}; exec "$@"`
 
 /**
- * The duration of a recording in seconds; null where the file does not say. Read by a thread with little time and
- * memory: a file of some bytes can keep the library for days, or make it fill all memory.
+ * The duration of a recording in seconds; null where the file does not say. Read by a process with little time and
+ * memory: a file of some bytes can keep the library for days, or make it fill all memory. A thread with limits of its
+ * own would not do: V8 ends the whole process where a thread's memory runs out within one allocation.
  */
 export async function readDuration(clock: Clock, bytes: Buffer): Promise<number | null> {
-  const reader = new Worker(READER, { workerData: bytes, env: {}, resourceLimits: LIMITS })
+  const command = ['-c', BOUNDED, 'sh', process.execPath, ...READER_OPTIONS, READER]
+  const reader = spawn('/bin/sh', command, { env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
   try {
-    return (await withinMs(clock, MAX_MS, answerOf(reader))) || null
+    return (await withinMs(clock, MAX_SECONDS * 1_000, answerOf(reader, bytes))) || null
   } finally {
-    await reader.terminate()
+    reader.kill('SIGKILL')
   }
 }
 
-function answerOf(reader: Worker): Promise<number | null> {
+function answerOf(reader: ChildProcess, bytes: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    reader.once('message', resolve)
-    reader.once('error', reject)
-    reader.once('exit', () => reject(new Error('the thread ended')))
+    reader.on('error', reject)
+    // A reader that ended before it took all: its answer, or the lack of one, says so.
+    reader.stdin!.on('error', () => {})
+    reader.stdin!.end(bytes)
+    text(reader.stdout!).then(answer => resolve(Number(answer)), reject)
   })
 }

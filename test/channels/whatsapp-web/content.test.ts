@@ -55,14 +55,15 @@ test('a document has its file name, and a file without text has no caption', asy
   expect(Object.keys(message.documentMessage!)).not.toContain('caption')
 })
 
-test.each([
+// A thread with limits was ended alone by most of these bombs, and by some together with its process: so several.
+const BOMBS = [4_294_967_295, 2_820_130_816, 1_000_000].map(
+  samples => [`a file of 180 bytes that claims ${samples} samples`, bombOf(samples), undefined] as const,
+)
+
+test.each<readonly [string, Buffer, number | undefined]>([
   ['valid audio', wavOf(2), 2],
   ['bytes that are not audio', Buffer.alloc(50_000, 7), undefined],
-  [
-    'a file of 180 bytes that claims so many samples that they fill all memory',
-    bombOf(4_294_967_295),
-    undefined,
-  ],
+  ...BOMBS,
 ])('audio has its duration if it can be read: %s', async (_, bytes, seconds) => {
   const { message } = await composed('', { type: 'audio', mimetype: 'audio/wav', bytes })
   expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })
