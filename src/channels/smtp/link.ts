@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
+import { createSemaphore, type Permit } from '../shared/semaphore.ts'
 import { createStateReporter } from '../shared/state-reporter.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 import { checkServer, queryExtensions } from './check.ts'
@@ -15,7 +16,6 @@ import {
   outcomeOfReply,
   type SmtpFault,
 } from './outcome.ts'
-import { createSemaphore, type Permit } from './semaphore.ts'
 import { createSmtpUtf8Check, isNonAscii } from './smtputf8.ts'
 
 /** Connecting has short deadlines of its own: a host that drops packets must not hold a mail for minutes. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createSemaphore } from '../shared/semaphore.ts'
 import type { SmtpFault } from './outcome.ts'
-import { createSemaphore } from './semaphore.ts'
 
 /** Whether the server accepts non-ASCII addresses, which it announces by SMTPUTF8 (RFC 6531). */
 export type SmtpUtf8Check = {

@@ -1,29 +1,29 @@
-/** A bound on the memory of mails with files: each mail is held in memory until it is sent. */
+/** A bound on what is in use at once: bytes in memory, or processes. */
 export type Semaphore = {
-  /** Waits for so many bytes, first come, first served; null when `signal` aborts before. */
-  acquire(bytes: number, signal: AbortSignal): Promise<Permit | null>
+  /** Waits for so much of it, first come, first served; null when `signal` aborts before. */
+  acquire(amount: number, signal: AbortSignal): Promise<Permit | null>
 }
 
 export type Permit = {
-  /** Gives back all but so many bytes. */
-  shrink(bytes: number): void
+  /** Gives back all but so much. */
+  shrink(amount: number): void
   /** Gives back the rest; call it exactly once. */
   release(): void
 }
 
-type Waiter = { bytes: number; start(): void }
+type Waiter = { amount: number; start(): void }
 
 export function createSemaphore(limit: number): Semaphore {
   const waiting = new Set<Waiter>()
   let taken = 0
 
-  /** A mail that is larger than the bound gets all of it, alone. */
-  function fits(bytes: number): boolean {
-    return taken === 0 || taken + bytes <= limit
+  /** One that needs more than the bound gets all of it, alone. */
+  function fits(amount: number): boolean {
+    return taken === 0 || taken + amount <= limit
   }
 
-  function grant(bytes: number): Permit {
-    let held = bytes
+  function grant(amount: number): Permit {
+    let held = amount
     taken += held
     function shrink(to: number): void {
       taken -= held - to
@@ -35,15 +35,15 @@ export function createSemaphore(limit: number): Semaphore {
 
   function grantWaiters(): void {
     for (const waiter of waiting) {
-      if (!fits(waiter.bytes)) return
+      if (!fits(waiter.amount)) return
       waiter.start()
     }
   }
 
   return {
-    acquire(bytes, signal) {
+    acquire(amount, signal) {
       if (signal.aborted) return Promise.resolve(null)
-      if (waiting.size === 0 && fits(bytes)) return Promise.resolve(grant(bytes))
+      if (waiting.size === 0 && fits(amount)) return Promise.resolve(grant(amount))
       return new Promise(resolve => {
         const end = (place: Permit | null): void => {
           waiting.delete(waiter)
@@ -55,7 +55,7 @@ export function createSemaphore(limit: number): Semaphore {
           // The next one in the queue may need less.
           grantWaiters()
         }
-        const waiter: Waiter = { bytes, start: () => end(grant(bytes)) }
+        const waiter: Waiter = { amount, start: () => end(grant(amount)) }
         waiting.add(waiter)
         signal.addEventListener('abort', giveUp, { once: true })
       })
