@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
+import { pipeline, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type Clock, within, withinMs } from '../../lib/clock.ts'
@@ -23,25 +24,24 @@ const readers = createSemaphore(MAX_READERS)
  * with little time and memory: a file of some bytes can keep the library for days, or make it fill all memory. A thread
  * with limits of its own would not do: V8 ends the whole process where a thread's memory runs out within one allocation.
  */
-export async function readDuration(clock: Clock, bytes: Buffer): Promise<number | null> {
+export async function readDuration(clock: Clock, file: () => Readable): Promise<number | null> {
   const place = await within(clock, MAX_MS, late => readers.acquire(1, late))
   if (!place) return null
   const command = ['-c', BOUNDED, 'sh', process.execPath, ...READER_OPTIONS, READER]
   const reader = spawn('/bin/sh', command, { env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
   try {
-    return (await withinMs(clock, MAX_MS, answerOf(reader, bytes))) || null
+    return (await withinMs(clock, MAX_MS, answerOf(reader, file()))) || null
   } finally {
     reader.kill('SIGKILL')
     place.release()
   }
 }
 
-function answerOf(reader: ChildProcess, bytes: Buffer): Promise<number> {
+function answerOf(reader: ChildProcess, file: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     reader.on('error', reject)
-    // A reader that ended before it took all: its answer, or the lack of one, says so.
-    reader.stdin!.on('error', () => {})
-    reader.stdin!.end(bytes)
+    // Of a reader that ended before it took all, its answer, or the lack of one, says so.
+    pipeline(file, reader.stdin!, () => {})
     text(reader.stdout!).then(answer => resolve(Number(answer)), reject)
   })
 }

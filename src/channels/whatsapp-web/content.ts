@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers'
 import type { proto } from 'baileys'
 import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
@@ -54,7 +53,7 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
   }
 
   async function secondsOf(encrypted: EncryptedFile): Promise<number | null> {
-    const seconds = await readDuration(clock, await buffer(encrypted.readPlain()))
+    const seconds = await readDuration(clock, encrypted.readPlain)
     return Math.round(seconds ?? 0) || null
   }
 

@@ -62,6 +62,7 @@ const BOMBS = [4_294_967_295, 2_820_130_816, 1_000_000].map(
 
 test.each<readonly [string, Buffer, number | undefined]>([
   ['valid audio', wavOf(2), 2],
+  ['valid audio of 15 MB', wavOf(1_900), 1_900],
   ['bytes that are not audio', Buffer.alloc(50_000, 7), undefined],
   ...BOMBS,
 ])('audio has its duration if it can be read: %s', async (_, bytes, seconds) => {
