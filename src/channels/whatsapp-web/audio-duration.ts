@@ -20,15 +20,20 @@ const BOUNDED = `ulimit -c 0; ulimit -t ${MAX_SECONDS}; exec "$@"`
 const readers = createSemaphore(MAX_READERS)
 
 /**
- * The duration of a recording in seconds; null where the file does not say, or no reader gets free. Read by a process
- * with little time and memory: a file of some bytes can keep the library for days, or make it fill all memory. A thread
- * with limits of its own would not do: V8 ends the whole process where a thread's memory runs out within one allocation.
+ * The duration of a recording in seconds; null where the file does not say, no reader gets free, or `signal` aborts.
+ * Read by a process with little time and memory: a file of some bytes can keep the library for days, or make it fill all
+ * memory. A thread with limits of its own would not do: V8 ends the whole process where a thread's memory runs out within
+ * one allocation.
  */
-export async function readDuration(clock: Clock, file: () => Readable): Promise<number | null> {
-  const place = await within(clock, MAX_MS, late => readers.acquire(1, late))
+export async function readDuration(
+  clock: Clock,
+  file: () => Readable,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const place = await within(clock, MAX_MS, late => readers.acquire(1, AbortSignal.any([late, signal])))
   if (!place) return null
   const command = ['-c', BOUNDED, 'sh', process.execPath, ...READER_OPTIONS, READER]
-  const reader = spawn('/bin/sh', command, { env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
+  const reader = spawn('/bin/sh', command, { env: {}, stdio: ['pipe', 'pipe', 'ignore'], signal })
   try {
     return (await withinMs(clock, MAX_MS, answerOf(reader, file()))) || null
   } finally {

@@ -45,15 +45,15 @@ export function createCompose({ baileys, clock, random, uploads }: ContentDeps):
         fileEncSha256: encrypted.sha256,
         fileLength: encrypted.plain.sizeBytes,
         mimetype: file.mimetype,
-        ...(file.type === 'audio' && { seconds: await secondsOf(encrypted) }),
+        ...(file.type === 'audio' && { seconds: await secondsOf(encrypted, signal) }),
       }
     } finally {
       await encrypted.close()
     }
   }
 
-  async function secondsOf(encrypted: EncryptedFile): Promise<number | null> {
-    const seconds = await readDuration(clock, encrypted.readPlain)
+  async function secondsOf(encrypted: EncryptedFile, signal: AbortSignal): Promise<number | null> {
+    const seconds = await readDuration(clock, encrypted.readPlain, signal)
     return Math.round(seconds ?? 0) || null
   }
 

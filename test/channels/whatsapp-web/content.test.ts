@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import * as baileys from 'baileys'
 import { expect, test } from 'vitest'
 import type { OutgoingFile } from '../../../src/channels/provider.ts'
+import { readDuration } from '../../../src/channels/whatsapp-web/audio-duration.ts'
 import { createCompose } from '../../../src/channels/whatsapp-web/content.ts'
 import type { Line } from '../../../src/channels/whatsapp-web/line.ts'
 import { openMediaOf } from '../../../src/channels/whatsapp-web/media.ts'
@@ -69,6 +70,20 @@ test.each<readonly [string, Buffer, number | undefined]>([
   const { message } = await composed('', { type: 'audio', mimetype: 'audio/wav', bytes })
   expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })
   expect(Object.getOwnPropertyDescriptor(message.audioMessage, 'seconds')?.value).toBe(seconds)
+})
+
+test('the duration of a recording whose send was given up is not read', async () => {
+  const given = new AbortController()
+  const reading = readDuration(systemClock, () => Readable.from([wavOf(2)]), given.signal)
+  given.abort()
+  expect(await reading).toBeNull()
+  let opened = false
+  const file = () => {
+    opened = true
+    return Readable.from([])
+  }
+  expect(await readDuration(systemClock, file, given.signal)).toBeNull()
+  expect(opened).toBe(false)
 })
 
 /** A WAV file of silence, with 8,000 samples of one byte per second. */
