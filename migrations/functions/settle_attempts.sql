@@ -12,7 +12,7 @@ drop function if exists settle_attempts;
 -- of a sequence only the first and the latest are kept. `p_forget_key` is
 -- the idempotency key of an answer that must not be replayed (a 5xx); it is deleted.
 -- A repeated call (its answer was lost) has the same p_now: what the first call
--- settled, and attempts that began since, are left alone.
+-- settled, and attempts that began since, are left alone. So they are if the first call is executed after its repeat.
 -- Returns a row for each item that changed nothing (`applied` is false), and for each whose request has got another
 -- answer than `p_answer`: nearly always none.
 create function settle_attempts(
@@ -89,6 +89,7 @@ begin
     where i.kind is not null and m.account_id = any (array[p_account[n]]) and m.id = any (p_id[n:n]) and in_months(m.id, v_low, v_high)
       and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
+      and (m.settled_at is distinct from p_now or m.attempt_at <= p_now)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer,
               m.bulk_job_id, i.n
   ), wallet as (

@@ -87,6 +87,22 @@ describe('an outcome', () => {
     expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sending', attempt: 2 })
   })
 
+  test('that was given up and stored by its repeat does not end the attempt that was begun since, if it is executed after all', async () => {
+    const id = await accepted()
+    const throttled = { ...retried(), uncounted: true }
+    const givenUp = settleRow({ accountId: account, id, connectionId, eventId: ids.next('evt') }, throttled)
+    const givenUpAt = clock.now()
+    await settle(id, throttled, true)
+    await clock.advance(1_000)
+    await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+    expect(await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)).toEqual([
+      1,
+    ])
+    expect(await settleAttempts(database.db, givenUpAt, [givenUp], false)).toEqual([null])
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sending', attempt: 1 })
+    expect(await claimDue(database.db, NODE, clock.now() + 60_000, [{ connectionId, limit: 10 }])).toEqual([])
+  })
+
   test('that is unknown a second time does not move the deadline', async () => {
     const id = await accepted()
     await settle(id, unknown())
