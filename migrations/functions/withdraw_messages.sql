@@ -25,9 +25,13 @@ begin
   if p_unvouched then
     -- The locks make a concurrent confirmMessages either finish first, or find the message ended.
     for n in 1 .. cardinality(p_id) loop
+      -- As whatever ends a recorded attempt does; what has not begun is locked in the outbox first.
+      if p_begun[n] then
+        perform 1 from messages m where m.account_id = p_account[n] and m.id = p_id[n] for update;
+      end if;
       perform 1 from outbox o
         where o.account_id = p_account[n] and o.message_id = p_id[n] and (p_begun[n] or not o.begun) for update;
-      if found then
+      if found and not p_begun[n] then
         perform 1 from messages m where m.account_id = p_account[n] and m.id = p_id[n] for update;
       end if;
     end loop;

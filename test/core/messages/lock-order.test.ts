@@ -99,7 +99,12 @@ const wallet = (id: AccountId) => (tx: Db) =>
     text: 'select 1 from wallets where account_id = $1 for update nowait',
     values: [toUuid(id)],
   })
-
+const outbox = (id: MessageId) => (tx: Db) =>
+  tx.query({
+    name: 'order_hold_outbox',
+    text: 'select 1 from outbox where message_id = $1 for update nowait',
+    values: [toUuid(id)],
+  })
 const pool = (id: AccountId) => (tx: Db) =>
   tx.query({
     name: 'order_hold_pool',
@@ -207,4 +212,15 @@ test('outcomes lock pools in the order of their accounts, also those that a park
     values: [`{${toUuid(earlier)},${toUuid(later)}}`],
   })
   expect(rows).toEqual([{ used: 0 }, { used: 0 }])
+})
+
+test('a withdrawal locks a message whose attempt is recorded before its row of the outbox, as outcomes do', async () => {
+  const begun = await accepted(account)
+  await crossLocks(
+    database.db,
+    message(begun.id),
+    () => withdrawUnconfirmed(database.db, NOW, [begun]),
+    outbox(begun.id),
+  )
+  expect(await statuses(begun)).toEqual(['cancelled'])
 })
