@@ -5,7 +5,6 @@ import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createGenerations } from '../lib/generations.ts'
 import type { Id } from '../lib/ids.ts'
-import { byAccountAndId } from '../lib/lock-order.ts'
 import type { Log } from '../lib/log.ts'
 import type { Returning } from './bulk-returns.ts'
 
@@ -38,8 +37,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
   /** When the last deferred message of each job is due again, by the monotonic clock. */
   const lastDueMs = createGenerations<JobItem['bulkJobId'], number>(MAX_JOBS)
   const returns = createBatcher<OutboxItem & { dueAtMs: number }, undefined>({
-    flush: items =>
-      releaseRows(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
+    flush: items => releaseRows(db, node(), items).then(() => items.map(() => undefined)),
   })
 
   /** Each at its own time: all messages of a paused job at once, again and again, would overload the database. */

@@ -69,7 +69,7 @@ export async function endMessages(
   items: ReadonlyMap<{ accountId: AccountId; id: MessageId }, EndReason>,
 ): Promise<void> {
   for (const [reason, such] of Map.groupBy(items.keys(), item => items.get(item)!)) {
-    await withdraw(db, nowMs, such, ENDING_OF[reason])
+    await withdraw(db, nowMs, such.sort(byAccountAndId), ENDING_OF[reason])
   }
 }
 

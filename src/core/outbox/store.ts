@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { int4Array, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId } from '../../lib/ids.ts'
+import { byAccountAndId } from '../../lib/lock-order.ts'
 import type { StoredContent } from './stored-content.ts'
 
 /** Frees messages that dead nodes held, at most `limit`; begun attempts become unknown, with this deadline. */
@@ -90,14 +91,15 @@ export async function releaseRows(
   items: readonly { accountId: AccountId; id: MessageId; dueAtMs?: number }[],
 ): Promise<void> {
   if (items.length === 0) return
+  const sorted = [...items].sort(byAccountAndId)
   await db.query({
     name: 'give_back',
     text: 'select give_back($1,$2,$3,$4)',
     values: [
       node,
-      uuidArray(items, item => item.accountId),
-      uuidArray(items, item => item.id),
-      timeArray(items, item => item.dueAtMs ?? null),
+      uuidArray(sorted, item => item.accountId),
+      uuidArray(sorted, item => item.id),
+      timeArray(sorted, item => item.dueAtMs ?? null),
     ],
   })
 }

@@ -5,9 +5,10 @@ import {
   applyReceipts,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
-import { withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import { endMessages, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
+import { releaseRows } from '../../../src/core/outbox/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -223,4 +224,20 @@ test('a withdrawal locks a message whose attempt is recorded before its row of t
     outbox(begun.id),
   )
   expect(await statuses(begun)).toEqual(['cancelled'])
+})
+
+const waiting = { status: 'queued', begun: false } as const
+
+test('messages are ended in the order of their ids, whatever the order in which they were claimed', async () => {
+  const [one, two] = [await accepted(account, waiting), await accepted(account, waiting)]
+  const reasons = new Map([two, one].map(row => [row, 'expired'] as const))
+  const end = () => endMessages(database.db, NOW, reasons)
+  await crossLocks(database.db, outbox(one.id), end, outbox(two.id))
+  expect(await statuses(one, two)).toEqual(['expired', 'expired'])
+})
+
+test('messages are released in the order of their ids, whatever the order in which they were held', async () => {
+  const [one, two] = [await accepted(account, waiting), await accepted(account, waiting)]
+  const release = () => releaseRows(database.db, NODE, [two, one])
+  await crossLocks(database.db, outbox(one.id), release, outbox(two.id))
 })
