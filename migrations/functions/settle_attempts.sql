@@ -99,7 +99,9 @@ begin
       select a.account_id,
              coalesce(sum(a.amount) filter (where a.money = 'captured'), 0)::bigint as captured,
              coalesce(sum(a.amount) filter (where a.money = 'released'), 0)::bigint as released
-        from applied a where a.funding = 'wallet' and a.status in ('sent', 'failed')
+        from applied a
+       -- Of an unknown one with an id the wallet is only locked, in its order: parked receipts, below, may move its money.
+       where a.funding = 'wallet' and (a.status in ('sent', 'failed') or a.status = 'unknown' and p_provider_id[a.n] is not null)
        group by a.account_id order by a.account_id
     ) s
     where w.account_id = any (array[s.account_id])

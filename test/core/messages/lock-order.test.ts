@@ -241,3 +241,20 @@ test('messages are released in the order of their ids, whatever the order in whi
   const release = () => releaseRows(database.db, NODE, [two, one])
   await crossLocks(database.db, outbox(one.id), release, outbox(two.id))
 })
+
+test('outcomes lock wallets in the order of their accounts, also those that a parked receipt of a part moves', async () => {
+  const later = await funded()
+  const partly = await accepted(account)
+  const sent = await accepted(later)
+  await park('partly,…')
+  const settles = [
+    settleRow(
+      { ...partly, eventId: ids.next('evt') },
+      { kind: 'unknown', dueAt: NOW, providerId: 'partly,…' },
+    ),
+    settleRow({ ...sent, eventId: ids.next('evt') }),
+  ]
+  const settle = () => settleAttempts(database.db, NOW, settles, false)
+  await crossLocks(database.db, wallet(account), settle, wallet(later))
+  expect(await statuses(partly, sent)).toEqual(['delivered', 'sent'])
+})
