@@ -53,18 +53,21 @@ begin
   end if;
 
   -- Keys. Nearly always all are new, and a plain insert costs a third less than
-  -- `on conflict`; only if it fails, the keys that are taken are looked for.
+  -- `on conflict`; only if it fails, the keys that are taken are looked for. They are sorted, since another node
+  -- may claim the same ones.
   begin
     insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
       select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
         from unnest(p_id) with ordinality as i (id, n)
-       where p_key[n] is not null and v_take[n];
+       where p_key[n] is not null and v_take[n]
+       order by p_account[n], p_key[n] collate "C";
   exception when unique_violation then
     loop
       insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
         select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
           from unnest(p_id) with ordinality as i (id, n)
          where p_key[n] is not null and v_take[n]
+         order by p_account[n], p_key[n] collate "C"
       on conflict do nothing;
       for r in
         select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)

@@ -258,3 +258,22 @@ test('outcomes lock wallets in the order of their accounts, also those that a pa
   await crossLocks(database.db, wallet(account), settle, wallet(later))
   expect(await statuses(partly, sent)).toEqual(['delivered', 'sent'])
 })
+
+test('two batches with the same idempotency keys claim them in the same order', async () => {
+  const claimOf = (key: string) => ({ operation: 1, key, bodyHash: Buffer.of(1) })
+  const rows = ['second', 'first'].map(key =>
+    acceptRow({ accountId: account, id: ids.next('msg'), connectionId, dueAt: NOW }, { claim: claimOf(key) }),
+  )
+  const claim = (key: string) => (tx: Db) =>
+    tx.query({
+      name: 'order_claim',
+      text: `insert into idempotency (account_id, operation, key, body_hash, created_at) values ($1, 1, $2, '\\x01', now())`,
+      values: [toUuid(account), key],
+    })
+  let verdicts: { kind: string }[] = []
+  const accept = async () => {
+    verdicts = await acceptSends(database.db, NODE, NOW, rows, false)
+  }
+  await crossLocks(database.db, claim('first'), accept, claim('second'))
+  expect(verdicts.map(({ kind }) => kind)).toEqual(['exists', 'exists'])
+})
