@@ -100,7 +100,11 @@ begin
   loop
     begin
       if v_locked then
-        perform 1 from wallets w where w.account_id = any (p_account) order by w.account_id for update;
+        -- None of test keys alone: accept_verifications has locked the others, and these would be out of order.
+        perform 1 from wallets w
+          where w.account_id = any (case when false = any (p_live)
+                  then array(select p_account[n] from unnest(p_live) with ordinality as l (live, n) where live) else p_account end)
+          order by w.account_id for update;
       end if;
       with need as (
         select i.account_id, sum(p_amount[n])::bigint as amount, bool_or(p_pooled[n]) as pooled

@@ -9,9 +9,10 @@ import { endMessages, withdrawUnconfirmed } from '../../../src/core/messages/wit
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
 import { releaseRows } from '../../../src/core/outbox/store.ts'
+import { STARTS, type StartRow } from '../../../src/core/verification/accept-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, type MessageId, toUuid, withPrefix } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { crossLocks } from '../../support/cross-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -276,4 +277,32 @@ test('two batches with the same idempotency keys claim them in the same order', 
   }
   await crossLocks(database.db, claim('first'), accept, claim('second'))
   expect(verdicts.map(({ kind }) => kind)).toEqual(['exists', 'exists'])
+})
+
+test('a start with a test key locks no wallet, whatever other starts it is stored with', async () => {
+  const live = await pooled()
+  const start = (accountId: AccountId, more: Partial<AcceptRow>): StartRow => {
+    const id = ids.next('msg')
+    return {
+      ...acceptRow({ accountId, id, connectionId, dueAt: NOW }, more),
+      start: {
+        verificationId: withPrefix('ver', id),
+        recipientKey: '+12025550100',
+        codeDigest: () => Buffer.of(1),
+        validityMinutes: 10,
+        startedAt: NOW,
+        request: null,
+        messages: [id],
+        turn: null,
+      },
+    }
+  }
+  const starts = [start(account, { live: false }), start(live, { pooled: true })]
+  await database.db.transaction(async tx => {
+    await wallet(account)(tx)
+    expect(await STARTS.accept(database.db, NODE, NOW, starts, false)).toEqual([
+      { kind: 'accepted' },
+      { kind: 'accepted' },
+    ])
+  })
 })
