@@ -148,7 +148,10 @@ function fieldValues(fields: AccountFields): unknown[] {
   ]
 }
 
-/** Replaces the account's pools; a pool whose id stays keeps its usage and its reset. */
+/**
+ * Replaces the account's pools; a pool whose id stays keeps its usage and its reset. All are locked first, in
+ * the order in which messages that give usage back lock them.
+ */
 export async function replacePools(
   db: Db,
   id: AccountId,
@@ -159,6 +162,11 @@ export async function replacePools(
     toUuid(id),
     JSON.stringify(pools.map(pool => ({ id: pool.id, channels: pool.channels, included: pool.limit }))),
   ]
+  await db.query({
+    name: 'pools_lock',
+    text: 'select 1 from pools where account_id = $1 order by id for update',
+    values: [toUuid(id)],
+  })
   await db.query({
     name: 'pools_remove',
     text: `delete from pools where account_id = $1

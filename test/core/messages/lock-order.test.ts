@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { replacePools } from '../../../src/core/accounts/store.ts'
 import {
   type AcceptRow,
   acceptSends,
@@ -107,12 +108,14 @@ const outbox = (id: MessageId) => (tx: Db) =>
     text: 'select 1 from outbox where message_id = $1 for update nowait',
     values: [toUuid(id)],
   })
-const pool = (id: AccountId) => (tx: Db) =>
-  tx.query({
-    name: 'order_hold_pool',
-    text: 'select 1 from pools where account_id = $1 for update nowait',
-    values: [toUuid(id)],
-  })
+const pool =
+  (id: AccountId, number = 1) =>
+  (tx: Db) =>
+    tx.query({
+      name: 'order_hold_pool',
+      text: 'select 1 from pools where account_id = $1 and id = $2 for update nowait',
+      values: [toUuid(id), number],
+    })
 
 async function statuses(...rows: AcceptRow[]): Promise<string[]> {
   const { rows: found } = await database.db.query<{ status: string }>({
@@ -216,6 +219,8 @@ test('outcomes lock pools in the order of their accounts, also those that a park
   expect(rows).toEqual([{ used: 0 }, { used: 0 }])
 })
 
+const waiting = { status: 'queued', begun: false } as const
+
 test('a withdrawal locks a message whose attempt is recorded before its row of the outbox, as outcomes do', async () => {
   const begun = await accepted(account)
   await crossLocks(
@@ -226,8 +231,6 @@ test('a withdrawal locks a message whose attempt is recorded before its row of t
   )
   expect(await statuses(begun)).toEqual(['cancelled'])
 })
-
-const waiting = { status: 'queued', begun: false } as const
 
 test('messages are ended in the order of their ids, whatever the order in which they were claimed', async () => {
   const [one, two] = [await accepted(account, waiting), await accepted(account, waiting)]
@@ -305,4 +308,16 @@ test('a start with a test key locks no wallet, whatever other starts it is store
       { kind: 'accepted' },
     ])
   })
+})
+
+test("a change of a plan's pools locks them in their order", async () => {
+  const id = await pooled()
+  await database.db.query({
+    name: 'order_second_pool',
+    text: `insert into pools (account_id, id, channels, included, resets_at) values ($1, 2, '{int_sms}', 10, next_reset(now()))`,
+    values: [toUuid(id)],
+  })
+  const change = () =>
+    database.db.transaction(tx => replacePools(tx, id, [{ id: 1, channels: ['local_sms'], limit: 20 }], NOW))
+  await crossLocks(database.db, pool(id), change, pool(id, 2))
 })
