@@ -2,14 +2,15 @@ drop function if exists begin_attempts;
 
 -- Records attempts before the provider is called. Returns the items that this node
 -- may submit: it still holds them, and they were not cancelled meanwhile. A repeated
--- call (its answer was lost) has the same p_now, and returns what the first one began.
+-- call (its answer was lost) has the same p_now, and returns what the first one began. If the first call is executed only
+-- after that, it begins nothing anew, even if the attempt has been settled and the node holds the message again.
 -- Partitions are ranges of ids: without p_low and p_high, the bounds of p_id, each call would
 -- open all of them, which takes a third of its time with two years of partitions. The bounds are
 -- arguments, since the plan needs them before it runs.
 create function begin_attempts(
   p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid[], p_id uuid[], p_low uuid, p_high uuid)
 returns table (item integer, attempt smallint)
-language sql
+language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -17,8 +18,15 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
 as $$
-  select note_moves(p_now, p_account, p_id) where exists (select 1 from watched_accounts);
+#variable_conflict use_column
+declare
+  v_begun integer;
+begin
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, p_account, p_id);
+  end if;
 
+  return query
   with mine as (
     update outbox o set begun = true
       from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
@@ -31,6 +39,18 @@ as $$
       attempt_at = p_now
     from mine
    where m.account_id = any (array[mine.account_id]) and m.id = any (p_id[mine.n:mine.n]) and in_months(m.id, p_low, p_high)
-     and (m.status in ('queued', 'scheduled') or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
-  returning mine.n::integer, m.attempt
-$$;
+     and (m.status in ('queued', 'scheduled') and (m.attempt_at = p_now and m.settled_at > p_now) is not true
+          or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
+  returning mine.n::integer, m.attempt;
+  get diagnostics v_begun = row_count;
+
+  -- Rare: the attempt of this very call was made before, and settled.
+  if v_begun < cardinality(p_id) then
+    update outbox o set begun = false
+      from unnest(p_account, p_id) as i (account_id, id)
+     where o.account_id = any (array[i.account_id]) and o.message_id = i.id and o.owner = p_node and o.begun
+       and exists (
+         select 1 from messages m
+          where m.account_id = o.account_id and m.id = any (just(o.message_id)) and m.status in ('queued', 'scheduled'));
+  end if;
+end $$;

@@ -170,6 +170,11 @@ export function begin(state: State, node: number, nowMs: number, ids: MessageId[
     waiting.begun = true
     if (message.status === 'sending') return message.attemptAt === nowMs ? message.attempt : null
     if (message.status !== 'queued' && message.status !== 'scheduled') return null
+    if (message.attemptAt === nowMs && message.settledAt !== null && message.settledAt > nowMs) {
+      // The attempt of this very call was made before.
+      waiting.begun = false
+      return null
+    }
     message.status = 'sending'
     message.attempt++
     message.attemptAt = nowMs

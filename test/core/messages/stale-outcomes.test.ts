@@ -144,6 +144,22 @@ describe('an outcome', () => {
   })
 })
 
+describe('an attempt', () => {
+  test('whose recording was given up, and then recorded and settled by its repeat, is not recorded once more', async () => {
+    const id = await accepted({ status: 'queued', begun: false })
+    const begin = (nowMs: number, repeated = false) =>
+      beginAttempts(database.db, NODE, nowMs, [{ accountId: account, id }], repeated)
+    const givenUpAt = clock.now()
+    expect(await begin(givenUpAt, true)).toEqual([1])
+    await clock.advance(3_000)
+    await settle(id, { ...retried(), uncounted: true })
+    await clock.advance(1_000)
+    await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+    expect(await begin(givenUpAt)).toEqual([null])
+    expect(await begin(clock.now())).toEqual([1])
+  })
+})
+
 describe('the idempotency key of a message that failed because of its provider', () => {
   const claim = { operation: SEND_OPERATION, key: KEY, bodyHash: Buffer.alloc(32) }
   const failed = {
