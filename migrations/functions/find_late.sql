@@ -51,6 +51,8 @@ begin
              order by x.accept_no desc limit p_sends[i.n])) v
          cross join lateral unnest(coalesce(v.codes_at, array[v.started_at])) as a (at)
          where a.at > p_at[i.n] - p_window_minutes[i.n] * interval '1 minute'
+           -- Later ones are from a clock that was far ahead: the recipient would get no code until that time has come.
+           and a.at < p_at[i.n] + interval '10 minutes'
          order by a.at desc limit p_sends[i.n]) t) c
      where c.sends >= p_sends[i.n];
 end $$;

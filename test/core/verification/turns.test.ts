@@ -111,3 +111,13 @@ test('codes of last month count while in the window, and each row of a batch has
     null,
   ])
 })
+
+test('codes from a clock that was hours ahead do not count, those of a node whose clock is minutes ahead do', async () => {
+  const hours = ids.next('acc')
+  const minutes = ids.next('acc')
+  const now = START_MS + 20 * MINUTE_MS
+  await store(hours, { atMs: [1, 2, 3].map(each => now + 5 * 60 * MINUTE_MS + each) })
+  await store(minutes, { atMs: [1, 2, 3].map(each => now + each * MINUTE_MS) })
+  expect(await lateAt(turnOf(hours, { atMs: now }))).toBeNull()
+  expect(await lateAt(turnOf(minutes, { atMs: now }))).toEqual({ late: true, freeAtMs: now + 11 * MINUTE_MS })
+})
