@@ -76,20 +76,25 @@ function contentOf({ content }: ReceivedMessage): string {
   return JSON.stringify({ sender, subject, text, html, media, template })
 }
 
-/** One conditional write, so that of many concurrent messages the first begins the pause. Returns its end. */
+/**
+ * One conditional write, so that of many concurrent messages the first begins the pause. Returns its end. After a clock that
+ * was far ahead was set right, neither the pause nor the accept is in the future.
+ */
 async function restUntil(db: Db, wish: ThrottleRequest): Promise<number> {
+  const { acceptedAtMs, nowMs, throttleMs } = wish
   const { rows } = await db.query<{ until: Date }>({
     name: 'sandbox_rest',
     text: `
       insert into sandbox_rests as rest (account_id, recipient, until) values ($1, $2, $3)
       on conflict (account_id, recipient) do update
-        set until = case when rest.until > $4 then rest.until else excluded.until end
+        set until = case when rest.until > $4 and rest.until < excluded.until + interval '1 minute'
+                         then rest.until else excluded.until end
       returning until`,
     values: [
       toUuid(wish.accountId),
       wish.recipient,
-      toIso(wish.nowMs + wish.throttleMs),
-      toIso(wish.acceptedAtMs),
+      toIso(nowMs + throttleMs),
+      toIso(acceptedAtMs <= nowMs ? acceptedAtMs : nowMs - throttleMs),
     ],
   })
   return rows[0]!.until.getTime()

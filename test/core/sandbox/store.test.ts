@@ -141,3 +141,19 @@ test('concurrent messages to a throttled recipient start one throttling period',
   )
   expect(new Set(ends).size).toBe(1)
 })
+
+test('a recipient is throttled for no longer because a clock was far ahead', async () => {
+  const inbox = createSandboxInbox({ db: database.db })
+  const aheadMs = nowMs + 40 * 86_400_000
+  const wish = {
+    accountId: ids.next('acc'),
+    recipient: '+15550100006',
+    acceptedAtMs: aheadMs,
+    throttleMs: 5_000,
+  }
+  const until = (atMs: number) => inbox.throttledUntil({ ...wish, nowMs: atMs })
+  expect(await until(aheadMs)).toBe(aheadMs + 5_000)
+  expect(await until(nowMs)).toBe(nowMs + 5_000)
+  // Its next attempt, which is taken.
+  expect(await until(nowMs + 5_250)).toBe(nowMs + 5_000)
+})
