@@ -1,16 +1,20 @@
 import { storeLowBalanceEvents } from '../core/billing/low-balance-store.ts'
 import { endFutureMonths } from '../core/billing/pool-month-store.ts'
+import { endFarPauses } from '../core/bulk/store.ts'
+import { LONGEST_DELAYS_MS } from '../core/callbacks/schedule.ts'
+import { recallDeliveries } from '../core/callbacks/store.ts'
 import { sweepJoined } from '../core/inbound/joined-store.ts'
 import { REPEAT_WINDOW_MS } from '../core/inbound/repeats.ts'
 import { sweepInboundRefs } from '../core/inbound/store.ts'
 import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
+import { BACKOFF_CAP_MS } from '../core/messages/transitions.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
 import { sweepAttachments } from '../core/outbox/attachment-store.ts'
 import { ensureMonths } from '../core/outbox/month-store.ts'
 import { sweepParts } from '../core/outbox/parts-store.ts'
-import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
+import { applyParked, closeUnknown, recallWaiting } from '../core/outbox/reconcile-store.ts'
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
@@ -26,6 +30,8 @@ import { VERIFICATIONS_KEEP_MS } from './verification.ts'
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
 /** A receipt this recent may belong to a submit whose answer is being stored now, maybe by a node with another clock. */
 const RECENT_RECEIPT_MS = 5 * MINUTE_MS
+/** Clocks of nodes differ by less; as in recall_waiting and recall_deliveries. */
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS
 const SMALL_PAGE = 500
 const LARGE_PAGE = 20_000
 
@@ -72,6 +78,12 @@ export function listMessageChores(
       dependsOnClock: true,
       everyMs: HOUR_MS,
       run: () => endFutureMonths(db, clock.now()),
+    },
+    {
+      name: 'bring back what waits too long',
+      dependsOnClock: true,
+      everyMs: 10 * MINUTE_MS,
+      run: () => recallWaits(base),
     },
     { name: 'store key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     {
@@ -145,6 +157,16 @@ export function listMessageChores(
       run: () => dropOldMonths(base, retention),
     },
   ]
+}
+
+/** A clock that was far ahead and was set right has put off what waits to a time that may be years away. */
+async function recallWaits({ db, clock, config, log }: Foundation): Promise<void> {
+  const nowMs = clock.now()
+  const messages = await recallWaiting(db, nowMs, BACKOFF_CAP_MS, config.unknownDeadlineMs)
+  const deliveries = await recallDeliveries(db, nowMs, LONGEST_DELAYS_MS)
+  const bulkJobs = await endFarPauses(db, nowMs, nowMs + BACKOFF_CAP_MS + CLOCKS_DIFFER_MS)
+  if (messages + deliveries + bulkJobs === 0) return
+  log.warn({ messages, deliveries, bulkJobs }, 'a clock was far ahead: what it had put off is due again')
 }
 
 async function dropOldMonths({ log }: Foundation, retention: Retention): Promise<void> {

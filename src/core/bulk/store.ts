@@ -169,6 +169,17 @@ export async function resumeDueJobs(db: Db, nowMs: number): Promise<number> {
   return rowCount ?? 0
 }
 
+/** Ends pauses that a clock that was far ahead has set: they last until after `longestPauseUntilMs`. Returns how many. */
+export async function endFarPauses(db: Db, nowMs: number, longestPauseUntilMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'bulk_end_far_pauses',
+    text: `update bulk_jobs set resume_at = $1
+            where ended_at is null and status = 'paused' and pause_reason = 'provider_rate_limit' and resume_at > $2`,
+    values: [toIso(nowMs), toIso(longestPauseUntilMs)],
+  })
+  return rowCount ?? 0
+}
+
 /** Deletes rows of a refused or interrupted job, at most `limit`; returns 0 once there is no such job. */
 export async function sweepRows(db: Db, limit: number): Promise<number> {
   const { rows } = await db.query<{ removed: number }>({

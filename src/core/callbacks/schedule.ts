@@ -15,6 +15,8 @@ const DELAYS_MS: readonly number[] = [
 ]
 /** 10 % to either side, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1
+/** The longest that each of them may be, in ms. */
+export const LONGEST_DELAYS_MS: readonly number[] = DELAYS_MS.map(ms => Math.round(ms * (1 + JITTER)))
 
 /** How long to wait after this many failed attempts, in ms; null when it was the last. */
 export function retryDelayMs(failed: number, random: Random): number | null {

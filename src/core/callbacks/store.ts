@@ -11,6 +11,9 @@ import { type AccountId, FIRST_UUID, fromUuid, type Id, type MessageId, toUuid }
  * a webhook endpoint or an SMS sender name, each identified by its uuid.
  */
 
+/** Long, since no request waits for it and a dead receiver may have many deliveries. */
+const RECALL_TIMEOUT_MS = 60_000
+
 export type DeliveryId = Id<'dlv'>
 export type EventId = Id<'evt'>
 export type WebhookId = Id<'whk'>
@@ -299,6 +302,24 @@ export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<n
     values: [toIso(claimedBeforeMs)],
   })
   return rows[0]!.freed
+}
+
+/**
+ * Brings back deliveries that a clock that was far ahead has put off. `longestWaitsMs` are the longest waits after each
+ * number of failed attempts. Returns how many.
+ */
+export async function recallDeliveries(
+  db: Db,
+  nowMs: number,
+  longestWaitsMs: readonly number[],
+): Promise<number> {
+  const { rows } = await db.query<{ recalled: number }>({
+    name: 'recall_deliveries',
+    timeoutMs: RECALL_TIMEOUT_MS,
+    text: `select recall_deliveries($1, array(select ms * interval '1 ms' from unnest($2::integer[]) as ms)) as recalled`,
+    values: [toIso(nowMs), int4Array(longestWaitsMs, ms => ms)],
+  })
+  return rows[0]!.recalled
 }
 
 /** Cancels deliveries that wait for a disabled or removed target, at most `limit`; returns how many. */

@@ -25,8 +25,8 @@ export type SettlePolicy = {
   unknownDeadlineMs: number
 }
 
-/** The longest backoff, in ms. */
-const BACKOFF_CAP_MS = HOUR_MS
+/** The longest backoff, in ms; providers do not ask for more either (channels/http/verdict.ts). */
+export const BACKOFF_CAP_MS = HOUR_MS
 
 /** The public error code for each reason of a provider. */
 export const PUBLIC_CODE: Record<RejectCode, MessageError> = {

@@ -109,3 +109,22 @@ export async function closeUnknown(db: Db, nowMs: number, limit: number): Promis
   })
   return rows[0]!.closed
 }
+
+/**
+ * Brings back what a clock that was far ahead has put off: messages that wait for an attempt, and unknown ones.
+ * `longestWaitMs` is the longest time between two attempts. Returns how many.
+ */
+export async function recallWaiting(
+  db: Db,
+  nowMs: number,
+  longestWaitMs: number,
+  unknownDeadlineMs: number,
+): Promise<number> {
+  const { rows } = await db.query<{ recalled: number }>({
+    name: 'recall_waiting',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `select recall_waiting($1, $2::double precision * interval '1 ms', $3::double precision * interval '1 ms') as recalled`,
+    values: [toIso(nowMs), longestWaitMs, unknownDeadlineMs],
+  })
+  return rows[0]!.recalled
+}
