@@ -18,7 +18,8 @@ import { applyParked, closeUnknown, recallWaiting } from '../core/outbox/reconci
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
-import { sweepIdentities } from '../core/senders/official-store.ts'
+import { recallIdentityChecks, sweepIdentities } from '../core/senders/official-store.ts'
+import { recallChecks } from '../core/templates/official-store.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
@@ -162,11 +163,14 @@ export function listMessageChores(
 /** A clock that was far ahead and was set right has put off what waits to a time that may be years away. */
 async function recallWaits({ db, clock, config, log }: Foundation): Promise<void> {
   const nowMs = clock.now()
+  // Neither a pause of a bulk job nor the time between two polls is longer than an hour.
+  const lastMs = nowMs + HOUR_MS + CLOCKS_DIFFER_MS
   const messages = await recallWaiting(db, nowMs, BACKOFF_CAP_MS, config.unknownDeadlineMs)
   const deliveries = await recallDeliveries(db, nowMs, LONGEST_DELAYS_MS)
-  const bulkJobs = await endFarPauses(db, nowMs, nowMs + BACKOFF_CAP_MS + CLOCKS_DIFFER_MS)
-  if (messages + deliveries + bulkJobs === 0) return
-  log.warn({ messages, deliveries, bulkJobs }, 'a clock was far ahead: what it had put off is due again')
+  const bulkJobs = await endFarPauses(db, nowMs, lastMs)
+  const polls = (await recallChecks(db, nowMs, lastMs)) + (await recallIdentityChecks(db, nowMs, lastMs))
+  if (messages + deliveries + bulkJobs + polls === 0) return
+  log.warn({ messages, deliveries, bulkJobs, polls }, 'a clock was far ahead: what it had put off is due again')
 }
 
 async function dropOldMonths({ log }: Foundation, retention: Retention): Promise<void> {

@@ -64,6 +64,16 @@ export async function claimIdentityChecks(
   return rows.map(({ uuid }) => fromUuid('cnn', uuid))
 }
 
+/** Makes checks due that are planned for after `lastMs`: a clock that was far ahead has planned them. Returns how many. */
+export async function recallIdentityChecks(db: Db, nowMs: number, lastMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'official_recall_checks',
+    text: 'update official_senders set next_check_at = $1 where next_check_at > $2',
+    values: [toIso(nowMs), toIso(lastMs)],
+  })
+  return rowCount ?? 0
+}
+
 /** Stores what the provider reported, in place of the earlier report. */
 export async function storeIdentity(
   db: Db,

@@ -118,6 +118,16 @@ export async function finishCheck(
   })
 }
 
+/** Makes polls due that are planned for after `lastMs`: a clock that was far ahead has planned them. Returns how many. */
+export async function recallChecks(db: Db, nowMs: number, lastMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'templates_recall_checks',
+    text: 'update templates set next_check_at = $1 where next_check_at > $2',
+    values: [toIso(nowMs), toIso(lastMs)],
+  })
+  return rowCount ?? 0
+}
+
 /** A template's name, claimed by a request. */
 export type NameClaim = { accountId: AccountId; name: string; language: string }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/lib/durations.ts'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 
@@ -101,4 +102,30 @@ test('a webhook call that failed is repeated within minutes', async () => {
     () => Promise.resolve(receiver.got.length),
     count => count >= 2,
   )
+})
+
+test('official templates and senders are polled again within minutes', async () => {
+  const own = await app.createAccount()
+  // The next times that any of them is polled.
+  const nextPolls = async () => {
+    const { rows } = await app.db.query<{ at: Date }>({
+      name: 'ahead_polls',
+      text: `select max(next_check_at) as at from templates where account_id = $1
+             union all select max(next_check_at) from official_senders`,
+      values: [toUuid(own.id as AccountId)],
+    })
+    return rows.map(({ at }) => at?.getTime() - app.now())
+  }
+  await whileAhead(40 * DAY_MS, async () => {
+    const created = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'hello', category: 'chatapp', subType: 'utility', language: 'en', body: 'Hello' },
+    })
+    expect(created.status, created.text).toBe(201)
+    await app.leap(2 * HOUR_MS)
+  })
+  expect(Math.min(...(await nextPolls()))).toBeGreaterThan(39 * DAY_MS)
+  await app.leap(11 * MINUTE_MS)
+  await app.until(nextPolls, times => times.every(inMs => inMs <= HOUR_MS))
 })
