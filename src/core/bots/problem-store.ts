@@ -41,7 +41,8 @@ export async function claimBotChecks(
              select f.account_id, f.bot_id from bot_feeds f
                join bots b on b.account_id = f.account_id and b.id = f.bot_id
               where b.mode = 'webhook' and b.state = 'active' and b.public_url = $1
-                and (f.looked_at is null or f.looked_at < $2)
+                -- Later than now: by a clock that was far ahead.
+                and (f.looked_at is null or f.looked_at < $2 or f.looked_at > $3::timestamptz + interval '10 minutes')
               order by f.looked_at nulls first limit $4 for update of f skip locked)
            update bot_feeds f set looked_at = $3
              from due join bots b on b.account_id = due.account_id and b.id = due.bot_id

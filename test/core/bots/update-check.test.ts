@@ -253,6 +253,15 @@ test('each bot is checked by one node only, and not again before it is due', asy
   expect(telegram.callsOf('getWebhookInfo')).toHaveLength(2)
 })
 
+test('a bot is checked again after a clock that was far ahead was set right', async () => {
+  await bots.register()
+  clock.jump(40 * DAY_MS)
+  expect(await bots.look()).toBeNull()
+  clock.jump(-40 * DAY_MS)
+  telegram.webhooks.set(bots.token, OTHER)
+  expect(await bots.look()).toMatchObject({ code: 'taken_back' })
+})
+
 test('a polling node records conflicts with a webhook or another poller while it holds the bot’s lease', async () => {
   const asking = createNode(null)
   const { id } = await asking.register()
