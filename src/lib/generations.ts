@@ -7,6 +7,7 @@
 export type Generations<K, V> = {
   get(key: K): V | undefined
   set(key: K, value: V): void
+  delete(key: K): void
   /**
    * An object that is replaced each time entries are evicted: a value that was read during the same turn is
    * still held.
@@ -42,6 +43,10 @@ export function createGenerations<K, V>(maxEntries: number): Generations<K, V> {
       return kept
     },
     set,
+    delete(key) {
+      young.delete(key)
+      old.delete(key)
+    },
     rotate: () => rotate,
     size: () => young.size + old.size,
   }

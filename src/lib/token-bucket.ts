@@ -17,10 +17,13 @@ export type TokenBuckets = {
    * tokens and gains `ratePerSecond`; both may change between calls.
    */
   take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict
-  /** Gives back a token that `take` took. */
-  refund(key: string, ratePerSecond: number): void
+  /** Gives back a token that `take` took. A bucket that is full again is no longer held, so that it evicts no other. */
+  refund(key: string, ratePerSecond: number, nowMs: number): void
   size(): number
 }
+
+/** Half a microsecond, for rounding errors. */
+const TOLERANCE_MS = 0.0005
 
 /**
  * Token buckets by the generic cell rate algorithm: a bucket is one number, the time at which it will be full
@@ -36,8 +39,7 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     // After the rate was lowered, an old debt must not last longer than one whole bucket.
     const fromMs = Math.min(Math.max(fullAtMs.get(key) ?? nowMs, nowMs), nowMs + depthMs)
     const untilMs = fromMs + perTokenMs
-    // Half a microsecond of tolerance for rounding errors.
-    const allowed = untilMs - nowMs <= depthMs + 0.0005
+    const allowed = untilMs - nowMs <= depthMs + TOLERANCE_MS
     if (allowed) fullAtMs.set(key, untilMs)
     const debtMs = (allowed ? untilMs : fromMs) - nowMs
     return {
@@ -48,9 +50,12 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     }
   }
 
-  function refund(key: string, ratePerSecond: number): void {
-    const untilMs = fullAtMs.get(key)
-    if (untilMs !== undefined) fullAtMs.set(key, untilMs - 1000 / ratePerSecond)
+  function refund(key: string, ratePerSecond: number, nowMs: number): void {
+    const heldMs = fullAtMs.get(key)
+    if (heldMs === undefined) return
+    const untilMs = heldMs - 1000 / ratePerSecond
+    if (untilMs > nowMs + TOLERANCE_MS) fullAtMs.set(key, untilMs)
+    else fullAtMs.delete(key)
   }
 
   return { take, refund, size: () => fullAtMs.size() }

@@ -81,4 +81,23 @@ describe('token buckets', () => {
       expect(buckets.take('busy', 1, 1, 0).allowed).toBe(false)
     }
   })
+
+  it('does not hold a bucket that is full again, so that it evicts no other', () => {
+    const buckets = createTokenBuckets(4)
+    buckets.take('empty', 1 / 6, 1, 0)
+    for (let key = 0; key < 100; key++) {
+      buckets.take(String(key), 1 / 6, 1, 0)
+      buckets.refund(String(key), 1 / 6, 0)
+    }
+    expect(buckets.take('empty', 1 / 6, 1, 0).allowed).toBe(false)
+    expect(buckets.size()).toBe(1)
+  })
+
+  it('gives back one token of several', () => {
+    const buckets = createTokenBuckets(4)
+    for (let taken = 0; taken < 3; taken++) buckets.take('a', 1, 3, 0)
+    buckets.refund('a', 1, 0)
+    expect(buckets.take('a', 1, 3, 0).allowed).toBe(true)
+    expect(buckets.take('a', 1, 3, 0).allowed).toBe(false)
+  })
 })

@@ -59,7 +59,9 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
       for (const [kind, key] of chances) take(kind, key)
     },
     release(...chances) {
-      for (const [kind, key] of chances) buckets[kind].refund(hashBucketKey(key), RATES[kind].perSecond)
+      const nowMs = clock.monotonic()
+      for (const [kind, key] of chances)
+        buckets[kind].refund(hashBucketKey(key), RATES[kind].perSecond, nowMs)
     },
   }
 }

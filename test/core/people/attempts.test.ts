@@ -48,6 +48,22 @@ describe('login guesses from many addresses', () => {
   })
 })
 
+describe('attempts that were no guesses', () => {
+  test('do not evict the counter of a login that is being guessed', () => {
+    const attempts = createAttempts({ clock: createFakeClock() })
+    const guess = (at: number) =>
+      passes(() => attempts.take(...loginBuckets(EMAIL, `2001:db8:${at}::1`, null)))
+    for (let at = 0; at < 100; at++) expect(guess(at)).toBe(true)
+    // As while too many passwords are being verified: each is refused at once, and given back.
+    for (let at = 0; at < 21_000; at++) {
+      const chances = loginBuckets(`nobody${at}@example.com`, `198.51.${at >> 8}.${at & 255}`, null)
+      attempts.take(...chances)
+      attempts.release(...chances)
+    }
+    expect(guess(100)).toBe(false)
+  })
+})
+
 describe('the rate limit bucket of an address', () => {
   test.each([
     ['an IPv4 address', ['198.51.100.7', '::ffff:198.51.100.7', '198.51.100.7:4711', '198.51.100.7:50123']],
