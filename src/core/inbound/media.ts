@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { InboundMediaRequest } from '../../contract/reported-message.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { AccountId } from '../../lib/ids.ts'
+import { createPlaces } from '../../lib/places.ts'
 import { bounded } from './bounded.ts'
 import { findInbound } from './read.ts'
 import type { InboundRow } from './store.ts'
@@ -47,24 +47,7 @@ const READ_MS = 300_000
 const MAX_BYTES = 100 * 1_048_576
 
 export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): InboundFiles {
-  const open = new Map<AccountId, number>()
-  let total = 0
-
-  function enter(accountId: AccountId): void {
-    const own = open.get(accountId) ?? 0
-    if (total >= MAX_OPEN || own >= MAX_OF_ONE) {
-      throw new Problem('RATE_LIMITED', 'Too many files are being read at once.')
-    }
-    open.set(accountId, own + 1)
-    total++
-  }
-
-  function leave(accountId: AccountId): void {
-    const left = open.get(accountId)! - 1
-    if (left === 0) open.delete(accountId)
-    else open.set(accountId, left)
-    total--
-  }
+  const places = createPlaces({ total: MAX_OPEN, perOwner: MAX_OF_ONE })
 
   async function openOne(
     caller: Caller,
@@ -90,14 +73,14 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
 
   return {
     async open(caller, inboundId, index, gone) {
-      const { id } = caller.account
-      enter(id)
+      const leave = places.take(caller.account.id)
+      if (!leave) throw new Problem('RATE_LIMITED', 'Too many files are being read at once.')
       try {
         const file = await openOne(caller, inboundId, index, gone)
-        file.bytes.once('close', () => leave(id))
+        file.bytes.once('close', leave)
         return file
       } catch (error) {
-        leave(id)
+        leave()
         throw error
       }
     },

@@ -8,6 +8,7 @@ import { type GuardedFetch, GuardedFetchError } from '../../infra/guarded-fetch.
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import { createPlaces } from '../../lib/places.ts'
 import { type Asset, fileKey } from './asset.ts'
 import { exactLength } from './exact-length.ts'
 import { nameInUrl } from './file-name.ts'
@@ -34,7 +35,10 @@ export type Media = {
    * at the account's limit, 503 if it cannot be stored; nothing of a refused file is kept.
    */
   store(accountId: AccountId, file: IncomingFile): Promise<Asset>
-  /** Downloads the file at a URL by the guarded fetch, and stores it; a 400 names `path` if it cannot be fetched. */
+  /**
+   * Downloads the file at a URL by the guarded fetch, and stores it; a 400 names `path` if it cannot be fetched.
+   * RATE_LIMITED while too many are being downloaded on this node.
+   */
   fetch(accountId: AccountId, from: { path: string; url: string }): Promise<Asset>
   /** The assets with these ids that the account may use: its own and the platform's. */
   find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>>
@@ -77,14 +81,20 @@ export type MediaDeps = {
 /** Enough to download a file of the largest size. */
 const FETCH_TIMEOUT_MS = 60_000
 const MAX_FETCHED_BYTES = Math.max(...Object.values(MAX_BYTES))
+/** Downloads at once on this node, in all and per account: a short request causes a long one, at a pace that its URL decides. */
+const MAX_FETCHES = 64
+const MAX_FETCHES_OF_ONE = 8
 
 export function createMedia(deps: MediaDeps): Media {
   const { db, files, previews, guarded } = deps
   const intake = createIntake(deps)
+  const places = createPlaces({ total: MAX_FETCHES, perOwner: MAX_FETCHES_OF_ONE })
 
   async function fetch(accountId: AccountId, { path, url }: { path: string; url: string }) {
     const refusal = guarded.check(url)
     if (refusal) throw invalid(path, refusal)
+    const leave = places.take(accountId)
+    if (!leave) throw new Problem('RATE_LIMITED', 'Too many files are being downloaded at once.')
     try {
       const response = await guarded.fetch({
         url,
@@ -104,6 +114,8 @@ export function createMedia(deps: MediaDeps): Media {
     } catch (error) {
       if (error instanceof GuardedFetchError) throw invalid(path, `could not be fetched: ${error.message}`)
       throw error
+    } finally {
+      leave()
     }
   }
 

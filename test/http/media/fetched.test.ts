@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
@@ -14,10 +14,17 @@ describe('headerMediaUrl of a template', () => {
   const bytes = jpeg(200_000)
   /** The path of each request so far. */
   const fetched: string[] = []
+  /** Responses of `/slow.jpg`, which send only a part of the file by themselves. */
+  const slow: ServerResponse[] = []
 
   beforeAll(async () => {
     far = createServer((request, response) => {
       fetched.push(request.url!)
+      if (request.url === '/slow.jpg') {
+        slow.push(response.writeHead(200, { 'content-type': 'image/jpeg' }))
+        response.write(bytes.subarray(0, 100_000))
+        return far.emit('slow')
+      }
       if (request.url === '/gone.jpg') return response.writeHead(404).end()
       if (request.url === '/cut.jpg') {
         response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': bytes.length })
@@ -38,10 +45,10 @@ describe('headerMediaUrl of a template', () => {
     far.closeAllConnections()
   })
 
-  const create = (headerMediaUrl: string, more: object = {}) =>
+  const create = (headerMediaUrl: string, more: object = {}, key = account.testKey) =>
     app.call('/api/v2/templates', {
       method: 'POST',
-      key: account.testKey,
+      key,
       body: {
         name: 'order_photo',
         category: 'chatapp',
@@ -90,6 +97,24 @@ describe('headerMediaUrl of a template', () => {
       sha256: sha256(bytes),
     })
     expect(fetched).toEqual(['/photo.jpg'])
+  })
+
+  it('is refused while eight others of the account are being fetched', async () => {
+    const letters = [...'abcdefgh']
+    const begun = letters.map(letter => create(`${origin}/slow.jpg`, { name: `slow_${letter}` }))
+    while (slow.length < letters.length) await once(far, 'slow')
+    fetched.length = 0
+    const ninth = await create(`${origin}/photo.jpg`, { name: 'ninth' })
+    expect([ninth.status, ninth.body['code']], ninth.text).toEqual([429, 'RATE_LIMITED'])
+    expect(ninth.headers.get('retry-after')).toBe('1')
+    expect(fetched).toEqual([])
+    const other = await app.createAccount()
+    const elsewhere = await create(`${origin}/photo.jpg`, {}, other.testKey)
+    expect(elsewhere.status, elsewhere.text).toBe(201)
+    for (const response of slow) response.end(bytes.subarray(100_000))
+    for (const answer of await Promise.all(begun)) expect(answer.status, answer.text).toBe(201)
+    const later = await create(`${origin}/photo.jpg`, { name: 'ninth' })
+    expect(later.status, later.text).toBe(201)
   })
 })
 
