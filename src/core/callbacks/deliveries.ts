@@ -17,10 +17,12 @@ import {
   type WebhookReplay,
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
+import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { boundedScan } from '../../lib/bounded-scan.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
+import { createPlaces } from '../../lib/places.ts'
 import {
   type DeliveryRow,
   type EventRange,
@@ -34,7 +36,7 @@ import type { WebhookRow } from './endpoint-store.ts'
 import { findWebhook, requireEnabled } from './endpoints.ts'
 import { insertDelivery } from './event-store.ts'
 import { eventPayload } from './payload.ts'
-import { selectEvent, type WebhookId } from './store.ts'
+import { type EventId, selectEvent, type WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
 /** The deliveries of an endpoint: list, read and replay. */
@@ -47,15 +49,38 @@ export type WebhookDeliveries = {
   replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
   /** `replay` of the endpoint that the delivery was for. */
   replayById(caller: Caller, deliveryId: string): Promise<DeliveryView>
-  /** Queues the events of a time range again; CONFLICT while the endpoint is disabled. */
+  /**
+   * Queues the events of a time range again; CONFLICT while the endpoint is disabled, RATE_LIMITED while too many
+   * such replays of the account are running on this node.
+   */
   replayRange(caller: Caller, webhookId: string, body: WebhookReplay): Promise<WebhookReplayed>
 }
 
 /** Most events that one request queues; further ones need its cursor. */
 const MAX_REPLAYED = 5_000
+/**
+ * Replays of ranges on this node at once: each inserts up to MAX_REPLAYED rows in one statement, and on all database
+ * connections they would block everything else, including sends.
+ */
+const MAX_REPLAYS = 2
+/** Replays of ranges of one account, running or waiting. */
+const MAX_ACCOUNT_REPLAYS = 4
+
+type RangeReplay = { accountId: AccountId; webhookId: WebhookId; range: EventRange }
 
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
   const { db, clock, ids } = deps
+  const places = createPlaces({ total: Number.POSITIVE_INFINITY, perOwner: MAX_ACCOUNT_REPLAYS })
+  const replays = createBatcher<RangeReplay, EventId[]>({
+    flush: items =>
+      Promise.all(
+        items.map(({ accountId, webhookId, range }) =>
+          replayEvents(db, clock.now(), accountId, webhookId, range, MAX_REPLAYED),
+        ),
+      ),
+    maxItems: 1,
+    maxConcurrentFlushes: MAX_REPLAYS,
+  })
 
   async function findDelivery(accountId: AccountId, webhookId: WebhookId, id: string): Promise<DeliveryRow> {
     const row = isId('dlv', id) ? await selectDelivery(db, accountId, webhookId, id) : null
@@ -83,6 +108,18 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       dueAtMs: clock.now(),
     })
     return viewDelivery((await selectDelivery(db, account.id, webhook.id, id))!)
+  }
+
+  async function replayInTurn(asked: RangeReplay): Promise<EventId[]> {
+    const leave = places.take(asked.accountId)
+    if (!leave) {
+      throw new Problem('RATE_LIMITED', 'Too many replays are under way at once.', { retryAfterSeconds: 1 })
+    }
+    try {
+      return await replays.add(asked)
+    } finally {
+      leave()
+    }
   }
 
   return {
@@ -127,7 +164,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhook = await findWebhook(db, account.id, webhookId)
       const range = readRange(body, webhook)
       requireEnabled(webhook)
-      const queued = await replayEvents(db, clock.now(), account.id, webhook.id, range, MAX_REPLAYED)
+      const queued = await replayInTurn({ accountId: account.id, webhookId: webhook.id, range })
       const last = queued.length === MAX_REPLAYED ? queued.at(-1) : undefined
       return {
         success: true,
