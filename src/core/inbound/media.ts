@@ -19,7 +19,7 @@ export type InboundFiles = {
   open(caller: Caller, inboundId: string, index: number, gone: AbortSignal): Promise<InboundFile>
 }
 
-/** The caller must read or destroy `bytes`; the stream fails where it is cut, too long or too slow. */
+/** The caller must read or destroy `bytes`; the stream fails with PROVIDER_UNAVAILABLE where it is cut, too long or too slow. */
 export type InboundFile = { mimetype: string | null; fileName: string | null; bytes: Readable }
 
 /** `gone`: the provider no longer has it; `unavailable`: a later try may succeed. */
@@ -66,7 +66,7 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
     const asked = await ask(message, { accountId, to, reference: file.reference }, signal)
     cancelOpening()
     if (asked.kind !== 'opened') throw problemOf(asked)
-    const bytes = bounded(asked.bytes, MAX_BYTES, signal)
+    const bytes = bounded(asked.bytes, MAX_BYTES, signal, unavailable)
     bytes.once('close', clock.after(READ_MS, giveUp))
     return { mimetype: file.mimetype, fileName: file.fileName, bytes }
   }
@@ -90,5 +90,9 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
 function problemOf({ kind, cause }: Exclude<ProviderFile, { kind: 'opened' }>): Problem {
   return kind === 'gone'
     ? new Problem('NOT_FOUND', 'The provider no longer has this file.', { cause })
-    : new Problem('PROVIDER_UNAVAILABLE', 'The provider cannot deliver the file at the moment.', { cause })
+    : unavailable(cause)
+}
+
+function unavailable(cause: unknown): Problem {
+  return new Problem('PROVIDER_UNAVAILABLE', 'The provider cannot deliver the file at the moment.', { cause })
 }

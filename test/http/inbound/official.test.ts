@@ -396,6 +396,16 @@ describe('a file in an inbound message', () => {
     expect((await get(path)).text).toBe('again')
   })
 
+  test.each([
+    ['cuts the connection', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
+    ['sends invalid HTTP', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n'],
+  ])('returns 503 if the provider %s after the head of its answer', async (_, raw) => {
+    await write(picture)
+    const { path } = (await first()).media[0]!
+    file.bytes = { raw }
+    expect((await get(path)).body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 1 })
+  })
+
   test('is rate limited while the account downloads eight others', async () => {
     await write(picture)
     const { path } = (await first()).media[0]!
