@@ -218,6 +218,13 @@ describe('the replies of the server at every step', () => {
     ],
     ['mail: unexpected reply 354', { end: { raw: '354 go on\r\n' } }, { kind: 'unknown' }],
     ['mail: a single digit in place of a status code', { end: { raw: '2 be\r\n' } }, { kind: 'unknown' }],
+    ['mail: accepted, then refused', { end: { raw: '250-yes\r\n554 no\r\n' } }, { kind: 'unknown' }],
+    ['mail: refused, then accepted', { end: { raw: '554-no\r\n250 yes\r\n' } }, { kind: 'unknown' }],
+    [
+      'mail: accepted in several lines',
+      { end: { raw: '250-2.0.0 yes\r\n250 queued\r\n' } },
+      { kind: 'accepted' },
+    ],
     ['mail: accepted', {}, { kind: 'accepted' }],
   ])('determine the outcome (%s)', async (_name, script, expected) => {
     const { link } = await start(script, { user: 'u', password: 'the-password-here' })

@@ -49,7 +49,7 @@ const INVALID_REPLY: Outcome = {
 
 /**
  * Only a 2xx to a mail whose end was written means that it was taken. Anything else here (a 2xx before the
- * end, a text that is no reply) is `unknown`.
+ * end, a text that is no reply, lines that contradict each other) is `unknown`.
  */
 export function outcomeOfReply(
   message: Outgoing,
@@ -57,10 +57,16 @@ export function outcomeOfReply(
   providerId: string,
   ended: boolean,
 ): Outcome {
-  if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply)) {
+  if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply) || isContradictory(reply)) {
     return INVALID_REPLY
   }
   return { kind: 'accepted', providerId, code: storedReply(message, reply) }
+}
+
+/** All lines of a reply have the same code (RFC 5321, 4.2.1); the library goes by the first one. */
+function isContradictory(reply: string): boolean {
+  const classes = reply.match(/^[2-5](?=\d\d(?:[ -]|$))/gm) ?? []
+  return new Set(classes).size > 1
 }
 
 /**
@@ -76,7 +82,7 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
       detail: `The connection was lost before the server's final reply (${faultName(fault)}).`,
     }
   }
-  if (ended && !answered) return INVALID_REPLY
+  if (ended && (!answered || isContradictory(fault.response ?? ''))) return INVALID_REPLY
   if (!answered) return localFault(fault)
   const providerCode = codesOf(fault.response ?? String(status))
   const detail = `The server answered: ${storedReply(message, fault.response ?? String(status))}`
