@@ -142,13 +142,18 @@ function partsOf({ body }: Answer): Part[] | null {
   const messages = parseJsonObject(body)?.['messages']
   if (!Array.isArray(messages) || messages.length === 0) return null
   const parts = messages.map((each: Record<string, unknown> | null) => ({
-    status: String(each?.['status'] ?? ''),
-    id: String(each?.['message-id'] ?? '').slice(0, 100),
+    status: wordOf(each?.['status']),
+    id: wordOf(each?.['message-id']).slice(0, 100),
     errorText: each?.['error-text'],
   }))
   return parts.some(part => !/^\d{1,3}$/.test(part.status) || (part.status === '0' && part.id === ''))
     ? null
     : parts
+}
+
+/** A text, or a number as text; '' for anything else, since `String()` throws on some objects. */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Unknown: "accepted" would hide the missing parts, and "rejected" would release the money for those that were taken. */

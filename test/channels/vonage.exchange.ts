@@ -121,6 +121,12 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     outcome: { kind: 'unknown', providerCode: 'HTTP 200' },
   },
   {
+    name: 'a part whose status is no text',
+    answer: answer({ status: { toString: 1 } as never, id: 'a' }),
+    outcome: { kind: 'unknown', providerCode: 'HTTP 200' },
+    link: 'up',
+  },
+  {
     name: 'HTTP 401 from the gateway in front of the API',
     answer: { status: 401, body: '{"type":"unauthorized"}' },
     outcome: { kind: 'retry' },

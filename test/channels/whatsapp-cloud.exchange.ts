@@ -326,6 +326,12 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'retry', providerCode: '33' },
     link: 'down',
   },
+  {
+    name: 'a refusal with a subcode that is no number: rejected',
+    answer: graphError(400, 131009, { error_subcode: { toString: 1 } }),
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '131009' },
+    link: 'up',
+  },
   ours(190, 401),
   ours(10, 403),
   ours(219),

@@ -4,6 +4,7 @@ import { parseJsonObject } from '../http/inbound.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
+import { stringOf } from './fields.ts'
 
 /** The Graph API, as one connection uses it. */
 export type Graph = {
@@ -116,7 +117,7 @@ function errorOf(
     each => typeof each === 'string',
   )
   const code = String(error['code'])
-  const subcode = String(error['error_subcode'] ?? '')
+  const subcode = stringOf(error['error_subcode'])
   const isOurs = method === 'POST' && code === '100' && subcode === SUBCODE_NO_OBJECT
   return {
     code: isOurs ? '33' : code,
