@@ -17,7 +17,10 @@ const JSON_TYPE = 'application/json; charset=utf-8'
  */
 export function createErrorHandler(log: HttpLog) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const problem = toProblem(error, acceptedTypes(request))
+    const isElsewhere = isCutStream(error) && request.raw.complete
+    const problem = isElsewhere
+      ? new Problem('INTERNAL_ERROR', undefined, { cause: error })
+      : toProblem(error, acceptedTypes(request))
     if (problem.status >= 500) logFailure(log, problem, error, request)
     if (!request.raw.complete) discardBody(problem, request, reply)
     sendProblem(problem, request, reply)
@@ -70,8 +73,18 @@ function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && error.name === 'DatabaseUnavailable'
 }
 
+/**
+ * A stream ended too soon: the request's body, if it has not arrived in full; else one of ours, such as a file that is
+ * passed on, which is no fault of the client.
+ */
+function isCutStream(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
 /** Converts Fastify's own errors; undefined for other errors, whose status is not meant for the client. */
 function fromFastify(error: FastifyError, types: string): Problem | undefined {
+  if (isCutStream(error)) return invalid('', 'The body ended too soon.')
   switch (error?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem('PAYLOAD_TOO_LARGE')
@@ -84,10 +97,6 @@ function fromFastify(error: FastifyError, types: string): Problem | undefined {
       return invalid('', 'The path must be percent-encoded UTF-8.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('NOT_FOUND')
-    // The client disconnected, or sent less than it declared.
-    case 'ECONNRESET':
-    case 'ERR_STREAM_PREMATURE_CLOSE':
-      return invalid('', 'The body ended too soon.')
     default:
       return undefined
   }

@@ -120,7 +120,7 @@ describe('paths and methods', () => {
 })
 
 describe('a failing handler', () => {
-  it.each(['unknown', 'string', 'status', 'slipped'])(
+  it.each(['unknown', 'string', 'status', 'slipped', 'reset', 'closed'])(
     'returns a 500 without details (%s) and is logged once',
     async how => {
       frame.log.length = 0

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import Type from 'typebox'
 import { page, pageQuery, success } from '../../../src/contract/envelope.ts'
 import { Problem } from '../../../src/contract/errors.ts'
@@ -140,7 +141,10 @@ export function demoRoutes(seen: { handlers: number } = { handlers: 0 }): Route[
       errors: ['INSUFFICIENT_BALANCE', 'PROVIDER_UNAVAILABLE'],
     },
     handler(request) {
-      throw FAILURES[request.params.how]!()
+      const { how } = request.params
+      if (!Object.hasOwn(STREAM_FAILURES, how)) throw FAILURES[how]!()
+      // A stream fails once the request has arrived.
+      return setImmediate().then(() => Promise.reject(STREAM_FAILURES[how]!()))
     },
   })
   const slipped = defineRoute({
@@ -165,4 +169,9 @@ const FAILURES: Record<string, () => unknown> = {
   balance: () => new Problem('INSUFFICIENT_BALANCE', undefined, { extra: { attemptsRemaining: 0 } }),
   provider: () => new Problem('PROVIDER_UNAVAILABLE', undefined, { retryAfterSeconds: 7 }),
   unlisted: () => new Problem('CONFLICT'),
+}
+
+const STREAM_FAILURES: Record<string, () => Error> = {
+  reset: () => Object.assign(new Error('aborted: hunter2'), { code: 'ECONNRESET' }),
+  closed: () => Object.assign(new Error('hunter2'), { code: 'ERR_STREAM_PREMATURE_CLOSE' }),
 }
