@@ -97,6 +97,11 @@ const LINES: readonly Line[] = [
     answer: telegramError(429, 'Too Many Requests'),
     outcome: { kind: 'throttled', afterMs: 1_000 },
   },
+  {
+    name: '429 with a retry_after of 0: throttled for one second',
+    answer: telegramError(429, 'Too Many Requests', { retry_after: 0 }),
+    outcome: { kind: 'throttled', afterMs: 1_000 },
+  },
   unclear('a 502 with an HTML page', { status: 502, body: '<html>502 Bad Gateway</html>' }, 'HTTP 502'),
   unclear('a 500 from the Bot API', telegramError(500, 'Internal Server Error'), '500'),
   {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
+import { THROTTLE_MS } from '../http/verdict.ts'
 
 /** Chats remembered. A forgotten chat counts as free; Telegram then refuses what is too early. */
 const MAX_CHATS = 50_000
@@ -17,7 +18,7 @@ export type Throttle = {
 export type Pace = {
   /** Null where the message may go. */
   throttleOf(botId: string, chatId: string): Throttle | null
-  /** Telegram said `retry_after`. */
+  /** Telegram said `retry_after`: whole seconds, so less than one counts as one. */
   recordThrottle(botId: string, chatId: string, afterMs: number): Throttle
 }
 
@@ -32,7 +33,7 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   const keyOf = (botId: string, chatId: string) => `${botId} ${chatId}`
 
   function recordThrottle(botId: string, chatId: string, askedMs: number): Throttle {
-    const afterMs = Math.min(Math.max(askedMs, 1), MAX_REST_MS)
+    const afterMs = Math.min(Math.max(askedMs, THROTTLE_MS), MAX_REST_MS)
     const nowMs = clock.monotonic()
     // Answers may arrive out of order: the later end of the rest counts.
     const untilMs = Math.max(nowMs + afterMs, chats.get(keyOf(botId, chatId)) ?? 0)
