@@ -64,6 +64,43 @@ test('ensureMonths gives up while a reader locks the table, and blocks no insert
   expect(await partitionCounts()).toMatchObject({ events_2031_12: 1 })
 })
 
+test('a table in use does not keep the others from their months, nor its rows from the month that they are of', async () => {
+  const june = Date.UTC(2032, 5, 30)
+  const insert = (table: 'events' | 'messages') =>
+    database.db.query({
+      name: `t_stray_${table}`,
+      text:
+        table === 'events'
+          ? `insert into events (account_id, id, type, at) values (gen_random_uuid(), $1, 'message.sent', now())`
+          : `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
+               sender_source, candidates, content, amount, funding, money, attempt)
+             values (gen_random_uuid(), $1, false, 'queued', 'local_sms', 'utility', '+12025550100', 'model', $1, 'platform',
+               'local_sms', '{}', 0, 'none', 'none', 0)`,
+      values: [firstUuidAt(june)],
+    })
+  await insert('events')
+  await insert('messages')
+  const made = async () => {
+    const { rows } = await database.db.query<{ name: string }>({
+      name: 't_made',
+      text: `select relname::text as name from pg_class where relkind = 'r' and relname ~ '_2032_0[67]$' order by 1`,
+    })
+    return rows.map(({ name }) => name)
+  }
+  // Statements look through all months of messages again and again, as chores do each second.
+  await database.db.transaction(async reader => {
+    await reader.query({ name: 't_read_messages', text: 'lock table only messages in access share mode' })
+    await expect(ensureMonths(database.db, june)).rejects.toThrow()
+  })
+  const tables = 'bulk_outcomes bulk_rows deliveries events inbound_messages messages verifications'.split(
+    ' ',
+  )
+  const all = tables.flatMap(table => [`${table}_2032_06`, `${table}_2032_07`])
+  expect(await made()).toEqual(all.filter(name => name !== 'messages_2032_07'))
+  await ensureMonths(database.db, june)
+  expect(await made()).toEqual(all)
+})
+
 test('a month is not dropped while another is made: each would lock tables that the other waits for', async () => {
   await ensureMonths(database.db, MAY)
   await database.db.transaction(async maker => {

@@ -6,16 +6,31 @@ import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verifications'
 
 /**
- * Creates the partitions of this month and the next if they are missing. Throws at once if a table
- * is in use, as `dropMonth` does: there is a month to try again.
+ * Creates the partitions of this month and the next if they are missing, each in a transaction of its own. One
+ * whose table is in use is not waited for, as in `dropMonth`: then this throws, after it has made the others.
  */
 export async function ensureMonths(db: Database, nowMs: number): Promise<void> {
-  await withoutWaiting(db, {
-    name: 'ensure_months',
-    text: `select ensure_month(($1::timestamptz at time zone 'UTC')::date),
-                  ensure_month((($1::timestamptz at time zone 'UTC') + interval '1 month')::date)`,
+  const failures: unknown[] = []
+  for (const { table, at } of await listMissing(db, nowMs)) {
+    const query = { name: 'make_month', text: 'select make_month($1, $2)', values: [table, toIso(at.getTime())] }
+    await withoutWaiting(db, query).catch(error => failures.push(error))
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
+/** The partitions that are missing, those of this month first. */
+async function listMissing(db: Db, nowMs: number): Promise<{ table: string; at: Date }[]> {
+  const { rows } = await db.query<{ table: string; at: Date }>({
+    name: 'months_missing',
+    text: `select p.relname::text as table, m.at
+             from unnest(array[$1::timestamptz, next_reset($1)]) with ordinality as m (at, n)
+            cross join pg_partitioned_table t join pg_class p on p.oid = t.partrelid
+            where p.relnamespace = current_schema()::regnamespace
+              and to_regclass(p.relname || to_char(m.at at time zone 'UTC', '_YYYY_MM')) is null
+            order by m.n, p.relname`,
     values: [toIso(nowMs)],
   })
+  return rows
 }
 
 /** The partitions of months that end before a time, the oldest first. */
@@ -66,7 +81,7 @@ export async function dropMonth(db: Database, month: string): Promise<void> {
 /**
  * Runs a statement that needs exclusive locks on tables, and gives up after `LOCK_TIMEOUT_MS`. While it
  * waited for a reader, which may be a backup of hours, all other queries would queue behind it. One at a time, by
- * the lock that ensure_month takes: making and dropping months lock the same tables in different orders.
+ * a lock, which ensure_month takes too: making and dropping months lock the same tables in different orders.
  */
 async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {
