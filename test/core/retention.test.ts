@@ -128,14 +128,20 @@ describe('monthly partitions', () => {
     expect(await places('events')).toEqual([])
   })
 
-  test('that were never created: old rows of the default partition are deleted, except pending deliveries', async () => {
+  test('that were never created: old rows of the default partition are deleted, except pending deliveries and their events', async () => {
     await put(Date.UTC(2029, 3, 1))
     await put(Date.UTC(2029, 4, 1), 'pending')
     expect(await places('events')).toEqual(['events_other', 'events_other'])
-    await retentionAt(NOVEMBER, { eventsMs: 30 * DAY_MS, inboundMs: null }).round()
-    expect(await places('events')).toEqual([])
+    const retention = retentionAt(NOVEMBER, { eventsMs: 30 * DAY_MS, inboundMs: null })
+    await retention.round()
     expect(await places('deliveries')).toEqual(['deliveries_other'])
+    // Its event stays with it.
+    expect(await places('events')).toEqual(['events_other'])
     expect(await places('inbound_messages')).toHaveLength(2)
+    await database.db.query({ name: 't_end', text: `update deliveries set status = 'failed'` })
+    await retention.round()
+    expect(await places('deliveries')).toEqual([])
+    expect(await places('events')).toEqual([])
   })
 
   test('in use are left for the next round, while those of other tables are dropped', async () => {

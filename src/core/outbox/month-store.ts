@@ -12,7 +12,11 @@ export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verificati
 export async function ensureMonths(db: Database, nowMs: number): Promise<void> {
   const failures: unknown[] = []
   for (const { table, at } of await listMissing(db, nowMs)) {
-    const query = { name: 'make_month', text: 'select make_month($1, $2)', values: [table, toIso(at.getTime())] }
+    const query = {
+      name: 'make_month',
+      text: 'select make_month($1, $2)',
+      values: [table, toIso(at.getTime())],
+    }
     await withoutWaiting(db, query).catch(error => failures.push(error))
   }
   if (failures.length > 0) throw failures[0]
@@ -97,11 +101,11 @@ async function withoutWaiting(db: Database, query: Query): Promise<void> {
 const LOCK_TIMEOUT_MS = 100
 
 /**
- * Deletes rows older than a time from the default partition, at most `limit`. Rows are there if no
- * node was running to create their month's partition.
+ * Deletes rows older than a time from the default partition, at most `limit`; as with months, nothing that is still to be
+ * delivered. Rows are there if no node was running to create their month's partition.
  */
 export async function sweepStrays(db: Db, table: Monthly, beforeMs: number, limit: number): Promise<void> {
-  const ended = table === 'deliveries' ? `and status <> 'pending'` : ''
+  const ended = ENDED[table] ?? ''
   await db.query({
     name: `sweep_strays_${table}`,
     timeoutMs: SWEEP_TIMEOUT_MS,
@@ -109,4 +113,11 @@ export async function sweepStrays(db: Db, table: Monthly, beforeMs: number, limi
              select ctid from ${table}_other where id < first_uuid_at($1) ${ended} limit $2))`,
     values: [toIso(beforeMs), limit],
   })
+}
+
+/** Conditions that rows may be deleted. */
+const ENDED: Partial<Record<Monthly, string>> = {
+  deliveries: `and status <> 'pending'`,
+  events: `and id not in (
+    select event_id from deliveries where status = 'pending' and event_id < first_uuid_at($1))`,
 }
