@@ -1,6 +1,6 @@
 drop function if exists make_month;
 
--- Makes a table's partition of the month that contains p_at, UTC, if it is missing; with the settings that ensure_month gives it.
+-- Makes a table's partition of the month that contains p_at, UTC, if it is missing.
 -- One table in a transaction: with the rows of a month that was made too late, it locks the default partition
 -- while they are moved. Who waits for that holds locks on other tables already, which the next step would wait for in turn.
 create function make_month(p_table text, p_at timestamptz) returns void language plpgsql as $$

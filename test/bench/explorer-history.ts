@@ -23,7 +23,7 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
   const halfMs = startMs + (DAYS * DAY_MS) / 2
   const jobs = { common: firstUuidAt(startMs), rare: firstUuidAt(halfMs - 3_600_000) }
   for (let day = 0; day <= DAYS + 31; day += 28) {
-    await db.query('select ensure_month($1::date)', [new Date(startMs + day * DAY_MS).toISOString()])
+    await db.query(MAKE_MONTH, [new Date(startMs + day * DAY_MS).toISOString()])
   }
   await db.query(`set synchronous_commit = off`)
   for (let from = 1; from <= messages; from += SLICE) {
@@ -57,6 +57,10 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
   })
   return { account, endMs, templates: wire('tpl', templates), jobs: wire('job', jobs) }
 }
+
+/** Makes the partitions of the month that contains $1. */
+const MAKE_MONTH = `
+  select make_month(c.relname::text, $1) from pg_partitioned_table p join pg_class c on c.oid = p.partrelid`
 
 /** Inserts messages $5 to $6 of $7; one in six belongs to the other account. */
 const FILL = `

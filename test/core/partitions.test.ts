@@ -104,7 +104,7 @@ test('a table in use does not keep the others from their months, nor its rows fr
 test('a month is not dropped while another is made: each would lock tables that the other waits for', async () => {
   await ensureMonths(database.db, MAY)
   await database.db.transaction(async maker => {
-    // As ensure_month takes it, before any table.
+    // As those take it that make one, before any table.
     await maker.query({
       name: 't_make',
       text: `select pg_advisory_xact_lock(hashtext('posthorn_partitions'))`,

@@ -28,8 +28,9 @@ async function listMissing(db: Db, nowMs: number): Promise<{ table: string; at: 
     name: 'months_missing',
     text: `select p.relname::text as table, m.at
              from unnest(array[$1::timestamptz, next_reset($1)]) with ordinality as m (at, n)
-            cross join pg_partitioned_table t join pg_class p on p.oid = t.partrelid
-            where p.relnamespace = current_schema()::regnamespace
+            cross join pg_partitioned_table t
+             join pg_class p on p.oid = t.partrelid join pg_namespace s on s.oid = p.relnamespace
+            where s.nspname = current_schema()
               and to_regclass(p.relname || to_char(m.at at time zone 'UTC', '_YYYY_MM')) is null
             order by m.n, p.relname`,
     values: [toIso(nowMs)],
@@ -85,7 +86,7 @@ export async function dropMonth(db: Database, month: string): Promise<void> {
 /**
  * Runs a statement that needs exclusive locks on tables, and gives up after `LOCK_TIMEOUT_MS`. While it
  * waited for a reader, which may be a backup of hours, all other queries would queue behind it. One at a time, by
- * a lock, which ensure_month takes too: making and dropping months lock the same tables in different orders.
+ * a lock of its own: making and dropping months lock the same tables in different orders.
  */
 async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {

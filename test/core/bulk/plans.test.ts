@@ -6,6 +6,7 @@ import { createDatabase, type Db } from '../../../src/infra/db.ts'
 import { firstUuidAt, fromUuid } from '../../../src/lib/ids.ts'
 import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { makeMonths } from '../../support/make-months.ts'
 
 const PAGE = 500
 const ROWS = 20_000
@@ -18,7 +19,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await run(`select ensure_month((now() - interval '32 days')::date)`)
+  await makeMonths(database.db, new Date(NOW_MS - 32 * 24 * 3_600_000).toISOString().slice(0, 7))
   for (const job of [swept, kept]) {
     await run(`insert into bulk_rows (account_id, job_id, n, body)
       select '${account}', '${job}', n, '{}' from generate_series(1, ${ROWS}) n`)

@@ -16,6 +16,7 @@ import { type AccountId, type Id, toUuid } from '../../../src/lib/ids.ts'
 import { disableAutovacuum } from '../../support/autovacuum.ts'
 import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { makeMonths } from '../../support/make-months.ts'
 
 /** Deliveries that the endpoint already received, and deliveries that are due. */
 const DELIVERED = 5_000
@@ -176,8 +177,10 @@ test('a filtered page of deliveries reads a bounded number of rows, however rare
 }, 60_000)
 
 test('cancelling the deliveries of a target reads few pages, however many months there are', async () => {
-  const months = `select ensure_month((now() - make_interval(months => n))::date) from generate_series(1, 24) n`
-  await db.query({ name: 'make_months', text: months })
+  const now = new Date()
+  const monthBefore = (months: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)).toISOString().slice(0, 7)
+  await makeMonths(db, ...Array.from({ length: 24 }, (_, at) => monthBefore(at + 1)))
   await disableAutovacuum(db, ['deliveries', 'events'])
   // An endpoint that does not exist.
   const target = { accountId, uuid: randomUUID() }

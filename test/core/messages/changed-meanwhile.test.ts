@@ -22,6 +22,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { lookUntil } from '../../support/look-until.ts'
+import { makeMonths } from '../../support/make-months.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 const NODE = 1
@@ -39,10 +40,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await database.db.query({
-    name: 'meanwhile_months',
-    text: `select ensure_month(month) from unnest(array['2026-02-01', '2026-03-01', '2026-04-01', '2026-05-01']::date[]) month`,
-  })
+  await makeMonths(database.db, '2026-02', '2026-03', '2026-04', '2026-05')
   await addWallet(accountId)
 })
 afterAll(() => database.drop())

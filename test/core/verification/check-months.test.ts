@@ -12,6 +12,7 @@ import { type AccountId, createIds, fromUuid, type Id, toUuid } from '../../../s
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { makeMonths } from '../../support/make-months.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
 const NOW = Date.UTC(2026, 2, 15)
@@ -31,10 +32,7 @@ let persons = 0
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await database.db.query({
-    name: 'months_of_codes',
-    text: `select ensure_month(month) from unnest(array['2025-12-01', '2026-01-01', '2026-02-01', '2026-03-01']::date[]) month`,
-  })
+  await makeMonths(database.db, '2025-12', '2026-01', '2026-02', '2026-03')
 })
 afterAll(() => database.drop())
 

@@ -3,6 +3,7 @@ import { forgetCode } from '../../../src/core/verification/accept-store.ts'
 import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { makeMonths } from '../../support/make-months.ts'
 import { type AskedTurn, findLate } from '../../support/turns.ts'
 
 const MINUTE_MS = 60_000
@@ -16,10 +17,7 @@ const ids = createIds({ now: () => nowMs, monotonic: () => 0, after: () => () =>
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await database.db.query({
-    name: 'months',
-    text: `select ensure_month('2026-04-01'), ensure_month('2026-05-01')`,
-  })
+  await makeMonths(database.db, '2026-04', '2026-05')
 })
 afterAll(() => database.drop())
 
