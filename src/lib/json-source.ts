@@ -34,7 +34,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   } catch (error) {
     return refuse([], malformed(error))
   }
-  const survey: Inspection = { keys: 0, hasNulls: false, isInexact: false, path: [], fault: '' }
+  const survey: Inspection = { keys: 0, hasNulls: false, hasNumbers: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   inspect(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return { ...refuse(survey.path.reverse(), survey.fault), value }
@@ -42,7 +42,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   if (survey.keys !== shape.keys) {
     return { ...refuse(findRepeatedKey(text), 'must be given once only'), value }
   }
-  if (survey.isInexact) value = withExactFields(value, text)
+  if (survey.hasNumbers) value = withExactFields(value, text)
   return { ok: true, value, hasNulls: survey.hasNulls }
 }
 
@@ -111,8 +111,8 @@ function malformed(error: unknown): string {
 type Inspection = {
   keys: number
   hasNulls: boolean
-  /** There is a number that may have had more digits in the text. */
-  isInexact: boolean
+  /** Any of them may have more digits in the text, also one that is an integer here: 1.00000000000000000001 is 1. */
+  hasNumbers: boolean
   /** Innermost step first: each caller adds its own step after an error. */
   path: (string | number)[]
   fault: string
@@ -133,7 +133,7 @@ function inspect(value: unknown, survey: Inspection, checkText: boolean): boolea
 }
 
 function inspectNumber(value: number, survey: Inspection): boolean {
-  if (!Number.isSafeInteger(value)) survey.isInexact = true
+  survey.hasNumbers = true
   return Number.isFinite(value) || fault(survey, 'is too large a number')
 }
 

@@ -45,6 +45,20 @@ describe('reading JSON', () => {
     expect(read('{"a":"null"}')).toMatchObject({ hasNulls: false })
   })
 
+  it.each([
+    '9007199254740993',
+    '3.14159265358979323846',
+    // The nearest double of these is an integer that it holds exactly.
+    '4503599627370497.25',
+    '999999999999999.99999',
+    '1.00000000000000000001',
+    '-0.99999999999999999999',
+  ])('keeps all digits of %s in metadata', number => {
+    const text = `{"to":"a","options":{"metadata":{"n":${number}}}}`
+    const result = read(text)
+    expect(result.ok && JSON.stringify(result.value)).toBe(text)
+  })
+
   it('ignores a byte order mark', () => {
     expect(read('\ufeff{"a":1}')).toMatchObject({ ok: true, value: { a: 1 } })
   })

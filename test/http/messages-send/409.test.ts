@@ -59,6 +59,17 @@ describe('an idempotency key that is used again', () => {
     await replays(account, numbered('9007199254740993.0'), first, options)
   })
 
+  test('with a fraction that a double does not have is a conflict', async () => {
+    const numbered = (amount: string) =>
+      `{"to":"${PHONE}","text":"Hello","options":{"metadata":{"amount":${amount}}}}`
+    const options = { idempotencyKey: 'fraction' }
+    const first = await account.send(numbered('4503599627370497.25'), options)
+    for (const other of ['4503599627370497', '4503599627370497.5']) {
+      expectConflict(await account.send(numbered(other), options))
+    }
+    await replays(account, numbered('4503599627370497.250'), first, options)
+  })
+
   test('with the same JSON in another spelling is a replay', async () => {
     const options = { idempotencyKey: 'spelling' }
     const first = await account.send(
