@@ -75,7 +75,9 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
       const url = `${base}/api/v2${path}`
       const headers = { 'x-api-key': apiKey(), ...(lastId !== null && { 'last-event-id': lastId }) }
       const response = await fetchResponse(url, { headers })
-      if (!response.ok || !response.body) throw toApiRefusal(await readAnswer(response, url), response.status)
+      if (!response.ok) throw toApiRefusal(await readAnswer(response, url), response.status)
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+      if (!isStream || !response.body) throw notPosthorn(url, response.status)
       yield* readEvents(response.body)
     },
   }
@@ -141,9 +143,10 @@ async function requestJson(
 
 async function readSuccess(response: Response, url: string): Promise<Body> {
   const answer = await readAnswer(response, url)
-  // A partly failed batch (207) is an answer, not a refusal.
-  if (response.ok) return answer
-  throw toApiRefusal(answer, response.status)
+  if (!response.ok) throw toApiRefusal(answer, response.status)
+  // Of another server's success nothing can be shown, least of all that something was sent.
+  if ('success' in answer || 'data' in answer) return answer
+  throw notPosthorn(url, response.status)
 }
 
 type ClientRequest = RequestInit & { headers: Record<string, string> }
@@ -193,16 +196,23 @@ async function readAnswer(response: Response, url: string): Promise<Body> {
   const text = await response.text().catch(cause => {
     throw noResponse(url, cause)
   })
+  const answer = parseObject(text)
+  if (answer === null) throw notPosthorn(url, response.status)
+  return answer
+}
+
+/** Null for a text that is no JSON object. */
+function parseObject(text: string): Body | null {
   try {
-    return JSON.parse(text) as Body
-  } catch (cause) {
-    throw new Refusal(
-      `${new URL(url).origin} did not answer with JSON, as Posthorn does (status ${response.status}).`,
-      {
-        cause,
-      },
-    )
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : null
+  } catch {
+    return null
   }
+}
+
+function notPosthorn(url: string, status: number): Refusal {
+  return new Refusal(`${new URL(url).origin} did not answer as Posthorn does (status ${status}).`)
 }
 
 function redirected({ headers }: Response, url: string): Refusal {
@@ -211,6 +221,6 @@ function redirected({ headers }: Response, url: string): Refusal {
 }
 
 function toApiRefusal(answer: Body, status: number): ApiRefusal {
-  const { code = `HTTP_${status}`, error = 'The server refused.', details = [] } = answer
-  return new ApiRefusal(status, String(code), String(error), details as ApiRefusal['details'])
+  const { code = `HTTP_${status}`, error = 'The server refused.', details } = answer
+  return new ApiRefusal(status, String(code), String(error), Array.isArray(details) ? details : [])
 }

@@ -428,6 +428,28 @@ describe('the exit code of posthorn is', () => {
   })
 
   test.each([
+    [200, 'null'],
+    [200, '{"status": "ok"}'],
+    [200, '<html></html>'],
+    [500, 'null'],
+    [500, '[]'],
+  ])('1 when another server answers with %i %s', async (status, body) => {
+    const other = await startHttpPeer(() => ({ status, headers: {}, body }))
+    for (const args of [
+      ['wallet', 'credit', 'acc_x', '5', '--token', 't'],
+      ['send', '--to', '+12025550123', '--text', 'x', '--key', 'k'],
+      ['listen', '--key', 'k', '--count', '1'],
+    ]) {
+      expect(await posthorn([...args, '--url', other.url])).toEqual({
+        code: 1,
+        out: '',
+        err: `posthorn: ${other.url} did not answer as Posthorn does (status ${status}).\n`,
+      })
+    }
+    await other.close()
+  })
+
+  test.each([
     [['account', 'create', '--country', 'US', '--currency', 'USD'], '--name is missing'],
     [['account', 'show'], 'wrong number of arguments'],
     [['account', 'list', '--colour'], "Unknown option '--colour'"],
