@@ -145,7 +145,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   async function update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys> {
     const accountId = readAccountId(id)
     await db.transaction(async tx => {
-      const before = (await selectAccountForUpdate(tx, accountId)) ?? unknownAccount()
+      const before = (await selectAccountForUpdate(tx, accountId)) ?? throwUnknownAccount()
       const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
       const faults = createFaults()
       const after = updatedAccountFields(before, input, plan, phones, faults)
@@ -172,7 +172,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
 
   async function read(id: string): Promise<AdminAccountWithKeys> {
     const accountId = readAccountId(id)
-    const row = (await selectAccount(db, accountId)) ?? unknownAccount()
+    const row = (await selectAccount(db, accountId)) ?? throwUnknownAccount()
     const keys = await listKeys(db, accountId)
     return { ...viewAccount(row, clock.now()), keys: keys.map(viewKey) }
   }
@@ -191,7 +191,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   async function createKey(id: string, input: KeyCreate, by: Actor): Promise<CreatedKey> {
     const accountId = readAccountId(id)
     const expiresAtMs = readExpiry(input.expiresAt, clock.now())
-    if (!(await accountExists(db, accountId))) unknownAccount()
+    if (!(await accountExists(db, accountId))) throwUnknownAccount()
     const { key, apiKey } = await newKeys.add(db, accountId, input, expiresAtMs, by)
     return { key: viewKey(key), apiKey }
   }
@@ -231,10 +231,10 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
 
 /** Throws NOT_FOUND for what is not an account id. */
 export function readAccountId(id: string): AccountId {
-  return isId('acc', id) ? id : unknownAccount()
+  return isId('acc', id) ? id : throwUnknownAccount()
 }
 
-export function unknownAccount(): never {
+export function throwUnknownAccount(): never {
   throw new Problem('NOT_FOUND', 'Account not found')
 }
 

@@ -73,7 +73,7 @@ export function createBots(deps: BotsDeps): Bots {
         : await storeLiveBot(account.id, connection, token)
     deps.changed(account.id)
     if (connection !== 'sandbox') await updateModes.setUp({ id })
-    return viewBot((await selectBot(db, account.id, id)) ?? unknownBot())
+    return viewBot((await selectBot(db, account.id, id)) ?? throwUnknownBot())
   }
 
   async function storeSandboxBot(accountId: AccountId, token: string): Promise<BotId> {
@@ -148,10 +148,10 @@ export function createBots(deps: BotsDeps): Bots {
     async remove(caller, id) {
       const { account } = caller
       const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
-      if (!bot) return unknownBot()
+      if (!bot) return throwUnknownBot()
       requireLiveAccess(caller, { live: !bot.sandbox })
       const removeWebhook = await updateModes.prepareRemoval(bot)
-      if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
+      if (!(await deleteBot(db, account.id, bot.id))) throwUnknownBot()
       deps.changed(account.id)
       await removeWebhook()
       return { id, deleted: true }
@@ -192,6 +192,6 @@ function alreadyRegistered(): Problem {
   return new Problem('CONFLICT', `token: ${message}`, { details: [{ path: 'token', message }] })
 }
 
-export function unknownBot(): never {
+export function throwUnknownBot(): never {
   throw new Problem('NOT_FOUND', 'Bot not found')
 }

@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
-import { unknownBot } from './bots.ts'
+import { throwUnknownBot } from './bots.ts'
 import { type BotWithFeed, selectBot } from './store.ts'
 import { listSubscribers, searchSubscribers } from './subscriber-store.ts'
 import { viewSubscriber } from './view.ts'
@@ -64,7 +64,7 @@ export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   return {
     async list({ account }, botId, query) {
       const bot = isId('bot', botId) ? await selectBot(db, account.id, botId) : null
-      if (!bot) return unknownBot()
+      if (!bot) return throwUnknownBot()
       const { rows, total } = await read(bot, query)
       const { page, limit } = query
       return {

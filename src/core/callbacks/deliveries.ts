@@ -84,7 +84,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
 
   async function findDelivery(accountId: AccountId, webhookId: WebhookId, id: string): Promise<DeliveryRow> {
     const row = isId('dlv', id) ? await selectDelivery(db, accountId, webhookId, id) : null
-    return row ?? unknownDelivery()
+    return row ?? throwUnknownDelivery()
   }
 
   async function replay({ account }: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView> {
@@ -157,7 +157,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhookId = isId('dlv', deliveryId)
         ? await selectEndpointOfDelivery(db, account.id, deliveryId)
         : null
-      return replay(caller, webhookId ?? unknownDelivery(), deliveryId)
+      return replay(caller, webhookId ?? throwUnknownDelivery(), deliveryId)
     },
 
     async replayRange({ account }, webhookId, body) {
@@ -175,7 +175,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
   }
 }
 
-function unknownDelivery(): never {
+function throwUnknownDelivery(): never {
   throw new Problem('NOT_FOUND', 'Delivery not found')
 }
 

@@ -142,18 +142,18 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
     async remove({ account }, id) {
       await change(account.id, async tx => {
-        if (!isId('whk', id) || !(await deleteWebhook(tx, account.id, id))) unknownWebhook()
+        if (!isId('whk', id) || !(await deleteWebhook(tx, account.id, id))) throwUnknownWebhook()
       })
       return { id, deleted: true }
     },
 
     async rotate({ account }, id) {
-      if (!isId('whk', id)) unknownWebhook()
+      if (!isId('whk', id)) throwUnknownWebhook()
       const secret = createWebhookSecret(random)
       const sealed = seal.seal(secret, webhookContext(id))
       const nowMs = clock.now()
       const row = await rotateSecret(db, account.id, id, sealed, nowMs + OVERLAP_MS)
-      return { ...view(row ?? unknownWebhook(), nowMs), secret }
+      return { ...view(row ?? throwUnknownWebhook(), nowMs), secret }
     },
 
     test({ account }, id) {
@@ -246,10 +246,10 @@ export function requireEnabled(row: WebhookRow): void {
 /** An endpoint of the account; NOT_FOUND where it has none of this id. */
 export async function findWebhook(db: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
   const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
-  return row ?? unknownWebhook()
+  return row ?? throwUnknownWebhook()
 }
 
-function unknownWebhook(): never {
+function throwUnknownWebhook(): never {
   throw new Problem('NOT_FOUND', 'Webhook endpoint not found')
 }
 

@@ -130,7 +130,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
 
   async function update(id: string, input: ConnectionUpdate): Promise<StoredView> {
     return db.transaction(async tx => {
-      const before = (await selectConnectionForUpdate(tx, readId(id))) ?? unknownConnection()
+      const before = (await selectConnectionForUpdate(tx, readId(id))) ?? throwUnknownConnection()
       const provider = providerOf(before.provider)
       const faults = createFaults()
       if (input.channels) checkChannels(input.channels, provider, faults)
@@ -216,7 +216,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 
   async function test(id: string): Promise<ConnectionTest> {
-    const row = (await selectConnection(db, readId(id))) ?? unknownConnection()
+    const row = (await selectConnection(db, readId(id))) ?? throwUnknownConnection()
     return deps.testLink(row.id)
   }
 
@@ -225,7 +225,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     const accountId = await deleteConnection(db, connectionId, SANDBOX)
     if (accountId) return { id, accountId: ownerOf(accountId), deleted: true }
     if (await selectConnection(db, connectionId)) throw sandboxNotRemovable()
-    return unknownConnection()
+    return throwUnknownConnection()
   }
 
   function withState(stored: StoredView): ConnectionView {
@@ -285,7 +285,7 @@ export function secretFieldContext(id: ConnectionId, field: string): string {
 }
 
 function readId(id: string): ConnectionId {
-  return isId('cnn', id) ? id : unknownConnection()
+  return isId('cnn', id) ? id : throwUnknownConnection()
 }
 
 function sandboxNotRemovable(): Problem {
@@ -295,6 +295,6 @@ function sandboxNotRemovable(): Problem {
   )
 }
 
-function unknownConnection(): never {
+function throwUnknownConnection(): never {
   throw new Problem('NOT_FOUND', 'Connection not found')
 }

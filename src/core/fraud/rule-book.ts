@@ -9,7 +9,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { createAccountCache } from '../accounts/account-cache.ts'
-import { readAccountId, unknownAccount } from '../accounts/admin.ts'
+import { readAccountId, throwUnknownAccount } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { accountExists } from '../accounts/store.ts'
 import { checkSettings, DEFAULT_RULES, rulesOf } from './settings.ts'
@@ -50,7 +50,7 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
   async function find(id: string | null): Promise<AccountId> {
     if (id === null) return PLATFORM
     const accountId = readAccountId(id)
-    return (await accountExists(db, accountId)) ? accountId : unknownAccount()
+    return (await accountExists(db, accountId)) ? accountId : throwUnknownAccount()
   }
 
   return {

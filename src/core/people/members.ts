@@ -85,7 +85,7 @@ export function createMembers(deps: MembersDeps): Members {
     const userId = readUserId(id)
     const row = await db.transaction(async tx => {
       await lockAccount(tx, accountId)
-      const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
+      const before = (await selectMember(tx, accountId, userId)) ?? throwUnknownMember()
       const role = input.role ?? before.role
       const permissions = permissionsOf(role, input.permissions ?? permissionsToKeep(before, role))
       for (const each of [before, { role, permissions }]) requireRoleRights(caller, each)
@@ -106,7 +106,7 @@ export function createMembers(deps: MembersDeps): Members {
     checkMayChange: (member: MemberRow) => void = () => {},
   ): Promise<void> {
     await lockAccount(tx, accountId)
-    const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
+    const before = (await selectMember(tx, accountId, userId)) ?? throwUnknownMember()
     checkMayChange(before)
     await requireOtherOwner(tx, accountId, before)
     await deleteMembership(tx, accountId, userId)
@@ -241,10 +241,10 @@ function viewMember(row: MemberRow): Member {
 }
 
 function readUserId(id: string): UserId {
-  return isId('usr', id) ? id : unknownMember()
+  return isId('usr', id) ? id : throwUnknownMember()
 }
 
-function unknownMember(): never {
+function throwUnknownMember(): never {
   throw new Problem('NOT_FOUND', 'Member not found')
 }
 

@@ -15,7 +15,7 @@ import type {
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
-import { unknownAccount } from '../accounts/admin.ts'
+import { throwUnknownAccount } from '../accounts/admin.ts'
 import { listKeysMadeBy } from '../accounts/key-store.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { permissionsOfRole } from '../accounts/rights.ts'
@@ -86,17 +86,17 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
   const { db, clock, invitations, sessions } = deps
 
   async function read(id: string): Promise<Person> {
-    if (!isId('usr', id)) return unknownPerson()
+    if (!isId('usr', id)) return throwUnknownPerson()
     const [row] = await listPeople(db, { id, accountId: null, text: null }, null, 1)
-    return row ? viewPerson(row) : unknownPerson()
+    return row ? viewPerson(row) : throwUnknownPerson()
   }
 
   async function find(id: string): Promise<UserRow> {
-    return (isId('usr', id) && (await selectUser(db, id))) || unknownPerson()
+    return (isId('usr', id) && (await selectUser(db, id))) || throwUnknownPerson()
   }
 
   async function readAccount(id: string): Promise<AccountId> {
-    return isId('acc', id) && (await accountExists(db, id)) ? id : unknownAccount()
+    return isId('acc', id) && (await accountExists(db, id)) ? id : throwUnknownAccount()
   }
 
   async function join({ userId, accountId: id, role, permissions }: MembershipCreate): Promise<Person> {
@@ -254,7 +254,7 @@ function accountOf(accountId: AccountId): AccountId | null {
   return accountId === PLATFORM ? null : accountId
 }
 
-function unknownPerson(): never {
+function throwUnknownPerson(): never {
   throw new Problem('NOT_FOUND', 'Person not found')
 }
 

@@ -102,7 +102,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
   }
 
   async function find(caller: Caller, name: string): Promise<SessionRow> {
-    return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? unknownSession()
+    return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? throwUnknownSession()
   }
 
   function newRow(
@@ -203,11 +203,11 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
       if (links && (await find(caller, name)).sandbox) requireLibrary()
       const row = await restartSession(db, account.id, mode === 'live', name, links, clock.now())
       deps.changed(account.id)
-      return view(row ?? unknownSession())
+      return view(row ?? throwUnknownSession())
     },
 
     async remove({ account, mode }, name) {
-      if (!(await removeSession(db, account.id, mode === 'live', name))) unknownSession()
+      if (!(await removeSession(db, account.id, mode === 'live', name))) throwUnknownSession()
       deps.changed(account.id)
       return { name, deleted: true }
     },
@@ -219,7 +219,7 @@ export function pairingContext(id: ConnectionId): string {
   return `web-session-pairing:${id}`
 }
 
-function unknownSession(): never {
+function throwUnknownSession(): never {
   throw new Problem('NOT_FOUND', 'Web session not found')
 }
 

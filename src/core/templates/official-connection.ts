@@ -52,13 +52,13 @@ export function chooseOfficialConnection(request: ConnectionRequest): OfficialCo
   const official = request.connections.filter(each => each.channels.includes(CHANNEL))
   const own = official.filter(each => each.accountId === request.accountId && each.accountId !== PLATFORM)
   const requested = requestedConnection(request, own)
-  if (request.mode === 'test') return toOfficialConnection(sandboxOf(official) ?? noConnection())
+  if (request.mode === 'test') return toOfficialConnection(sandboxOf(official) ?? throwNoConnection())
   if (requested) return toOfficialConnection(requested)
   const ownDefault = own.find(each => each.enabled && each.id === request.chosen)
   const firstOwn = request.chosen === null ? undefined : own.find(isReal)
   const wantsPlatform = request.requestedSender === PLATFORM_SENDER
   const chosen = wantsPlatform ? undefined : (ownDefault ?? firstOwn)
-  return toOfficialConnection(chosen ?? platformOf(official, request.sandboxForLive) ?? noConnection())
+  return toOfficialConnection(chosen ?? platformOf(official, request.sandboxForLive) ?? throwNoConnection())
 }
 
 /** The requested connection of the account; undefined if none is requested, or the platform's. */
@@ -98,7 +98,7 @@ function toOfficialConnection({ id, accountId, provider }: ConnectionSnapshot): 
   return { connectionId: id, onPlatformNumber: accountId === PLATFORM, sandbox: provider === SANDBOX }
 }
 
-function noConnection(): never {
+function throwNoConnection(): never {
   throw invalid('officialSenderId', 'there is no connection for official templates')
 }
 
