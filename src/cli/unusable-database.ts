@@ -36,6 +36,7 @@ export function needsConfigChange(failure: Failure): boolean {
   return failure.syscall === 'open' || adviceOn(failure) !== undefined
 }
 
+/** With what mends it, where that is known. */
 export function databaseRefusal(cause: Error): Refusal {
   const advice = adviceOn(cause)
   return new Refusal(

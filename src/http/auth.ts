@@ -162,6 +162,7 @@ export type OperatorToken = {
 /** A shorter token can be guessed with enough attempts. */
 export const MIN_TOKEN_CHARACTERS = 16
 
+/** What the server keeps of the token. */
 export function readOperatorToken(token: string): OperatorToken {
   return { hash: hashToken(token), isWeak: token.length < MIN_TOKEN_CHARACTERS }
 }

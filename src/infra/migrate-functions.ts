@@ -39,6 +39,7 @@ export async function applyFunctions(client: Client, options: FunctionOptions): 
   return changed.map(file => `functions/${file.name}`)
 }
 
+/** In the order of their names. Throws if a name is not that of a function. */
 export function readFunctionFiles(directory: string): SqlFile[] {
   if (!existsSync(directory)) return []
   const names = readdirSync(directory)

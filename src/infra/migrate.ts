@@ -67,6 +67,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
+/** In their order. Throws if a number is missing or doubled. */
 export function readMigrations(directory: string): SqlFile[] {
   const names = readdirSync(directory)
     .filter(name => name.endsWith('.sql'))

@@ -18,6 +18,7 @@ export function parseMinute(text: string): number | null {
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes)
 }
 
+/** A time such as 21:30, from minutes of the day. */
 export function formatMinute(minute: number): string {
   const two = (part: number) => String(part).padStart(2, '0')
   return `${two(Math.floor(minute / 60))}:${two(minute % 60)}`

@@ -18,6 +18,7 @@ export type LoopOptions = {
   onError(error: unknown): void
 }
 
+/** The first round begins at once. */
 export function startLoop(options: LoopOptions): Loop {
   const { clock } = options
   let cancel: Cancel | null = null

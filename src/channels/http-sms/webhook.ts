@@ -62,6 +62,7 @@ function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
   return items.map(item => (path: string | undefined) => (path === undefined ? null : textAt(item, path)))
 }
 
+/** In ms since the epoch; null for a text that is not a time of this format. `iso` without a zone is UTC. */
 export function parseTimestamp(
   text: string | null,
   format: 'iso' | 'seconds' | 'milliseconds',

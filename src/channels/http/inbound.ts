@@ -7,6 +7,7 @@ export const TOKEN_FIELD = 't'
 
 export const UNAUTHORIZED: InboundResult = { kind: 'unauthorized' }
 
+/** For a call that is authenticated, but not understood: a 400, which shows `detail`. */
 export function malformed(detail: string): InboundResult {
   return { kind: 'malformed', detail }
 }
@@ -16,6 +17,7 @@ export function withToken(receiptUrl: string, token: string): string {
   return `${receiptUrl}?${TOKEN_FIELD}=${token}`
 }
 
+/** Compared in constant time. */
 export function hasToken(request: InboundRequest, token: string): boolean {
   return constantTimeEqual(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
 }

@@ -46,6 +46,7 @@ function readReport(report: unknown): Receipt | null {
   }
 }
 
+/** Null where it is missing or of another form. */
 export function statusOf(value: unknown): Status | null {
   const { groupId, id } = (value ?? {}) as Record<string, unknown>
   return typeof groupId === 'number' && typeof id === 'number' ? { groupId, id } : null

@@ -50,6 +50,7 @@ const BIND_COMMAND: Record<BindRole, number> = {
   receiver: COMMAND.bindReceiver,
 }
 
+/** Connects at once, and again after every failure, until it is closed. */
 export function startBind(deps: BindDeps): Bind {
   const { settings, io } = deps
   let state: 'connecting' | 'bound' | 'down' = 'connecting'

@@ -13,6 +13,7 @@ export type Connecting = {
 /** For TCP and TLS together. Shorter than the wait for a response: a submit that did not connect is safe to retry. */
 const CONNECT_TIMEOUT_MS = 5000
 
+/** Over TCP, or TLS by the settings. Never rejects: `ready` resolves with the reason of a failure. */
 export function connect(settings: SmppSettings, clock: Clock): Connecting {
   const socket = open(settings)
   if (typeof socket === 'string') return { socket: new Socket(), ready: Promise.resolve(socket) }

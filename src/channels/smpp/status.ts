@@ -90,6 +90,7 @@ const CREDENTIAL_FAULTS: readonly number[] = [
   STATUS.invalidSystemType,
 ]
 
+/** Whether a bind was refused because of our credentials, so that repeating it soon could lock the account. */
 export function isCredentialFault(status: number): boolean {
   return CREDENTIAL_FAULTS.includes(status)
 }

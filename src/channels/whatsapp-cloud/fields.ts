@@ -1,14 +1,17 @@
 /** JSON from WhatsApp: any field may be missing, or of another type. */
 export type Fields = Readonly<Record<string, unknown>>
 
+/** Without fields if it is not an object. */
 export function asFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
+/** The objects of a list; none if it is not a list. */
 export function objectsIn(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(each => typeof each === 'object' && each !== null) : []
 }
 
+/** Null for an empty text and for anything else. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -57,6 +57,7 @@ export type GraphResult =
   /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. */
   | { kind: 'unavailable'; detail: string }
 
+/** Makes such a request. Never rejects; nothing in the result quotes one of our secrets. */
 export async function callGraph(
   graph: Graph,
   request: HttpRequest,

@@ -258,6 +258,7 @@ function stateOf(item: Record<string, unknown>, name: string, language: string):
 /** The categories between which WhatsApp may move a template; authentication templates are not moved. */
 const SUB_TYPES = { UTILITY: 'utility', MARKETING: 'marketing' } as const
 
+/** Empty for a category that a template cannot be moved to. */
 export function subTypeOf(category: unknown): Pick<TemplateState, 'subType'> {
   const subType = typeof category === 'string' ? entryOf(SUB_TYPES, category) : undefined
   return subType ? { subType } : {}
@@ -280,6 +281,7 @@ const STATUSES: Readonly<Record<string, TemplateState['status']>> = {
   PENDING_DELETION: 'disabled',
 }
 
+/** Undefined for a status that changes nothing for sends. */
 export function statusOf(said: unknown): TemplateState['status'] | undefined {
   return typeof said === 'string' ? entryOf(STATUSES, said) : undefined
 }

@@ -234,6 +234,7 @@ export function readAccountId(id: string): AccountId {
   return isId('acc', id) ? id : throwUnknownAccount()
 }
 
+/** Throws NOT_FOUND. */
 export function throwUnknownAccount(): never {
   throw new Problem('NOT_FOUND', 'Account not found')
 }

@@ -15,6 +15,7 @@ const SHAPE = /^ph_(live|test)_[0-9A-Za-z]{38}$/
 /** `ph_live_` and four of 32 secret characters. */
 const PREFIX_LENGTH = 12
 
+/** A new key in clear. Only its hash may be stored. */
 export function makeApiKey(mode: KeyMode, random: Random): string {
   const body = `ph_${mode}_${secret(random)}`
   return body + checksum(body)

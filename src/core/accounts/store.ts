@@ -300,6 +300,7 @@ export const DEFAULT_VERIFICATION: VerificationSettings = {
   trialPercent: 5,
 }
 
+/** The settings in effect: those that the account has set, and the defaults of the others. */
 export function verificationOf({ verification }: Pick<AccountFields, 'verification'>): VerificationSettings {
   return { ...DEFAULT_VERIFICATION, ...verification }
 }

@@ -192,6 +192,7 @@ function alreadyRegistered(): Problem {
   return new Problem('CONFLICT', `token: ${message}`, { details: [{ path: 'token', message }] })
 }
 
+/** Throws NOT_FOUND. */
 export function throwUnknownBot(): never {
   throw new Problem('NOT_FOUND', 'Bot not found')
 }

@@ -29,6 +29,7 @@ export type ChatBatch = {
   changes(bots: readonly Bot[], lastUpdateAtMs: number | null): FeedChange[]
 }
 
+/** Reads the chats. `tx` must be the transaction that has locked their feeds. */
 export async function loadChats(tx: Db, refs: readonly ChatRef[]): Promise<ChatBatch> {
   const before = refs.length === 0 ? [] : await selectChats(tx, refs)
   const chats = new Map<string, SubscriberRow>(before.map(row => [keyOf(row, row.chatId), row]))

@@ -26,11 +26,13 @@ export function carriesCode(row: object): boolean {
   return messageType === 'otp' || (typeof content === 'object' && content?.otpCode !== undefined)
 }
 
+/** The stored form of a row with a one-time code; `text` is its JSON. */
 export function sealRow(text: string, to: string, jobId: JobId, seal: Pick<Seal, 'seal'>): string {
   const row: SpecialRow = [to, seal.seal(text, rowContext(jobId)).toString('base64')]
   return JSON.stringify(row)
 }
 
+/** The stored form of a row that the database cannot store. */
 export function flawedRow(to: string, { path, message }: Detail): string {
   const row: SpecialRow = [toStorableText(to), null, { path, message }]
   return JSON.stringify(row)
@@ -56,6 +58,7 @@ export function changeSealed(body: string, change: (sealed: Buffer) => Buffer | 
   return changed && JSON.stringify([to, changed.toString('base64')] satisfies SpecialRow)
 }
 
+/** The recipient of a stored row, of whichever form. */
 export function recipientOf(body: string): string {
   const row = JSON.parse(body) as { to: string } | SpecialRow
   return Array.isArray(row) ? row[0] : row.to

@@ -239,6 +239,7 @@ function applyUpdate(before: WebhookRow, body: WebhookUpdate, nowMs: number): We
   }
 }
 
+/** Throws CONFLICT if the endpoint is disabled. */
 export function requireEnabled(row: WebhookRow): void {
   if (!row.enabled) throw new Problem('CONFLICT', 'The webhook endpoint is disabled.')
 }

@@ -37,6 +37,7 @@ export function judge(reply: Reply, failedBefore: number, nowMs: number, random:
   }
 }
 
+/** Whether the receiver asked not to be called again. */
 export function isGone(reply: Reply): boolean {
   return reply.kind === 'answered' && reply.status === GONE
 }

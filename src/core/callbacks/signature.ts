@@ -6,6 +6,7 @@ const PREFIX = 'whsec_'
 /** Within the 24 to 64 bytes that the specification asks for. */
 const SECRET_BYTES = 32
 
+/** `whsec_` and base64. */
 export function createWebhookSecret(random: Random): string {
   return PREFIX + random.bytes(SECRET_BYTES).toString('base64')
 }

@@ -94,6 +94,7 @@ export function createKeyring(): Keyring {
   }
 }
 
+/** With a shared `keyring`, keys of earlier sends are used again. */
 export function sendKeysOf(
   send: GuardedSend,
   { clientIp }: FraudRules,
@@ -156,6 +157,7 @@ function join(some: readonly Breach[], more: readonly Breach[]): readonly Breach
 /** Rules that need counts. With all of them off nothing is counted, so a rule that is switched on again starts without history. */
 const COUNTING = ['prefix', 'country', 'conversion', 'clientIp', 'spend'] as const
 
+/** Whether any rule needs counts. */
 export function isCounted(rules: FraudRules): boolean {
   return COUNTING.some(rule => modeOf(rules, rule) !== 'off')
 }

@@ -39,6 +39,7 @@ const CLOCKS_DIFFER_MS = DAY_MS
 /** After a hold, the pressure is this share of its limit: a few more unconfirmed codes bring the hold back. */
 const LEFT_AFTER_HOLD = 0.8
 
+/** `atMs`: since the epoch. */
 export function emptyTally(atMs: number): Tally {
   return { atMs, fresh: 0, settled: 0, sends: 0, verified: 0, heldUntilMs: 0, heldBy: null, holds: 0 }
 }

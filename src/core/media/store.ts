@@ -101,6 +101,7 @@ export async function insertUse(db: Db, id: AssetId, user: AssetUser): Promise<b
   return rowCount === 1
 }
 
+/** Deletes all uses by a message; a repeat changes nothing. */
 export async function deleteUses(db: Db, messageId: MessageId): Promise<void> {
   await db.query({
     name: 'media_delete_uses',

@@ -142,6 +142,7 @@ export function takenUp(rows: readonly AcceptRow[]): Buffer | null {
   return timeArray(rows, row => row.takenUpAt ?? null)
 }
 
+/** The values of the `ACCEPT_PARAMETERS` parameters, in the order of `accept_sends`. */
 export function acceptValues(
   node: number,
   nowMs: number,

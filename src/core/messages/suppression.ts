@@ -33,6 +33,7 @@ export async function findSuppressed<Item extends Addressed>(
   return new Set(marketing.filter((_, at) => found[at] !== null))
 }
 
+/** The RECIPIENT_SUPPRESSED of a send, at `to`. */
 export function recipientSuppressed(channel: string, scope: SuppressionScope): Problem {
   const where = scope === 'here' ? ` over ${channel}` : ''
   const message = `is on the suppression list for marketing${where}`

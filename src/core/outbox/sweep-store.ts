@@ -36,6 +36,7 @@ export async function sweepProviderRefs(
 /** 8 MB, about 70,000 ids. */
 const PAGES_AT_ONCE = 1_000
 
+/** Deletes the ids of all attempts before a time (ms since the epoch), a piece of the table a statement. */
 export async function sweepAllProviderRefs(db: Db, sentBeforeMs: number): Promise<void> {
   for (let page = 0; await sweepProviderRefs(db, sentBeforeMs, page, PAGES_AT_ONCE); page += PAGES_AT_ONCE);
 }

@@ -66,6 +66,7 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
   }
 }
 
+/** The bucket of one place: an IPv4 address, or the network of an IPv6 one. */
 export function addressBucket(ip: string): AttemptBucket {
   return ['address', clientNetwork(ip)]
 }

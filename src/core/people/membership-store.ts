@@ -43,6 +43,7 @@ export async function insertMembership(db: Db, membership: Membership, nowMs: nu
   return rowCount === 1
 }
 
+/** False when there is no such membership. */
 export async function updateMembership(db: Db, membership: Membership): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'membership_update',
@@ -57,6 +58,7 @@ export async function updateMembership(db: Db, membership: Membership): Promise<
   return rowCount === 1
 }
 
+/** False when there is no such membership. */
 export async function deleteMembership(db: Db, accountId: AccountId, userId: UserId): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'membership_delete',

@@ -67,6 +67,7 @@ export async function renameUser(db: Db, id: UserId, name: string): Promise<void
   })
 }
 
+/** `password` is the Argon2id hash. */
 export async function setPassword(db: Db, id: UserId, password: string): Promise<void> {
   await db.query({
     name: 'user_password',
@@ -124,6 +125,7 @@ export async function deleteUser(db: Db, id: UserId): Promise<AccountId[]> {
   return rows.map(({ uuid }) => fromUuid('acc', uuid))
 }
 
+/** Stores the sealed secret of a second factor that is not confirmed yet, in place of an earlier one. */
 export async function setPendingTotp(db: Db, id: UserId, sealed: Buffer): Promise<void> {
   await db.query({
     name: 'user_totp_pending',
@@ -149,6 +151,7 @@ export async function confirmPendingTotp(
   return rowCount === 1
 }
 
+/** Turns the second factor off; its recovery codes go with it. */
 export async function clearTotp(db: Db, id: UserId): Promise<void> {
   await db.query({
     name: 'user_totp_clear',

@@ -69,6 +69,7 @@ const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; descriptio
   email_user: { kinds: ['email'], description: 'an e-mail address' },
 }
 
+/** Whether the channel has recipients of this kind at all. */
 export function reaches(channel: Channel, recipient: Recipient): boolean {
   return REACHES[channel].kinds.includes(recipient.kind)
 }

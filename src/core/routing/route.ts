@@ -108,6 +108,7 @@ export function carriersOf(wanted: readonly Channel[], request: CarrierRequest):
   return ordered.map(each => (isSimulated(each) ? simulated : real).shift()!)
 }
 
+/** Whether the sandbox would carry it. */
 export function isSimulated({ connection }: Carrier): boolean {
   return connection.provider === SANDBOX
 }

@@ -137,6 +137,7 @@ export async function selectOfficialDefault(
   return row && (row.uuid === null ? null : fromUuid('cnn', row.uuid))
 }
 
+/** Null is the platform's number. */
 export async function storeOfficialDefault(
   db: Db,
   accountId: AccountId,

@@ -23,6 +23,7 @@ export type AttemptFacts = CodeFacts & {
   order: ChannelOrder | null
 }
 
+/** In ms since the epoch. */
 export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
   return sentAt + validityMinutes * MINUTE_MS
 }

@@ -97,6 +97,7 @@ function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: 
   return recipient.kind === 'phone' && smsChannelOf(recipient.country, homeCountry) === channel
 }
 
+/** The 400 for a number that takes no SMS, at `to`. */
 export function notMobile({ phoneType }: Verifiable): Problem {
   return invalid(
     'to',
@@ -104,6 +105,7 @@ export function notMobile({ phoneType }: Verifiable): Problem {
   )
 }
 
+/** Throws a VALIDATION_ERROR at `clientIp`. */
 export function readClientIp(text: string | undefined): string | null {
   if (text === undefined) return null
   if (isIP(text) === 0) throw invalid('clientIp', 'must be an IPv4 or IPv6 address')
@@ -114,6 +116,7 @@ export function readClientIp(text: string | undefined): string | null {
 export type StoredRequest = Partial<RequestedSender> &
   Pick<VerificationSend, 'channel'> & { order?: ChannelOrder; fansOut?: true }
 
+/** As JSON; null if there is nothing to store. */
 export function storedRequestOf(
   { channel, sender, senderId, officialSenderId }: VerificationSend,
   order: ChannelOrder | null,

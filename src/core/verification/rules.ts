@@ -18,6 +18,7 @@ export function resendAtMs(resends: number, sentAtMs: number): number | null {
   return waitMs === undefined ? null : sentAtMs + waitMs
 }
 
+/** With the states that are not stored: expired, and superseded; pure. */
 export function statusOf(row: VerificationRow, nowMs: number): VerificationStatus {
   if (row.status === 'verified' || row.status === 'failed') return row.status
   if (!row.current) return 'superseded'
@@ -60,6 +61,7 @@ function endOf({ resends, resendAt, expiresAt, validityMinutes }: VerificationRo
   return resendAt + validityMinutes * MINUTE_MS
 }
 
+/** The error after too many wrong codes, until the attempt expires. */
 export function exhausted(expiresAtMs: number, nowMs: number): Problem {
   return new Problem('VERIFICATION_ATTEMPTS_EXHAUSTED', undefined, {
     retryAfterSeconds: (expiresAtMs - nowMs) / 1_000,

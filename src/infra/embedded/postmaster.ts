@@ -184,6 +184,7 @@ export function trimLog(logFile: string): void {
   if (sizeOf(logFile) > LOG_LIMIT_BYTES) truncateSync(logFile)
 }
 
+/** In bytes; 0 if it does not exist. */
 export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
