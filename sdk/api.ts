@@ -593,6 +593,9 @@ export interface GetMessagesQuery {
    * The mode of the key that sent it; both if absent.
    */
   mode?: 'live' | 'test'
+  /**
+   * Only those to this recipient; a phone number in any spelling that a send accepts.
+   */
   to?: string
   errorCode?: MessageError
   /**
@@ -620,6 +623,9 @@ export interface GetMessagesEventsQuery {
    * The mode of the key that sent it; both if absent.
    */
   mode?: 'live' | 'test'
+  /**
+   * Only those to this recipient; a phone number in any spelling that a send accepts.
+   */
   to?: string
   errorCode?: MessageError
   /**
@@ -1592,7 +1598,7 @@ export interface GetSandboxMessagesQuery {
    */
   cursor?: string
   /**
-   * Only messages to this recipient; a phone number in any spelling that a send accepts. Encode its + as %2B.
+   * Only those to this recipient; a phone number in any spelling that a send accepts.
    */
   to?: string
 }
@@ -2366,6 +2372,9 @@ export interface GetVerificationBlocksQuery {
   cursor?: string
   action?: BlockAction
   rule?: FraudRule
+  /**
+   * Only those to this recipient; a phone number in any spelling that a send accepts.
+   */
   to?: string
   /**
    * ISO 3166-1 alpha-2

@@ -48,6 +48,13 @@ export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601
 /** A time of a request; `parseIsoTime` reads it, in more forms than the format date-time has. */
 export const GivenTime = Type.String({ maxLength: 40, description: 'ISO 8601 with an offset' })
 
+/** A recipient in the query of a list; `toStoredAddress` reads it. */
+export const RecipientFilter = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  description: 'Only those to this recipient; a phone number in any spelling that a send accepts.',
+})
+
 /** The body of every error response. */
 export const ErrorBody = Type.Object({
   success: Type.Literal(false),

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox'
 import { CHANNELS } from './enums.ts'
-import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { IsoTime, nullable, oneOf, pageQuery, RecipientFilter } from './envelope.ts'
 
 /** What a rule does with a send that breaks it: nothing, record it, or refuse it. */
 export const RULE_MODES = ['off', 'monitor', 'block'] as const
@@ -176,7 +176,7 @@ export type BlockView = Static<typeof BlockView>
 export const BlockQuery = pageQuery({
   action: Type.Optional(oneOf(BLOCK_ACTIONS)),
   rule: Type.Optional(oneOf(FRAUD_RULES)),
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  to: Type.Optional(RecipientFilter),
   country: Type.Optional(Type.String({ minLength: 2, maxLength: 2, description: 'ISO 3166-1 alpha-2' })),
   createdAfter: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
   createdBefore: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),

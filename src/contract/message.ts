@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ConversationView } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
-import { GivenTime, IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { GivenTime, IsoTime, nullable, oneOf, pageQuery, RecipientFilter } from './envelope.ts'
 import type { ErrorCode } from './errors.ts'
 import { SENDER_SOURCES } from './send.ts'
 
@@ -108,7 +108,7 @@ export const MessageFilters = Type.Object({
   channel: Type.Optional(oneOf(CHANNELS)),
   messageType: Type.Optional(oneOf(MESSAGE_TYPES)),
   mode: Type.Optional(oneOf(KEY_MODES, { description: 'The mode of the key that sent it; both if absent.' })),
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  to: Type.Optional(RecipientFilter),
   errorCode: Type.Optional(oneOf(MESSAGE_ERRORS)),
   templateId: Type.Optional(Type.String({ description: 'Nothing matches a malformed id' })),
   bulkJobId: Type.Optional(Type.String({ description: 'Nothing matches a malformed id' })),

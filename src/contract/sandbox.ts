@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ATTACHMENT_TYPES, CHANNELS } from './enums.ts'
-import { IsoTime, nullable, oneOf, page, pageQuery } from './envelope.ts'
+import { IsoTime, nullable, oneOf, page, pageQuery, RecipientFilter } from './envelope.ts'
 
 /** The key of the provider that sends nothing. */
 export const SANDBOX = 'sandbox'
@@ -58,15 +58,7 @@ export type SandboxMessage = Static<typeof SandboxMessage>
 
 /** The query of `GET /api/v2/sandbox/messages`. */
 export const SandboxQuery = pageQuery({
-  to: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 320,
-      description:
-        'Only messages to this recipient; a phone number in any spelling that a send accepts. Encode its ' +
-        '+ as %2B.',
-    }),
-  ),
+  to: Type.Optional(RecipientFilter),
 })
 export type SandboxQuery = Static<typeof SandboxQuery>
 
