@@ -170,7 +170,10 @@ async function recallWaits({ db, clock, config, log }: Foundation): Promise<void
   const bulkJobs = await endFarPauses(db, nowMs, lastMs)
   const polls = (await recallChecks(db, nowMs, lastMs)) + (await recallIdentityChecks(db, nowMs, lastMs))
   if (messages + deliveries + bulkJobs + polls === 0) return
-  log.warn({ messages, deliveries, bulkJobs, polls }, 'a clock was far ahead: what it had put off is due again')
+  log.warn(
+    { messages, deliveries, bulkJobs, polls },
+    'a clock was far ahead: what it had put off is due again',
+  )
 }
 
 async function dropOldMonths({ log }: Foundation, retention: Retention): Promise<void> {
