@@ -60,14 +60,14 @@ begin
       select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
         from unnest(p_id) with ordinality as i (id, n)
        where p_key[n] is not null and v_take[n]
-       order by p_account[n], p_key[n] collate "C";
+       order by p_account[n], p_key[n] collate "C", n;
   exception when unique_violation then
     loop
       insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
         select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
           from unnest(p_id) with ordinality as i (id, n)
          where p_key[n] is not null and v_take[n]
-         order by p_account[n], p_key[n] collate "C"
+         order by p_account[n], p_key[n] collate "C", n
       on conflict do nothing;
       for r in
         select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
