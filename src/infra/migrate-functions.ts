@@ -121,8 +121,9 @@ async function create(client: Client, file: SqlFile, version: string): Promise<v
 
 async function check(client: Client, file: SqlFile): Promise<void> {
   const { rows } = await client.query<{ oid: number; language: string }>(
-    `SELECT p.oid, l.lanname AS language FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-      WHERE p.proname = $1 AND p.pronamespace = current_schema()::regnamespace`,
+    `SELECT p.oid, l.lanname AS language
+       FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang JOIN pg_namespace n ON n.oid = p.pronamespace
+      WHERE p.proname = $1 AND n.nspname = current_schema()`,
     [file.name.slice(0, -'.sql'.length)],
   )
   if (rows.length !== 1) throw new Error('the file must create exactly the function that it is named after')

@@ -63,6 +63,18 @@ describe('migrate', () => {
     expect(await migrate(store.db)).toEqual([...ours('migrations'), ...functions])
   })
 
+  it('fills a schema whose name needs quotes', async () => {
+    await store.db.query({ name: 'test_schema', text: `CREATE SCHEMA "Our ""Messages"""` })
+    const url = new URL(store.url)
+    url.searchParams.set('options', '-c search_path="Our\\ ""Messages"""')
+    const database = createDatabase({ connectionString: url.href })
+    mkdirSync(join(directory, 'functions'))
+    write('functions/one.sql', 'CREATE FUNCTION one() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$')
+    const applied = migrate(database, { directory }).finally(() => database.close())
+    expect(await applied).toContain('functions/one.sql')
+    expect(await tables(store.db)).toEqual([])
+  })
+
   it.each([
     [
       'default_transaction_read_only=on',
