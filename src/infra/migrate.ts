@@ -129,7 +129,7 @@ async function checkSession(client: Client, database: Database): Promise<void> {
   const { missing } = rows[0]!
   if (missing !== null) {
     throw new Refusal(
-      `A proxy between Posthorn and the database of DATABASE_URL discards the connection settings that Posthorn needs: set them on the role: ${missing}.`,
+      `A proxy between Posthorn and the database of DATABASE_URL discards the connection settings that Posthorn needs: set them on the role, and have the proxy open new connections, as RECONNECT in PgBouncer's console does: ${missing}.`,
     )
   }
 }

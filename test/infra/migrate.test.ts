@@ -114,7 +114,7 @@ describe('migrate', () => {
     const refused = migrate({ ...store.db, dedicated }, { directory })
     await expect(refused).rejects.toThrow(Refusal)
     await expect(refused).rejects.toThrow(
-      /ALTER ROLE \S+ SET DateStyle = 'ISO'; ALTER ROLE \S+ SET TimeZone = 'UTC'\.$/,
+      /on the role, and have the proxy open new connections, .*: ALTER ROLE \S+ SET DateStyle = 'ISO'; ALTER ROLE \S+ SET TimeZone = 'UTC'\.$/,
     )
     expect(await tables(store.db)).toEqual([])
   })
