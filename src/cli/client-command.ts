@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { readClientConfig } from '../config.ts'
 import { misuse, type Refusal } from '../lib/refusal.ts'
 import { ApiRefusal, type Body, type Client, type ClientOptions, createClient } from './client.ts'
+import { print, watchStdout } from './print.ts'
 import type { Run } from './run.ts'
 import { withoutControls } from './show.ts'
 
@@ -56,9 +57,12 @@ const COMMON = {
 export function clientCommand(command: ClientCommand): Run {
   return async args => {
     const { values, positionals } = parse(command, args)
-    if (values['help']) return print(`Usage: posthorn ${command.usage}\n`)
+    if (values['help']) {
+      print(`Usage: posthorn ${command.usage}\n`)
+      return 0
+    }
     if (positionals.length !== command.argCount) throw usageError(command, 'wrong number of arguments')
-    process.stdout.on('error', onStdoutError)
+    watchStdout()
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
       const answer = await command.call(invocationOf(command, client, positionals, values))
@@ -71,13 +75,6 @@ export function clientCommand(command: ClientCommand): Run {
       throw error
     }
   }
-}
-
-/** A reader such as `head` may close the pipe early: that is no error. */
-function onStdoutError(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0)
-  process.stderr.write(`posthorn: Standard output cannot be written: ${error.message}\n`)
-  process.exit(1)
 }
 
 function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {
@@ -142,11 +139,6 @@ function render(command: ClientCommand, answer: Body): string {
   const more = answer['nextCursor']
   const hint = typeof more === 'string' ? `More results: --cursor ${more}\n` : ''
   return withoutControls(`${command.show(answer)}\n${hint}`)
-}
-
-function print(text: string): number {
-  process.stdout.write(text)
-  return 0
 }
 
 function printError(refusal: ApiRefusal): number {

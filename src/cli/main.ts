@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { misuse, Refusal } from '../lib/refusal.ts'
 import { COMMANDS } from './commands.ts'
+import { print } from './print.ts'
 
 /**
  * Runs one command line; resolves with the exit code. Reports errors on standard error, in one line if they
@@ -48,7 +49,7 @@ function unknownCommand(name: string, family: readonly string[]): Refusal {
 
 function help(): number {
   list('<command>', Object.keys(COMMANDS))
-  process.stdout.write(
+  print(
     '\nposthorn <command> --help shows its options. Commands that call a server also take --json,\n' +
       '--url (or POSTHORN_URL), --token (POSTHORN_OPERATOR_TOKEN) and --key (POSTHORN_API_KEY).\n',
   )
@@ -58,19 +59,19 @@ function help(): number {
 function list(called: string, names: readonly string[]): number {
   const width = Math.max(...names.map(name => name.length))
   const lines = names.map(name => `  ${name.padEnd(width)}  ${COMMANDS[name]!.summary}`)
-  process.stdout.write(`Usage: posthorn ${called} [options]\n\n${lines.join('\n')}\n`)
+  print(`Usage: posthorn ${called} [options]\n\n${lines.join('\n')}\n`)
   return 0
 }
 
 function usage(name: string): number {
-  process.stdout.write(`Usage: posthorn ${name}\n`)
+  print(`Usage: posthorn ${name}\n`)
   return 0
 }
 
 function version(): number {
   const file = new URL('../../package.json', import.meta.url)
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
-  process.stdout.write(`${manifest.version}\n`)
+  print(`${manifest.version}\n`)
   return 0
 }
 

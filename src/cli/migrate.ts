@@ -1,4 +1,5 @@
 import { readConfig } from '../config.ts'
+import { print } from './print.ts'
 import type { Run } from './run.ts'
 import { openStoreOnce } from './store.ts'
 
@@ -8,8 +9,6 @@ export const run: Run = async () => {
   const store = await openStoreOnce(config)
   await store.stop()
   const { applied } = store
-  process.stdout.write(
-    applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
-  )
+  print(applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`)
   return 0
 }

@@ -6,6 +6,7 @@ import { createSeal } from '../infra/seal.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
 import { createRandom } from '../lib/random.ts'
 import { misuse } from '../lib/refusal.ts'
+import { print } from './print.ts'
 import type { Run } from './run.ts'
 import { table } from './show.ts'
 import { openStoreOnce } from './store.ts'
@@ -25,16 +26,17 @@ export const run: Run = async () => {
   const seal = createSeal(ensureSecrets(config, random).masterKey, random, config.masterKeyPrevious)
   const store = await openStoreOnce(config)
   const db = createDatabase({ connectionString: store.url, poolSize: 1 })
+  let report: string
   try {
     await checkMasterKey(db, seal)
     const all = await rotateMasterKey(db, seal)
     const rows = all.map(({ what, resealed, unreadable }) => [what, resealed, unreadable])
-    process.stdout.write(
-      `${table(['secrets', 're-encrypted', 'opened by neither key'], rows)}\n\nThe previous key is not needed any more: remove POSTHORN_MASTER_KEY_PREVIOUS.\n`,
-    )
-    return 0
+    report = table(['secrets', 're-encrypted', 'opened by neither key'], rows)
   } finally {
     await db.close()
     await store.stop()
   }
+  // After the database has stopped: a report that cannot be written ends the process.
+  print(`${report}\n\nThe previous key is not needed any more: remove POSTHORN_MASTER_KEY_PREVIOUS.\n`)
+  return 0
 }

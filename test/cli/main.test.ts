@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -22,6 +22,17 @@ async function posthorn(args: string[], env: Record<string, string> = {}) {
   })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { out, err, code: code as number }
+}
+
+/** For what a shell does with the output. */
+const POSTHORN = `"${process.execPath}" "${BIN}"`
+
+function shell(command: string, env: Record<string, string> = {}) {
+  return new Promise<{ out: string; err: string; code: number }>(resolve => {
+    execFile('sh', ['-c', command], { env: { PATH, ...env } }, (error, out, err) =>
+      resolve({ out, err, code: Number(error?.code ?? 0) }),
+    )
+  })
 }
 
 describe('the command line', () => {
@@ -48,6 +59,26 @@ describe('the command line', () => {
   it.each(['serve', 'migrate', 'rotate-master-key'])('prints the usage of %s', async name => {
     const told = { out: `Usage: posthorn ${name}\n`, err: '', code: 0 }
     expect(await posthorn([name, '--help'])).toEqual(told)
+  })
+
+  it
+    .skipIf(!existsSync('/dev/full'))
+    .each([
+      ['help'],
+      ['--version'],
+      ['verify', '--help'],
+      ['serve', '--help'],
+      ['verify', 'start', '--help'],
+    ])('exits with 1 if its answer cannot be written: %s %s', async (...words) => {
+    const { err, code } = await shell(`${POSTHORN} ${words.join(' ')} > /dev/full`)
+    expect(err).toMatch(/^posthorn: Standard output cannot be written: ENOSPC/)
+    expect(code).toBe(1)
+  })
+
+  it('tells wrong usage by its exit code where nobody reads why', async () => {
+    expect(await shell(`{ ${POSTHORN} constructor 2>&1; echo $? >&3; } 3>&2 | true`)).toMatchObject({
+      err: '2\n',
+    })
   })
 
   it.each([
@@ -88,6 +119,17 @@ describe('the command line', () => {
     const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
     expect(err).toMatch(/^Posthorn needs Node\.js 24 or newer, .*npm start.*\n$/)
     expect(code).toBe(1)
+  })
+})
+
+describe('posthorn migrate', () => {
+  it('migrates to the end where nobody reads its progress', async () => {
+    const store = await createEmptyDatabase()
+    const env = { DATABASE_URL: store.url }
+    const { out } = await shell(`{ ${POSTHORN} migrate 2>&1 >&3 | true; } 3>&1`, env)
+    expect(out).toMatch(/^Applied 0001_accounts\.sql, /)
+    expect((await shell(`${POSTHORN} migrate`, env)).out).toBe('The database is up to date.\n')
+    await store.drop()
   })
 })
 
