@@ -78,10 +78,11 @@ test.each([
 ])('posthorn listen that reconnects and is answered %i %s ends with %i', async (status, code, ends) => {
   const event =
     'id: 1-1\nevent: message\ndata: {"status":"sent","channel":"local_sms","to":"+1","messageId":"m","errorCode":null}\n\n'
+  const stream = { 'content-type': 'text/event-stream; charset=utf-8' }
   const answers = [
-    (response: ServerResponse) => response.end('id: 1-0\nevent: reset\ndata: {}\n\n'),
+    (response: ServerResponse) => response.writeHead(200, stream).end('id: 1-0\nevent: reset\ndata: {}\n\n'),
     (response: ServerResponse) => response.writeHead(status).end(JSON.stringify({ code, error: 'Not now.' })),
-    (response: ServerResponse) => response.end(event),
+    (response: ServerResponse) => response.writeHead(200, stream).end(event),
   ]
   const server = createServer((_, response) => answers.shift()!(response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
