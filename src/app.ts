@@ -76,6 +76,8 @@ const STOP_PATIENCE_MS = 4_000
  * that there were none.
  */
 const ANSWER_PATIENCE_MS = 7_000
+/** How long a stop waits for the chores under way, in ms: some may take a minute, and all are repeated at their next time. */
+const CHORE_PATIENCE_MS = 1_000
 
 /** Builds the program and starts it. The database must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -144,7 +146,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     stopping = true
     await rooms.messages.links.close()
     await rooms.messages.settle.idle()
+    const cancelChores = clock.after(CHORE_PATIENCE_MS, db.endLongWaits)
     await started.stopChores()
+    cancelChores()
     await watch?.stop()
     await closeNode(base, rooms, lease)
   }

@@ -27,6 +27,8 @@ export type Database = Db & {
   copy(text: string, data: Buffer): Promise<void>
   /** Opens a connection outside the pool and without time-outs, for LISTEN, advisory locks and migrations. */
   dedicated(): Promise<pg.Client>
+  /** Fails the statements that were given more time than usual, now and from now on: a stop cannot wait for them. */
+  endLongWaits(): void
   close(): Promise<void>
 }
 export type DatabaseOptions = {
@@ -77,6 +79,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   const retired = new Set<Promise<void>>()
   /** Counts the server's answers, including errors: they show that the server is there. */
   let answers = 0
+  /** What ends the waits of statements with a longer time limit. */
+  const longWaits = new Set<() => void>()
+  let isImpatient = false
   let closed = false
 
   function openPool(): pg.Pool {
@@ -144,8 +149,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     })
   }
 
-  function queryClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
-    return withTimeout(timeoutMs ?? queryTimeoutMs, callback => client.query({ ...query, callback } as never))
+  function queryClient(
+    { timeoutMs = queryTimeoutMs, ...query }: Query,
+    client: pg.PoolClient,
+  ): Promise<pg.QueryResult> {
+    const send = (callback: unknown) => client.query({ ...query, callback } as never)
+    if (timeoutMs <= queryTimeoutMs) return withTimeout(timeoutMs, send)
+    return withTimeout(isImpatient ? queryTimeoutMs : timeoutMs, send, longWaits)
   }
 
   async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
@@ -201,6 +211,10 @@ export function createDatabase(options: DatabaseOptions): Database {
       await client.connect()
       return client
     },
+    endLongWaits() {
+      isImpatient = true
+      for (const end of longWaits) end()
+    },
     async close() {
       closed = true
       await Promise.all([pool.end(), ...retired])
@@ -209,16 +223,24 @@ export function createDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Waits for the callback, up to a time-out. The driver's own time-out is not used: it replaces the callback
+ * Waits for the callback, up to a time-out, or until the function that is put into `waits` meanwhile is called. The driver's own time-out is not used: it replaces the callback
  * of the query object, which keeps the results in memory until the next full collection.
  */
 function withTimeout<T>(
   timeoutMs: number,
   send: (done: (error: Error | null, result: T) => void) => void,
+  waits?: Set<() => void>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = systemClock.after(timeoutMs, () => reject(new Error(QUERY_TIMEOUT_MESSAGE)))
+    const cancel = systemClock.after(timeoutMs, giveUp)
+    waits?.add(giveUp)
+    function giveUp(): void {
+      waits?.delete(giveUp)
+      cancel()
+      reject(new Error(QUERY_TIMEOUT_MESSAGE))
+    }
     send((error, result) => {
+      waits?.delete(giveUp)
       cancel()
       if (error) reject(error)
       else resolve(result)

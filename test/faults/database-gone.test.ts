@@ -272,6 +272,13 @@ describe('a database that is cut off', () => {
   })
 })
 
+test('a node stops although a chore that may take a minute gets no answer', async () => {
+  await proxy.loseAt('apply_parked', 'before')
+  await app.stop()
+  app = await startNode()
+  await expectRecovery()
+})
+
 describe('a database that executes queries and whose responses are lost', () => {
   test('a refused send that was stored is withdrawn: not sent, its money released, its key free', async () => {
     const before = await footprint(database.db)

@@ -265,3 +265,27 @@ test('a statement still unanswered when the pool closes fails with DatabaseUnava
     await database.drop()
   }
 })
+
+test.each(['by itself', 'in a transaction'])(
+  'a statement with a longer time limit, %s, fails with DatabaseUnavailable once long waits are ended, and others still work',
+  async how => {
+    const database = await createTestDatabase()
+    const proxy = await startDatabaseProxy(database.url)
+    const db = createDatabase({ connectionString: proxy.url, ...UNHURRIED })
+    const silent = { name: 'silent', text: 'select 1', timeoutMs: 600_000 }
+    const ask = () =>
+      how === 'by itself' ? db.query(silent) : db.transaction(async tx => void (await tx.query(silent)))
+    try {
+      const arrived = proxy.loseAt('silent', 'before')
+      const asked = ask().catch((error: unknown) => error)
+      await arrived
+      db.endLongWaits()
+      expect(await asked).toBeInstanceOf(DatabaseUnavailable)
+      await ask()
+    } finally {
+      await db.close()
+      await proxy.close()
+      await database.drop()
+    }
+  },
+)
