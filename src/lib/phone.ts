@@ -1,21 +1,6 @@
 import parsePhoneNumber, { type PhoneNumber } from 'libphonenumber-js/max'
 import { createGenerations } from './generations.ts'
-
-export type PhoneType =
-  | 'mobile'
-  | 'fixed'
-  /** For countries whose numbering plan does not tell them apart, such as the US. */
-  | 'fixed_or_mobile'
-  | 'toll_free'
-  | 'premium'
-  | 'shared_cost'
-  | 'voip'
-  | 'personal'
-  | 'pager'
-  | 'uan'
-  | 'voicemail'
-  /** Has a possible length, but is in no range that the metadata knows. */
-  | 'unknown'
+import { type PhoneType, typeOfNumber } from './phone-type.ts'
 
 export type Phone = {
   /** E.164 with plus. */
@@ -63,25 +48,11 @@ export function comparablePhone(e164: string): string {
     .replace(ARGENTINE_MOBILE, '+54')
 }
 
-const TYPES: Record<string, PhoneType> = {
-  MOBILE: 'mobile',
-  FIXED_LINE: 'fixed',
-  FIXED_LINE_OR_MOBILE: 'fixed_or_mobile',
-  TOLL_FREE: 'toll_free',
-  PREMIUM_RATE: 'premium',
-  SHARED_COST: 'shared_cost',
-  VOIP: 'voip',
-  PERSONAL_NUMBER: 'personal',
-  PAGER: 'pager',
-  UAN: 'uan',
-  VOICEMAIL: 'voicemail',
-}
-
 /** A parsed number. `type` is computed at its first use; until then it is the parser's result. */
 type Known = { phone: Phone; type: PhoneType | PhoneNumber }
 
 /**
- * Parses phone numbers by Google's metadata. Parsing takes about 5 µs, and the type as long again, so the
+ * Parses phone numbers by Google's metadata. Parsing takes about 5 µs, so the
  * results of up to `cacheSize` texts are cached, null ones included.
  */
 export function createPhones(options: { cacheSize: number }): Phones {
@@ -103,7 +74,7 @@ export function createPhones(options: { cacheSize: number }): Phones {
     typeOf(text) {
       const number = find(text)
       if (!number) return null
-      if (typeof number.type !== 'string') number.type = TYPES[number.type.getType() ?? ''] ?? 'unknown'
+      if (typeof number.type !== 'string') number.type = typeOfNumber(number.type)
       return number.type
     },
   }

@@ -1,7 +1,7 @@
 import type { Channel, KeyMode } from '../../contract/enums.ts'
 import type { FraudRule } from '../../contract/fraud.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
-import type { PhoneType } from '../../lib/phone.ts'
+import type { PhoneType } from '../../lib/phone-type.ts'
 
 /** One start or resend of a verification, as the guard sees it: routed and priced, not accepted yet. */
 export type GuardedSend = {

@@ -1,4 +1,4 @@
-import type { PhoneType } from '../../../src/lib/phone.ts'
+import type { PhoneType } from '../../../src/lib/phone-type.ts'
 
 /** A request for a code; `confirmedAtMs` is when the recipient would confirm it, null for never. */
 export type Ask = {
