@@ -5,7 +5,8 @@ drop function if exists accept_resend;
 --   'stale'  the verification has changed since the caller read it (p_resends resends, its
 --            code still valid); nothing was stored
 --   'late', 'watched'  as in accept_verifications; `p_at` is the time of the resend
--- so that of concurrent resends exactly one succeeds. Locks the wallet first, as accept_verifications does.
+-- so that of concurrent resends exactly one succeeds. Takes the account's lock of starts first, as accept_verifications
+-- does, and the wallet before the verification, as withdrawals do.
 create function accept_resend(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -35,6 +36,7 @@ declare
   -- Null if the limit allows the code, or is not checked: a code that was accepted before is counted already.
   v_late boolean;
 begin
+  perform pg_advisory_xact_lock(verification_lock(p_account[1]));
   if p_live[1] then
     perform 1 from wallets w where w.account_id = p_account[1] for update;
   end if;

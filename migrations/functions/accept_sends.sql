@@ -100,7 +100,7 @@ begin
   loop
     begin
       if v_locked then
-        -- None of test keys alone: accept_verifications has locked the others, and these would be out of order.
+        -- Test keys pay nothing, and wait for no wallet.
         perform 1 from wallets w
           where w.account_id = any (case when false = any (p_live)
                   then array(select p_account[n] from unnest(p_live) with ordinality as l (live, n) where live) else p_account end)

@@ -2,8 +2,8 @@ drop function if exists find_late;
 
 -- Finds codes that exceed the limit of their recipient. For each item with a `p_person` it
 -- counts the codes that were sent to it within the window, including resends, of verifications
--- with ids between `p_oldest` and `p_newest` (partitions are ranges of ids). The caller has locked
--- the accounts' wallets, so that no codes are added concurrently. Returns a row for each item
+-- with ids between `p_oldest` and `p_newest` (partitions are ranges of ids). The caller holds
+-- the accounts' verification_lock, so no codes are added concurrently. Returns a row for each item
 -- over its limit:
 --   late     whether it is refused; false in monitor mode
 --   free_at  when the limit allows a code again

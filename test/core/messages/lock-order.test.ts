@@ -10,7 +10,7 @@ import { endMessages, withdrawUnconfirmed } from '../../../src/core/messages/wit
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
 import { releaseRows } from '../../../src/core/outbox/store.ts'
-import { STARTS, type StartRow } from '../../../src/core/verification/accept-store.ts'
+import { STARTS, type StartRow, VERIFICATION_OPERATION } from '../../../src/core/verification/accept-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid, withPrefix } from '../../../src/lib/ids.ts'
@@ -74,6 +74,24 @@ async function unknown(accountId: AccountId, providerId: string): Promise<Accept
     values: [toUuid(connectionId), providerId, toUuid(accountId), toUuid(row.id)],
   })
   return row
+}
+
+/** A verification that is to be stored with its message. */
+function startRow(accountId: AccountId, more: Partial<AcceptRow>): StartRow {
+  const id = ids.next('msg')
+  return {
+    ...acceptRow({ accountId, id, connectionId, dueAt: NOW }, more),
+    start: {
+      verificationId: withPrefix('ver', id),
+      recipientKey: '+12025550100',
+      codeDigest: () => Buffer.of(1),
+      validityMinutes: 10,
+      startedAt: NOW,
+      request: null,
+      messages: [id],
+      turn: null,
+    },
+  }
 }
 
 /** Parks a receipt, as if it had arrived before the submit response. */
@@ -282,25 +300,27 @@ test('two batches with the same idempotency keys claim them in the same order', 
   expect(verdicts.map(({ kind }) => kind)).toEqual(['exists', 'exists'])
 })
 
+test('a start claims its idempotency key before it locks the wallet, as sends do', async () => {
+  const starts = [
+    startRow(account, { claim: { operation: VERIFICATION_OPERATION, key: 'code', bodyHash: Buffer.of(1) } }),
+  ]
+  const claim = (tx: Db) =>
+    tx.query({
+      name: 'order_claim_start',
+      text: `insert into idempotency (account_id, operation, key, body_hash, created_at) values ($1, $2, 'code', '\\x01', now())`,
+      values: [toUuid(account), VERIFICATION_OPERATION],
+    })
+  let verdicts: { kind: string }[] = []
+  const accept = async () => {
+    verdicts = await STARTS.accept(database.db, NODE, NOW, starts, false)
+  }
+  await crossLocks(database.db, claim, accept, wallet(account))
+  expect(verdicts.map(({ kind }) => kind)).toEqual(['exists'])
+})
+
 test('a start with a test key locks no wallet, whatever other starts it is stored with', async () => {
   const live = await pooled()
-  const start = (accountId: AccountId, more: Partial<AcceptRow>): StartRow => {
-    const id = ids.next('msg')
-    return {
-      ...acceptRow({ accountId, id, connectionId, dueAt: NOW }, more),
-      start: {
-        verificationId: withPrefix('ver', id),
-        recipientKey: '+12025550100',
-        codeDigest: () => Buffer.of(1),
-        validityMinutes: 10,
-        startedAt: NOW,
-        request: null,
-        messages: [id],
-        turn: null,
-      },
-    }
-  }
-  const starts = [start(account, { live: false }), start(live, { pooled: true })]
+  const starts = [startRow(account, { live: false }), startRow(live, { pooled: true })]
   await database.db.transaction(async tx => {
     await wallet(account)(tx)
     expect(await STARTS.accept(database.db, NODE, NOW, starts, false)).toEqual([
