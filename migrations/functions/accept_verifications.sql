@@ -95,26 +95,22 @@ begin
     end if;
   end loop;
 
-  insert into verifications (
-    account_id, id, live, validity_minutes, recipient, recipient_key, mailbox, country, message_id, channel,
-    started_at, expires_at, resend_at, code_hash, request, messages, started_with)
-  select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_mailbox[n], p_country[n], i.id,
-         p_channel[n], p_started[n], p_started[n] + p_validity[n] * interval '1 minute',
-         p_started[n] + p_resend_after, sha256(p_code_digest[n] || uuid_send(i.id)), p_request[n],
-         case when p_messages[n] is null then array[i.id] else string_to_array(p_messages[n], ',')::uuid[] end,
-         case when p_messages[n] is null then 1 else cardinality(string_to_array(p_messages[n], ',')) end
-    from unnest(p_id) with ordinality as i (id, n)
-   where v_take[n];
-
+  with started as (
+    insert into verifications (
+      account_id, id, live, validity_minutes, recipient, recipient_key, mailbox, country, message_id, channel,
+      started_at, expires_at, resend_at, code_hash, request, messages, started_with)
+    select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_mailbox[n], p_country[n], i.id,
+           p_channel[n], p_started[n], p_started[n] + p_validity[n] * interval '1 minute',
+           p_started[n] + p_resend_after, sha256(p_code_digest[n] || uuid_send(i.id)), p_request[n],
+           case when p_messages[n] is null then array[i.id] else string_to_array(p_messages[n], ',')::uuid[] end,
+           case when p_messages[n] is null then 1 else cardinality(string_to_array(p_messages[n], ',')) end
+      from unnest(p_id) with ordinality as i (id, n)
+     where v_take[n]
+    returning account_id, id
+  )
   -- For the totals: one row for the whole batch, due when hardly any of them can still change.
-  if not false = any (v_take) then
-    insert into verification_looks (id, accounts, ids, started_at, look_at)
-      values (p_id[1], p_account, p_id, p_now, p_now + c_look_after);
-  else
-    insert into verification_looks (id, accounts, ids, started_at, look_at)
-      select (array_agg(i.id))[1], array_agg(p_account[i.n]), array_agg(i.id), p_now, p_now + c_look_after
-        from unnest(p_id) with ordinality as i (id, n) where v_take[i.n] having count(*) > 0;
-  end if;
+  insert into verification_looks (id, accounts, ids, started_at, look_at)
+    select (array_agg(id))[1], array_agg(account_id), array_agg(id), p_now, p_now + c_look_after from started having count(*) > 0;
 
   if v_heard then
     perform tell_verifications(p_now, 'verification.sent', p_account,

@@ -171,7 +171,7 @@ export function createStart(deps: StartDeps): StartVerification {
           messages,
           turn,
         }
-        return deps.starts.add({ ...row, start })
+        return deps.starts.add(Object.assign(row, { start }))
       },
       freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
       dropMessage: message => dropMessage(deps.db, account.id, attempt.id, message),
