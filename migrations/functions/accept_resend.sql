@@ -6,7 +6,7 @@ drop function if exists accept_resend;
 --            code still valid); nothing was stored
 --   'late', 'watched'  as in accept_verifications; `p_at` is the time of the resend
 -- so that of concurrent resends exactly one succeeds. Takes the account's lock of starts first, as accept_verifications
--- does, and the wallet before the verification, as withdrawals do.
+-- does, and locks wallet and pools before the verification, as withdrawals do.
 create function accept_resend(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -39,6 +39,7 @@ begin
   perform pg_advisory_xact_lock(verification_lock(p_account[1]));
   if p_live[1] then
     perform 1 from wallets w where w.account_id = p_account[1] for update;
+    perform 1 from pools p where p.account_id = p_account[1] order by p.id for update;
   end if;
   if p_person is not null and not (
     p_repeated and exists (select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]))

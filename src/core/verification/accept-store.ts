@@ -11,6 +11,7 @@ import {
 import { toIso } from '../../lib/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, type MessageId, toUuid } from '../../lib/ids.ts'
+import { byAccountAndId } from '../../lib/lock-order.ts'
 import type { Turn } from '../fraud/guard.ts'
 import { personOf } from '../fraud/scopes.ts'
 import type { AcceptStore } from '../messages/accept.ts'
@@ -147,9 +148,16 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
   },
   async withdraw(db, nowMs, rows) {
     return withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
-      for (const row of rows) if (gone.has(row.id)) await withdrawResend(tx, nowMs, row)
+      const ofGone = rows.filter(row => gone.has(row.id))
+      for (const row of ofGone.sort(byVerification)) await withdrawResend(tx, nowMs, row)
     })
   },
+}
+
+/** The order in which checks lock them. */
+function byVerification(a: ResendRow, b: ResendRow): number {
+  const keyOf = ({ accountId, resend }: ResendRow) => ({ accountId, id: resend.verificationId })
+  return byAccountAndId(keyOf(a), keyOf(b))
 }
 
 type GuardedRow =

@@ -10,7 +10,13 @@ import { endMessages, withdrawUnconfirmed } from '../../../src/core/messages/wit
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
 import { releaseRows } from '../../../src/core/outbox/store.ts'
-import { STARTS, type StartRow, VERIFICATION_OPERATION } from '../../../src/core/verification/accept-store.ts'
+import {
+  RESENDS,
+  type ResendRow,
+  STARTS,
+  type StartRow,
+  VERIFICATION_OPERATION,
+} from '../../../src/core/verification/accept-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid, withPrefix } from '../../../src/lib/ids.ts'
@@ -83,12 +89,30 @@ function startRow(accountId: AccountId, more: Partial<AcceptRow>): StartRow {
     ...acceptRow({ accountId, id, connectionId, dueAt: NOW }, more),
     start: {
       verificationId: withPrefix('ver', id),
-      recipientKey: '+12025550100',
+      recipientKey: more.recipient ?? '+12025550100',
       codeDigest: () => Buffer.of(1),
       validityMinutes: 10,
       startedAt: NOW,
       request: null,
       messages: [id],
+      turn: null,
+    },
+  }
+}
+
+/** The first resend of a verification. */
+function resendOf({ accountId, start }: StartRow, more: Partial<AcceptRow> = {}): ResendRow {
+  const id = ids.next('msg')
+  return {
+    ...acceptRow({ accountId, id, connectionId, dueAt: NOW }, more),
+    resend: {
+      verificationId: start.verificationId,
+      resends: 0,
+      codeDigest: () => Buffer.of(2),
+      messages: [id],
+      sentAt: NOW,
+      expiresAt: NOW + 600_000,
+      resendAt: NOW + 60_000,
       turn: null,
     },
   }
@@ -120,6 +144,14 @@ const wallet = (id: AccountId) => (tx: Db) =>
     text: 'select 1 from wallets where account_id = $1 for update nowait',
     values: [toUuid(id)],
   })
+const verification =
+  ({ start }: StartRow) =>
+  (tx: Db) =>
+    tx.query({
+      name: 'order_hold_verification',
+      text: 'select 1 from verifications where id = $1 for update nowait',
+      values: [toUuid(start.verificationId)],
+    })
 const outbox = (id: MessageId) => (tx: Db) =>
   tx.query({
     name: 'order_hold_outbox',
@@ -316,6 +348,31 @@ test('a start claims its idempotency key before it locks the wallet, as sends do
   }
   await crossLocks(database.db, claim, accept, wallet(account))
   expect(verdicts.map(({ kind }) => kind)).toEqual(['exists'])
+})
+
+test('a resend locks pools before its verification, as a withdrawal does that ends one', async () => {
+  const live = await pooled()
+  const start = startRow(live, { pooled: true })
+  await STARTS.accept(database.db, NODE, NOW, [start], false)
+  let verdicts: { kind: string }[] = []
+  const resend = async () => {
+    verdicts = await RESENDS.accept(database.db, NODE, NOW, [resendOf(start, { pooled: true })], false)
+  }
+  await crossLocks(database.db, pool(live), resend, verification(start))
+  expect(verdicts).toEqual([{ kind: 'accepted' }])
+})
+
+test('resends that are withdrawn lock their verifications in the order of ids, as checks do', async () => {
+  const starts = ['+12025550101', '+12025550102'].map(recipient => startRow(account, { recipient }))
+  await STARTS.accept(database.db, NODE, NOW, starts, false)
+  const resends = starts.map(start => resendOf(start))
+  for (const resend of resends) await RESENDS.accept(database.db, NODE, NOW, [resend], false)
+  let gone = new Set<MessageId>()
+  const withdraw = async () => {
+    gone = await RESENDS.withdraw(database.db, NOW, resends.toReversed())
+  }
+  await crossLocks(database.db, verification(starts[0]!), withdraw, verification(starts[1]!))
+  expect(gone.size).toBe(2)
 })
 
 test('a start with a test key locks no wallet, whatever other starts it is stored with', async () => {
