@@ -10,6 +10,7 @@ export const webhooksReplayById = (deps: { webhookDeliveries: WebhookDeliveries 
     method: 'POST',
     url: '/api/v2/webhooks/deliveries/:deliveryId/replay',
     auth: { permission: 'messages:create' },
+    audit: { action: 'webhook.replay', target: 'deliveryId' },
     schema: {
       summary: 'Send one event again, to the endpoint of the delivery',
       description:

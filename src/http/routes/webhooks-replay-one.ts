@@ -10,6 +10,7 @@ export const webhooksReplayOne = (deps: { webhookDeliveries: WebhookDeliveries }
     method: 'POST',
     url: '/api/v2/webhooks/:id/deliveries/:deliveryId/replay',
     auth: { permission: 'messages:create' },
+    audit: { action: 'webhook.replay', target: 'deliveryId' },
     schema: {
       summary: 'Send one event again',
       description: 'With the same `webhook-id`, whatever the result of the earlier delivery.',

@@ -76,8 +76,6 @@ const UNAUDITED = new Set([
   'DELETE /api/v2/templates/media/:assetId',
   'POST /api/v2/templates/:id/preview',
   'POST /api/v2/webhooks/:id/test',
-  'POST /api/v2/webhooks/:id/deliveries/:deliveryId/replay',
-  'POST /api/v2/webhooks/deliveries/:deliveryId/replay',
   'POST /api/admin/connections/:id/test',
   'POST /api/console/logout',
   'POST /api/console/totp',

@@ -495,6 +495,24 @@ test('replaying a delivery whose event is no longer stored is a 409, and the end
   expect((await call('GET', `/${id}`)).body['data']).toMatchObject({ failingSince: null })
 })
 
+test('the audit log has every replay: of one delivery by that delivery, of a time range by its endpoint', async () => {
+  const { id } = await create()
+  await account.send({ to: '+12025550147', text: 'Hi', messageType: 'utility' })
+  const [, first] = await settled(id, 2)
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
+  expect((await call('POST', `/${id}/deliveries/${first!.id}/replay`)).status).toBe(201)
+  expect((await call('POST', `/deliveries/${first!.id}/replay`)).status).toBe(201)
+  expect((await call('POST', '/deliveries/dlv_x/replay')).status).toBe(404)
+  expect((await call('POST', `/${id}/replay`, range)).status).toBe(202)
+  const log = await app.call('/api/v2/audit?action=webhook.replay', { key: account.liveKey })
+  expect(log.body['data']).toMatchObject([
+    { target: id, changes: range },
+    { target: first!.id, changes: {} },
+    { target: first!.id, changes: {} },
+  ])
+  await settled(id, 4)
+})
+
 describe('POST /api/v2/webhooks/{id}/replay', () => {
   test('sends the events of a time range, also to an endpoint created later', async () => {
     const early = await create()
