@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -77,10 +78,15 @@ function isFresh(condition: string | string[] | undefined, etag: string): boolea
   return condition === undefined || condition === etag
 }
 
-/** If the file is missing, its store is unavailable, or it is on another node's disk. */
+/**
+ * Waits for the first byte: until then a failure can be the response. It fails if the file is missing, its store is
+ * unavailable or breaks off, or it is on another node's disk.
+ */
 async function open(media: Media, asset: Asset, range: ByteRange | null): Promise<Readable> {
   try {
-    return await media.open(asset, range ?? undefined)
+    const bytes = await media.open(asset, range ?? undefined)
+    await once(bytes, 'readable')
+    return bytes
   } catch (cause) {
     throw new Problem('SERVICE_UNAVAILABLE', 'The file cannot be read right now.', { cause })
   }

@@ -241,6 +241,33 @@ describe('a file store that fails', () => {
     }
   })
 
+  it.each<[string, () => Readable]>([
+    ['breaks the connection', () => new Readable({ read: brokenOff })],
+    ['ends', () => Readable.from([])],
+  ])('returns 503 as JSON for a preview when the file store %s before the first byte', async (_, body) => {
+    const app = await startTestApp({
+      files: {
+        async write(_, bytes) {
+          for await (const _ of bytes);
+        },
+        read: () => Promise.resolve(body()),
+        remove: () => Promise.resolve(),
+      },
+    })
+    try {
+      const account = await app.createAccount()
+      const { previewUrl } = await uploadFile(app, account.testKey, png())
+      for (const range of ['bytes=0-3', 'bytes=0-']) {
+        const answer = await app.call(previewUrl, { headers: { range } })
+        expect([answer.status, answer.body['code']]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+        const ofTheFile = ['etag', 'cache-control', 'content-range', 'content-disposition']
+        expect(ofTheFile.filter(name => answer.headers.has(name))).toEqual([])
+      }
+    } finally {
+      await app.stop()
+    }
+  })
+
   it('sends no bytes beyond the length of a file, which could pass for the next response', async () => {
     const more = Buffer.from('HTTP/1.1 200 OK\r\n\r\n')
     const app = await startTestApp({
@@ -258,7 +285,7 @@ describe('a file store that fails', () => {
       const { hostname, port, pathname, search } = new URL(previewUrl, app.url)
       const socket = connect(Number(port), hostname)
       socket.on('error', () => {})
-      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: test\r\n\r\n`)
+      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n`)
       const got: Buffer[] = []
       socket.on('data', chunk => got.push(chunk))
       await once(socket, 'close')
@@ -268,3 +295,8 @@ describe('a file store that fails', () => {
     }
   })
 })
+
+/** As the body of an HTTP response whose connection is reset. */
+function brokenOff(this: Readable): void {
+  this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }))
+}
