@@ -6,7 +6,7 @@ import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId } from '../../lib/ids.ts'
 import { requireLiveAccess } from '../accounts/rights.ts'
-import type { Job, JobRef } from './job.ts'
+import type { Job, JobId, JobRef } from './job.ts'
 import { listRows, type RowOutcome } from './row-store.ts'
 import {
   cancelByUser,
@@ -47,6 +47,9 @@ const WITHDRAWN_AT_ONCE = 500
 const FINISHED_AT_ONCE = 100
 
 export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs {
+  /** Jobs that this node is cancelling. */
+  const cancels = new Map<JobId, Promise<Job | null>>()
+
   async function read({ account }: Asker, id: string): Promise<Job> {
     const job = isId('job', id) ? await selectJob(db, { accountId: account.id, id }) : null
     if (!job) throw new Problem('JOB_NOT_FOUND')
@@ -65,6 +68,25 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
     if (job) return job
     const { status } = await read(caller, id)
     throw new Problem('JOB_STATE_CONFLICT', `A job that is ${status} cannot be ${verb}.`)
+  }
+
+  /**
+   * One at a time for each job: each holds a connection while it waits for the lane, so that many at once would take
+   * all of them. The others wait without one, and find the job cancelled.
+   */
+  async function cancelInTurn(ref: JobRef): Promise<Job | null> {
+    const other = cancels.get(ref.id)
+    if (other) {
+      await other
+      return null
+    }
+    const cancelling = db.transaction(tx => cancelByUser(tx, ref, clock.now()))
+    cancels.set(ref.id, cancelling)
+    try {
+      return await cancelling
+    } finally {
+      cancels.delete(ref.id)
+    }
   }
 
   /** Withdraws accepted messages of the job that still wait for their submit; begun attempts go on. */
@@ -109,12 +131,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
     resume: (caller, id) => change(caller, id, ref => resumeByUser(db, ref), 'resumed'),
 
     async cancel(caller, id) {
-      const job = await change(
-        caller,
-        id,
-        ref => db.transaction(tx => cancelByUser(tx, ref, clock.now())),
-        'cancelled',
-      )
+      const job = await change(caller, id, cancelInTurn, 'cancelled')
       await withdrawOpen(job)
       return job
     },
