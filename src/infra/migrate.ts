@@ -50,6 +50,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
     await client.query(
       `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
     )
+    await useOwnSchema(client)
     await takeLock(client, options)
     const applied = await readApplied(client)
     const pending = compare(migrations, applied)
@@ -137,6 +138,16 @@ async function checkSession(client: Client, database: Database): Promise<void> {
 async function sessionOf(client: Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   return rows[0]!.pid
+}
+
+/**
+ * Only the first schema of the search_path is ours. Another one may belong to another Posthorn, whose functions
+ * would be dropped, and whose tables taken for ours.
+ */
+async function useOwnSchema(client: Client): Promise<void> {
+  await client.query(
+    `SELECT set_config('search_path', quote_ident(current_schema()), false) WHERE current_schema() IS NOT NULL`,
+  )
 }
 
 async function takeLock(client: Client, options: MigrateOptions): Promise<void> {

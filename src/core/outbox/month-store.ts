@@ -31,7 +31,7 @@ async function listMissing(db: Db, nowMs: number): Promise<{ table: string; at: 
             cross join pg_partitioned_table t
              join pg_class p on p.oid = t.partrelid join pg_namespace s on s.oid = p.relnamespace
             where s.nspname = current_schema()
-              and to_regclass(p.relname || to_char(m.at at time zone 'UTC', '_YYYY_MM')) is null
+              and to_regclass(format('%I.%I', s.nspname, p.relname || to_char(m.at at time zone 'UTC', '_YYYY_MM'))) is null
             order by m.n, p.relname`,
     values: [toIso(nowMs)],
   })
