@@ -22,7 +22,8 @@ import { createSettle } from '../core/messages/settle.ts'
 import type { SettlePolicy } from '../core/messages/transitions.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { createMessageWatch } from '../core/messages/watch.ts'
-import { dropAttachment, storeAttachment } from '../core/outbox/attachment-store.ts'
+import { dropAttachment, measureAttachments, storeAttachment } from '../core/outbox/attachment-store.ts'
+import { createWaitingFiles } from '../core/outbox/waiting-files.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { type ConnectionId, timeOf } from '../lib/ids.ts'
 import { type Circuits, createCircuits } from '../workers/circuit.ts'
@@ -163,6 +164,11 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     observe: metrics.lookup,
   })
   const idempotency = createIdempotency({ db, clock, seal, syncWaitMs: config.syncWaitMs })
+  const waitingFiles = createWaitingFiles({
+    clock,
+    accountBytes: config.mediaAccountBytes,
+    measure: accountId => measureAttachments(db, accountId),
+  })
   const acceptMessage = createAcceptMessage({
     clock,
     seal,
@@ -174,6 +180,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
       return id
     },
     dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
+    reserveRoom: waitingFiles.reserve,
     retainAsset: media.addUse,
     releaseAssets: media.removeUses,
   })

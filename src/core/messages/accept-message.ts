@@ -27,6 +27,8 @@ export type AcceptMessageDeps = {
     bytes: Buffer,
   ): Promise<StoredAttachmentId>
   dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
+  /** Takes room for a file that will wait in the database. Throws CONFLICT beyond the account's limit. */
+  reserveRoom(accountId: AccountId, bytes: number): Promise<void>
   /** Keeps an uploaded file from being deleted until the message has ended; false if it was deleted already. */
   retainAsset(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
   /** Lets all uploaded files of a message be deleted again. */
@@ -64,6 +66,9 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
     bulkFields?: BulkFields,
   ) {
+    const waitingBytes = prepared.scheduledAt === null ? 0 : (prepared.attachment?.bytes?.length ?? 0)
+    // The files of a bulk job are limited with its body.
+    if (waitingBytes > 0 && !bulkFields) await deps.reserveRoom(prepared.accountId, waitingBytes)
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
     const content = contentToStore(prepared, attachment)
     const assets = carriedAssets(content)

@@ -2,6 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
+import { MIN_COUNTED_BYTES } from './waiting-files.ts'
 
 /** Stores a file that was sent along with a request, until its message has left the outbox. */
 export async function storeAttachment(
@@ -16,6 +17,21 @@ export async function storeAttachment(
     text: 'insert into attachments (account_id, id, message_id, bytes) values ($1,$2,$3,$4)',
     values: [toUuid(accountId), toUuid(id), toUuid(messageId), bytes],
   })
+}
+
+/** The bytes of an account's files whose messages wait, each counted with at least `MIN_COUNTED_BYTES`. */
+export async function measureAttachments(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ bytes: number }>({
+    name: 'measure_attachments',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `select coalesce(sum(greatest(octet_length(a.bytes), ${MIN_COUNTED_BYTES})), 0)::bigint as bytes
+             from attachments a
+            cross join lateral (
+              select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id limit 1) o
+            where a.account_id = $1`,
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.bytes
 }
 
 /** Deletes a file, because its message was not accepted. */

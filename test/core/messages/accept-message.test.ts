@@ -30,6 +30,7 @@ const acceptMessage = createAcceptMessage({
   },
   storeAttachment: async () => 'file' as never,
   dropAttachment: async () => void done.push('drop file'),
+  reserveRoom: async () => {},
   retainAsset: async () => true,
   releaseAssets: async () => void done.push('release assets'),
 })
