@@ -42,7 +42,7 @@ export type Metrics = {
   verificationBlock(rule: string, action: string): void
   /** Adds gauges; replaces those of the same name. */
   read(readings: Readings): void
-  /** The metrics in the Prometheus exposition format. */
+  /** The metrics in the Prometheus exposition format; concurrent calls share one result. */
   render(): Promise<{ contentType: string; body: string }>
 }
 
@@ -115,6 +115,8 @@ export function createMetrics(): Metrics {
     registers,
   })
   const readings = createReadings(registry)
+  // Anyone may ask for them, without a key or a limit, and each reading takes the thread milliseconds.
+  const render = shared(async () => ({ contentType: registry.contentType, body: await registry.metrics() }))
 
   // Looking up a metric by its labels costs more than counting, so the result is cached for each combination.
   const requestOf = memo((method, route, status) => requests.labels(method, route, status))
@@ -139,7 +141,7 @@ export function createMetrics(): Metrics {
     callback: (kind, outcome) => callbackOf(kind, outcome).inc(),
     verificationBlock: (rule, action) => verificationBlocks.labels(rule, action).inc(),
     read: readings.add,
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    render,
   }
 }
 

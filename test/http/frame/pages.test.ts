@@ -130,6 +130,26 @@ describe('/metrics', () => {
     expect(looks).toBe(1)
   })
 
+  it('reads them once for all who ask at the same time', async () => {
+    const { promise: outbox, resolve } = Promise.withResolvers<{ waiting: number; unknown: number }>()
+    let reads = 0
+    const lanes = () => {
+      reads++
+      return []
+    }
+    metrics.read({ lanes, outbox: () => outbox })
+    const first = metrics.render()
+    const readsOfOne = reads
+    const others = Array.from({ length: 20 }, metrics.render)
+    resolve({ waiting: 7, unknown: 0 })
+    const { body } = await first
+    expect(body).toContain('posthorn_outbox_depth 7')
+    expect(await Promise.all(others)).toEqual(others.map(() => expect.objectContaining({ body })))
+    expect(reads).toBe(readsOfOne)
+    metrics.read({ outbox: async () => ({ waiting: 8, unknown: 0 }) })
+    expect((await metrics.render()).body).toContain('posthorn_outbox_depth 8')
+  })
+
   it('omits lanes that no longer exist', async () => {
     metrics.read({ lanes: () => [] })
     expect((await read('/metrics')).text).not.toContain('cnn_1')
