@@ -1,12 +1,14 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../contract/envelope.ts'
 import { invalid, Problem, unsupported } from '../contract/errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import { challenge } from './challenge.ts'
 import { discardRest } from './discard-rest.ts'
-import { isBodyUnsent } from './expect-continue.ts'
+import { isBodyUnsent, LINGER_MS } from './expect-continue.ts'
 import type { HttpLog } from './request-context.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -120,20 +122,29 @@ function logFailure(log: HttpLog, problem: Problem, error: unknown, request: Fas
  * Responds to connection errors: malformed HTTP, headers that are too large, a request that does not arrive in time.
  * Then it closes the connection, and ends the request whose body was arriving.
  */
-export function createClientErrorHandler(ids: Ids) {
+export function createClientErrorHandler({ ids, clock }: { ids: Ids; clock: Clock }) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return
     const response = responseInProgress(socket)
     // During a response, a second status line would end up in that response's body.
     if (socket.writable && !response?.headersSent) {
-      socket.end(rawAnswer(toClientProblem(error), ids))
+      endWith(socket, rawAnswer(toClientProblem(error), ids), clock)
       if (response) endBody(response.req)
     } else socket.destroy()
   }
 }
 
-function responseInProgress(socket: Socket): ServerResponse | null | undefined {
-  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
+/** A client that goes on sending would otherwise keep the connection for as long as it likes. */
+function endWith(socket: Duplex, answer: string, clock: Clock): void {
+  socket.end(answer)
+  socket.once(
+    'close',
+    clock.after(LINGER_MS, () => socket.destroy()),
+  )
+}
+
+function responseInProgress(socket: Duplex): ServerResponse | null | undefined {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
 }
 
 /** Its reader would wait until the client closes the connection, too. */

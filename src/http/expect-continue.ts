@@ -10,7 +10,7 @@ declare module 'node:http' {
 }
 
 /** The time for a client to read a refusal, in ms. */
-const LINGER_MS = 5_000
+export const LINGER_MS = 5_000
 
 /**
  * For `Expect: 100-continue`: asks for the body when the server begins to read it. A refusal that needs only the

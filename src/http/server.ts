@@ -170,7 +170,7 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
 }
 
 function createFastify(
-  { ids, log, routes, trustedProxies = [], longestRequestMs = 0, checkResponses = false }: ServerDeps,
+  { clock, ids, log, routes, trustedProxies = [], longestRequestMs = 0, checkResponses = false }: ServerDeps,
   unmatched: Unmatched,
 ): FastifyInstance {
   const onError = createErrorHandler(log)
@@ -192,7 +192,7 @@ function createFastify(
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
-    clientErrorHandler: createClientErrorHandler(ids),
+    clientErrorHandler: createClientErrorHandler({ ids, clock }),
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
       if (error.code === 'FST_ERR_BAD_URL' && isForPage(request.url, request.headers.accept))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../../../src/contract/errors.ts'
 import { isId } from '../../../src/lib/ids.ts'
@@ -278,6 +278,30 @@ describe('malformed or unusual requests', () => {
     expect(answer.status).toBe(431)
     expect(answer.body).toMatchObject({ success: false, code: 'HEADERS_TOO_LARGE' })
   })
+
+  it.each([['arrive too slowly', 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 408]])(
+    'that %s lose their connection soon after the response',
+    async (_, bytes, status) => {
+      const clock = createFakeClock()
+      const refusing = await startFrame({ clock })
+      const { server } = refusing.app
+      const accepted = once(server, 'connection')
+      const client = connect({ port: refusing.port, host: '127.0.0.1', allowHalfOpen: true })
+      client.write(bytes)
+      const [served] = (await accepted) as [Socket]
+      // What Node emits when the time is over.
+      if (status === 408) server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, served)
+      const [answer] = await once(client, 'data')
+      expect(splitRaw(String(answer)).status).toBe(status)
+      await once(client, 'end')
+      client.write('more')
+      expect(served.destroyed).toBe(false)
+      await clock.advance(5_000)
+      expect(served.destroyed).toBe(true)
+      client.destroy()
+      await refusing.close()
+    },
+  )
 
   it('cut off in the middle of the body do not affect later requests', async () => {
     const socket = connect(frame.port, '127.0.0.1')
