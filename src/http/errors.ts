@@ -134,6 +134,20 @@ export function createClientErrorHandler({ ids, clock }: { ids: Ids; clock: Cloc
   }
 }
 
+/**
+ * Responds to CONNECT, by which a client asks for a tunnel if it takes this server for its proxy: Node would cut the
+ * connection without a response.
+ */
+export function createConnectHandler({ ids, clock }: { ids: Ids; clock: Clock }) {
+  return (_request: IncomingMessage, socket: Duplex): void => {
+    // From here on Node neither reads the connection nor handles its errors.
+    socket.on('error', () => {})
+    socket.resume()
+    if (responseInProgress(socket)) socket.destroy()
+    else endWith(socket, rawAnswer(new Problem('NOT_FOUND'), ids), clock)
+  }
+}
+
 /** A client that goes on sending would otherwise keep the connection for as long as it likes. */
 function endWith(socket: Duplex, answer: string, clock: Clock): void {
   socket.end(answer)

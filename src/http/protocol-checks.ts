@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../contract/errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Ids } from '../lib/ids.ts'
+import { createConnectHandler } from './errors.ts'
 import { continueIfComplete, continueWhenRead } from './expect-continue.ts'
 
 /**
  * Makes the checks of the Host and Expect headers that Node would do itself, with responses that have no body
- * and no request id. Node's own check of the Host must be off (`requireHostHeader`).
+ * and no request id, and responds to CONNECT. Node's own check of the Host must be off (`requireHostHeader`).
  */
-export function addProtocolChecks(app: FastifyInstance, clock: Clock): void {
+export function addProtocolChecks(app: FastifyInstance, deps: { clock: Clock; ids: Ids }): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const fault = faultOfHost(raw)
     done(fault === null ? undefined : invalid('Host', fault))
@@ -16,9 +18,10 @@ export function addProtocolChecks(app: FastifyInstance, clock: Clock): void {
   // RFC 9110, 10.1.1: an unknown expectation may be ignored; Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('checkContinue', (request, response) => {
-    continueWhenRead(request, response, clock)
+    continueWhenRead(request, response, deps.clock)
     app.server.emit('request', request, response)
   })
+  app.server.on('connect', createConnectHandler(deps))
   app.addHook('onSend', (request, reply, payload, done) => {
     continueIfComplete(request.raw, reply.raw)
     done(null, payload)

@@ -103,7 +103,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const onError = createErrorHandler(deps.log)
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
-  addProtocolChecks(app, deps.clock)
+  addProtocolChecks(app, deps)
   if (deps.checkResponses) checkErrorCodes(app, deps.routes)
   acceptJsonBodies(app)
   // An unknown path is a 404, even if its body is too large or cannot be read.

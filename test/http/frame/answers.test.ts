@@ -279,29 +279,40 @@ describe('malformed or unusual requests', () => {
     expect(answer.body).toMatchObject({ success: false, code: 'HEADERS_TOO_LARGE' })
   })
 
-  it.each([['arrive too slowly', 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 408]])(
-    'that %s lose their connection soon after the response',
-    async (_, bytes, status) => {
-      const clock = createFakeClock()
-      const refusing = await startFrame({ clock })
-      const { server } = refusing.app
-      const accepted = once(server, 'connection')
-      const client = connect({ port: refusing.port, host: '127.0.0.1', allowHalfOpen: true })
-      client.write(bytes)
-      const [served] = (await accepted) as [Socket]
-      // What Node emits when the time is over.
-      if (status === 408) server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, served)
-      const [answer] = await once(client, 'data')
-      expect(splitRaw(String(answer)).status).toBe(status)
-      await once(client, 'end')
-      client.write('more')
-      expect(served.destroyed).toBe(false)
-      await clock.advance(5_000)
-      expect(served.destroyed).toBe(true)
-      client.destroy()
-      await refusing.close()
-    },
-  )
+  it('get a 404 if they ask for a tunnel, and the connection is closed', async () => {
+    const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'
+    const answer = splitRaw(await sendRaw(frame.port, tunnel))
+    expect(answer.status).toBe(404)
+    expect(answer.body).toMatchObject({ success: false, code: 'NOT_FOUND', requestId: expect.any(String) })
+    // Behind a request that has no response yet, it ends the connection.
+    const whole = `POST /demo/echo HTTP/1.1\r\n${close.replace('close', 'keep-alive')}X-API-Key: ${KEY}\r\n\r\n${tunnel}`
+    await sendRaw(frame.port, whole)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+  })
+
+  it.each([
+    ['arrive too slowly', 'GET / HTTP/1.1\r\nHost: a\r\nX: ', 408],
+    ['ask for a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+  ])('that %s lose their connection soon after the response', async (_, bytes, status) => {
+    const clock = createFakeClock()
+    const refusing = await startFrame({ clock })
+    const { server } = refusing.app
+    const accepted = once(server, 'connection')
+    const client = connect({ port: refusing.port, host: '127.0.0.1', allowHalfOpen: true })
+    client.write(bytes)
+    const [served] = (await accepted) as [Socket]
+    // What Node emits when the time is over.
+    if (status === 408) server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, served)
+    const [answer] = await once(client, 'data')
+    expect(splitRaw(String(answer)).status).toBe(status)
+    await once(client, 'end')
+    client.write('more')
+    expect(served.destroyed).toBe(false)
+    await clock.advance(5_000)
+    expect(served.destroyed).toBe(true)
+    client.destroy()
+    await refusing.close()
+  })
 
   it('cut off in the middle of the body do not affect later requests', async () => {
     const socket = connect(frame.port, '127.0.0.1')
