@@ -104,7 +104,10 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
       deps.onLost(lease)
       return 'end'
     }
+    const confirmed = offset
     offset = Math.max(...updates.map(({ id }) => id)) + 1
+    // It sent only what was confirmed: it does not wait for new updates, and polling on at once would be a busy loop.
+    if (confirmed !== null && offset <= confirmed) return nextPause()
     // Only once they are stored: updates that cannot be stored are requested at growing intervals.
     failures = 0
     return 'again'

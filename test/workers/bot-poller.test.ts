@@ -61,6 +61,24 @@ test('a platform that responds at once without updates is not polled in a tight 
   await poller.stop()
 })
 
+test('a platform that repeats updates although they were confirmed is not polled in a tight loop', async () => {
+  let latest = 3
+  const { clock, deps, polls } = scripted(
+    async () => ({ kind: 'answer', value: [1, 2, latest].map(id => ({ ...update, id })) }),
+    async () => 'stored',
+  )
+  const poller = startBotPoller(lease, deps)
+  await clock.advance(60_000)
+  expect(polls()).toBeLessThan(12)
+  // A new update ends the pauses: the next poll is made at once, and the pauses after it are short again.
+  const before = polls()
+  latest = 4
+  await clock.advance(40_000)
+  expect(polls() - before).toBeGreaterThan(3)
+  expect(polls() - before).toBeLessThan(12)
+  await poller.stop()
+})
+
 test('a lasting conflict with another poller is logged once', async () => {
   const warnings: object[] = []
   const { clock, deps } = scripted(
