@@ -20,7 +20,7 @@ export type HeldSession = {
   readonly revision: string
   /** True until it is closed, or turns out to be held by another node. */
   isHeld(): boolean
-  /** Removes it from the phone's list of linked devices, if that is possible within `timeoutMs`. */
+  /** Removes it from the phone's list of linked devices, if that is possible within `timeoutMs`. It takes no more messages. */
   logOut(timeoutMs: number): Promise<void>
   /** Resolves when it is closed and its last state is stored. */
   close(): Promise<void>
@@ -49,6 +49,7 @@ export function holdSession(
 ): HeldSession {
   let held = true
   let acceptsMessages = false
+  let leaving = false
   let detach: (() => void) | null = null
   let storing: Promise<void> = Promise.resolve()
   const mayRetry = () => held && !deps.stopping()
@@ -96,7 +97,7 @@ export function holdSession(
 
   /** Messages follow the present state at once; the database stores the states one after the other. */
   function reportState(news: SessionReport): void {
-    if (news.state === 'open') attach()
+    if (news.state === 'open' && !leaving) attach()
     else detachLink()
     storeInOrder(() => storeState(stateOf(news)))
   }
@@ -141,6 +142,8 @@ export function holdSession(
     revision,
     isHeld: () => held,
     async logOut(timeoutMs) {
+      leaving = true
+      detachLink()
       const link = await opening
       if (link) await within(deps.clock, timeoutMs, signal => link.logOut(signal))
     },

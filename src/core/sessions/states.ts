@@ -9,7 +9,14 @@ import { insertSubscribedEvents } from '../callbacks/event-store.ts'
 import { type ChatRow, deleteAllChats, pruneChats, upsertChats } from './chat-store.ts'
 import { deleteAllKeys } from './key-store.ts'
 import { pairingContext } from './sessions.ts'
-import { lockClaim, type SessionClaim, type StateChange, storeLastEvent, writeState } from './store.ts'
+import {
+  isRemovedBy,
+  lockClaim,
+  type SessionClaim,
+  type StateChange,
+  storeLastEvent,
+  writeState,
+} from './store.ts'
 import type { Pairing } from './view.ts'
 
 /** The state of a session, as reported by the node that holds it. */
@@ -22,7 +29,10 @@ export type ReportedState =
   | { state: 'logged_out'; detail: string }
 
 export type SessionStates = {
-  /** Stores the state and its event for webhooks; false if this claim of the session is no longer valid. */
+  /**
+   * Stores the state and its event for webhooks, neither of a session that is being removed; false if this claim of the
+   * session is no longer valid.
+   */
   recordState(hold: SessionClaim, reported: ReportedState): Promise<boolean>
   /** Stores chats that became known; false if this claim of the session is no longer valid. */
   recordChats(hold: SessionClaim, chats: readonly ChatRow[]): Promise<boolean>
@@ -92,7 +102,8 @@ export function createSessionStates(deps: {
       const change = changeOf(hold, reported)
       return db.transaction(async tx => {
         const written = await writeState(tx, hold, change)
-        if (!written) return false
+        // Without its claim, its holder could neither connect it nor log it out.
+        if (!written) return isRemovedBy(tx, hold)
         if (change.unlinked) {
           await deleteAllKeys(tx, hold)
           await deleteAllChats(tx, hold)

@@ -241,6 +241,17 @@ export async function writeState(
   return rows[0] ?? null
 }
 
+/** Whether the session is being removed by this claim: its holder is to log it out. */
+export async function isRemovedBy(db: Db, claim: SessionClaim): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'web_session_removed_by',
+    text: `select 1 from web_sessions
+            where account_id = $1 and id = $2 and node = $3 and fence = $4 and turn = $5 and removing`,
+    values: [toUuid(claim.accountId), toUuid(claim.id), claim.node, claim.fence, claim.turn],
+  })
+  return rowCount === 1
+}
+
 /** Stores the type of the last event. */
 export async function storeLastEvent(db: Db, { accountId, id }: SessionClaim, told: string): Promise<void> {
   await db.query({
