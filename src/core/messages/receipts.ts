@@ -83,7 +83,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
       const known = attemptId === undefined ? null : readAttemptId(attemptId)
       return known ? [{ connectionId, providerId, ofPart, ...known }] : []
     })
-    if (echoes.length > 0) await storeReceiptAttempts(deps.db, echoes)
+    if (echoes.length > 0) await storeReceiptAttempts(deps.db, withoutEqual(echoes))
   }
 
   async function applyLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
@@ -113,7 +113,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
 
   return {
     async apply(connectionId, inbound) {
-      const receipts = inbound.filter(each => each.kind === 'receipt').map(storableReceipt)
+      const receipts = withoutEqual(inbound.filter(each => each.kind === 'receipt').map(storableReceipt))
       const moved = await Promise.all(receipts.map(receipt => applyReceipt(connectionId, receipt)))
       const parked = receipts.filter((_, at) => !moved[at])
       const areParts = await joinParkedParts(connectionId, parked)
@@ -124,6 +124,14 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     },
     applyLate,
   }
+}
+
+/**
+ * Each once, in the order of the first ones. A receipt that a call repeats changes nothing, and receipts of one message are
+ * applied one after the other: 1,000 equal ones took 5 s, and more of them by their square.
+ */
+function withoutEqual<T extends object>(all: readonly T[]): T[] {
+  return [...new Map(all.map(each => [JSON.stringify(each), each])).values()]
 }
 
 /** The item of a stored message; the text of an OTP is not in it, since it was erased. */

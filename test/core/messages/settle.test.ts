@@ -196,6 +196,50 @@ describe('the code of a receipt', () => {
   })
 })
 
+test('equal receipts of one call are stored once, and the attempt that others of one id name is stored once', async () => {
+  const [id] = await accepted(1)
+  let attemptsStored = 0
+  const query = (request: Query) => {
+    if (request.name === 'store_receipt_attempts') attemptsStored = rowsOf(request)
+    return database.db.query(request)
+  }
+  const db = { ...database.db, query } as Database
+  const observed: string[] = []
+  const receipts = createReceipts({
+    db,
+    clock,
+    ids,
+    stopping: () => false,
+    settle,
+    parts: createMessageParts({ db, clock, stopping: () => false }),
+    conclude: {} as never,
+    handOver() {},
+    observe: status => void observed.push(status),
+  })
+  const told = (status: Receipt['status'], atMs: number): Receipt => ({
+    kind: 'receipt',
+    providerId: `wamid of ${id}`,
+    attemptId: `${id}.1`,
+    status,
+    atMs,
+    providerCode: null,
+    detail: null,
+  })
+  const [sent, delivered, later] = [told('sent', 1), told('delivered', 2), told('delivered', 3)]
+  await receipts.apply(connectionId, [sent, delivered, { ...sent }, { ...delivered }, later, { ...sent }])
+  const { rows } = await database.db.query<{ status: string }>({
+    name: 'settle_parked_equal',
+    text: 'select status from parked_receipts where provider_id = $1 order by id',
+    values: [`wamid of ${id}`],
+  })
+  expect(rows.map(({ status }) => status)).toEqual(['sent', 'delivered', 'delivered'])
+  expect(observed).toEqual(['sent', 'delivered', 'delivered'])
+  expect(attemptsStored).toBe(1)
+})
+
+/** How many rows a statement gets, whose first value is a binary array: its length follows its type. */
+const rowsOf = ({ values = [] }: Query) => (values[0] as Buffer).readInt32BE(12)
+
 test('receipts are matched for a week after the send, also of a message scheduled a month ahead', async () => {
   const DAY_MS = 86_400_000
   const id = ids.next('msg')
