@@ -119,7 +119,7 @@ begin
              due_at = p_now + interval '1 minute', asks = 0, ask_at = '-infinity'
         from named n where o.account_id = any (array[n.account_id]) and o.message_id = n.message_id
     ), denied as (
-      update messages m set status = 'unknown', connection_id = n.connection_id, provider = t.provider,
+      update messages m set status = 'unknown', unknown_at = p_now, connection_id = n.connection_id, provider = t.provider,
              provider_id = n.provider_id, provider_code = null, error_detail = null
         from named n join taken t using (account_id, message_id, connection_id, provider_id)
        where m.account_id = any (array[n.account_id]) and m.id = n.message_id

@@ -528,6 +528,32 @@ describe('a receipt for an attempt that the provider had reported as not taken',
     },
   )
 
+  test('makes the message unknown from then on, until the receipt is applied, which leaves no trace of that', async () => {
+    const id = await waiting()
+    await clock.advance(1_000)
+    await settle.receipt(receipt(`of ${id}`))
+    await storeReceiptAttempts(database.db, [
+      { connectionId, providerId: `of ${id}`, id, attempt: 1, ofPart: false },
+    ])
+    await database.db.query({
+      name: 'settle_denied_adopt',
+      text: 'select adopt_echoes($1)',
+      values: [new Date(clock.now()).toISOString()],
+    })
+    const found = await readMessage(database.db, account, id)
+    expect(found).toMatchObject({ status: 'unknown', unknownAt: clock.now() })
+    await applyParked(database.db, clock.now())
+    const row = (await readMessage(database.db, account, id))!
+    const { timeline } = viewWithTimeline(row, 'EUR', () => null)
+    expect(timeline.map(entry => ('status' in entry ? entry.status : entry.outcome))).toEqual([
+      'queued',
+      'retry',
+      'sent',
+      'delivered',
+    ])
+    expect(timeline.filter(entry => 'unknownAt' in entry)).toEqual([])
+  })
+
   test('ends a message that a node has already claimed for its retry', async () => {
     const id = await waiting()
     await clock.advance(60_000)
