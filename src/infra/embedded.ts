@@ -21,12 +21,14 @@ import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
 import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
 import {
   exitReason,
+  findMovedAway,
   findPostmaster,
   type LaunchOptions,
   launchPostmaster,
   type Postmaster,
   rotateLog,
   sizeOf,
+  stopMovedAway,
   stopPostmaster,
   trimLog,
 } from './embedded/postmaster.ts'
@@ -144,6 +146,8 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     // shutting down.
     const last = findPostmaster(site.clusterDir)
     if (last) await stopPostmaster(last, clock, untilMs - clock.monotonic())
+    else if (held.postmaster.isRunning())
+      await stopMovedAway(held.postmaster, clock, untilMs - clock.monotonic())
     await held.owner.end().catch(() => {})
     releaseSocketDir(held.postmaster.socketDir)
   }
@@ -205,6 +209,8 @@ async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
   if (lock === 'held') return undefined
   // At every launch: a process that stopped a server here a moment ago has removed the directory.
   const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
+  const stranger = findMovedAway(site.clusterDir, socketDir)
+  if (stranger !== undefined) throw movedAway(site, stranger)
   rotateLog(site.logFile)
   writeSettings(site.clusterDir, site.identity)
   return launchPostmaster({ ...site, socketDir, locks: lock === 'free' })
@@ -251,6 +257,12 @@ function unusable({ clusterDir, logFile }: Site, cause: Error): Refusal {
 function inUseElsewhere({ dataDir }: Site): Refusal {
   return new Refusal(
     `A PostgreSQL that is not visible from here, for example in another container, uses ${dataDir}: stop that Posthorn first, or set another POSTHORN_DATA_DIR for this one.`,
+  )
+}
+
+function movedAway({ clusterDir }: Site, pid: number): Refusal {
+  return new Refusal(
+    `The PostgreSQL of the files that were at ${clusterDir} before still runs (process ${pid}), and may write to those that are there now: stop its Posthorn, or the process itself (kill -QUIT ${pid}) if that was killed, then put the files there again.`,
   )
 }
 

@@ -72,6 +72,12 @@ function copyData(): void {
   execFileSync('cp', ['-a', pattern, dataDir])
 }
 
+/** A copy as of a running server, with the pid and the socket of that; but not one that a checkpoint has torn. */
+function copyOf(running: string, copy: string): void {
+  execFileSync('cp', ['-a', pattern, copy])
+  execFileSync('cp', ['-a', join(running, 'postgres', 'postmaster.pid'), join(copy, 'postgres')])
+}
+
 async function start(options: Partial<EmbeddedOptions> = {}): Promise<Embedded> {
   const embedded = await startEmbedded({ ...SILENT, dataDir, ...options })
   started.push(embedded)
@@ -144,7 +150,7 @@ describe('the embedded server', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700)
     const pid = embedded.pid()
     await embedded.stop()
-    expect(isPostmaster(pid, dataDir)).toBe(false)
+    expect(isPostmaster(pid, join(dataDir, 'postgres'))).toBe(false)
     expect(existsSync(socketDir)).toBe(false)
   })
 
@@ -168,7 +174,7 @@ describe('the embedded server', () => {
     expect(embedded.url).toBe(owner.url)
     expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
     await embedded.stop()
-    expect(isPostmaster(owner.pid, dataDir)).toBe(false)
+    expect(isPostmaster(owner.pid, join(dataDir, 'postgres'))).toBe(false)
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down')
   })
 
@@ -192,7 +198,7 @@ describe('the embedded server', () => {
       `Another Posthorn (process ${owner.child.pid}) already runs on ${link}: stop it first`,
     )
     expect(await stopOwner(owner)).toEqual([0, null])
-    expect(isPostmaster(owner.pid, dataDir)).toBe(false)
+    expect(isPostmaster(owner.pid, join(dataDir, 'postgres'))).toBe(false)
   })
 
   it.runIf(onLinux)('is found again after its directory was moved while its owner was dead', async () => {
@@ -205,6 +211,65 @@ describe('the embedded server', () => {
     const embedded = await start({ dataDir: moved })
     expect(embedded.pid()).toBe(owner.pid)
   })
+
+  it.runIf(onLinux)('is not mistaken for that of a copy, whose path is the end of its own', async () => {
+    const original = join(parent, 'backup', dataDir)
+    mkdirSync(join(original, '..'), { recursive: true })
+    execFileSync('cp', ['-a', pattern, original])
+    const first = await start({ dataDir: original })
+    copyOf(original, dataDir)
+    const second = await start()
+    expect(second.pid()).not.toBe(first.pid())
+    expect(second.url).not.toBe(first.url)
+    expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it.runIf(onLinux)(
+    'is not used for other files that were put in the place of its own, as by a restore',
+    async () => {
+      copyData()
+      const owner = await startOwner()
+      const backup = join(parent, 'backup')
+      copyOf(dataDir, backup)
+      owner.child.kill('SIGKILL')
+      await owner.exit
+      const moved = join(parent, 'moved')
+      renameSync(dataDir, moved)
+      renameSync(backup, dataDir)
+      await expect(start()).rejects.toThrow(
+        `The PostgreSQL of the files that were at ${join(dataDir, 'postgres')} before still runs (process ${owner.pid})`,
+      )
+      rmSync(join(dataDir, 'postgres', 'postmaster.pid'))
+      // Not even where only the socket's own lock tells of it, as beside a copy of a stopped server.
+      await expect(start()).rejects.toThrow(`before still runs (process ${owner.pid})`)
+      process.kill(owner.pid, 'SIGQUIT')
+      const runs = async () => isPostmaster(owner.pid, join(moved, 'postgres'))
+      await lookUntil(runs, running => !running, 10_000)
+      const embedded = await start()
+      expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    },
+  )
+
+  it.runIf(onLinux)(
+    'is stopped by its owner without harm to files that were put in the place of its own',
+    async () => {
+      copyData()
+      const first = await start()
+      await ask(first.url, 'CREATE TABLE written AS SELECT generate_series(1, 100000) AS number')
+      const moved = join(parent, 'moved')
+      renameSync(dataDir, moved)
+      copyData()
+      const pid = first.pid()
+      await first.stop()
+      expect(isPostmaster(pid, join(moved, 'postgres'))).toBe(false)
+      const second = await start()
+      expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+      const before = await start({ dataDir: moved })
+      expect(await ask(before.url, 'SELECT count(*)::int AS count FROM written')).toEqual([
+        { count: 100_000 },
+      ])
+    },
+  )
 
   it.runIf(canBeApart)(
     'does not start while another container on the same volume runs a server',

@@ -44,31 +44,51 @@ function readLines(file: string): string[] | undefined {
 
 /**
  * Whether the process is alive and is PostgreSQL on this cluster. A pid alone proves nothing: after a reboot,
- * or in a new container, it may be that of any process.
+ * or in a new container, it may be that of any process. Nor does its command line: a copy of a running cluster
+ * has the pid of the original, which may have been moved away for it.
  */
 export function isPostmaster(pid: number, clusterDir: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
   const command = commandLine(pid)
-  return command.includes(clusterDir) || (command.includes('postgres') && usesDirectory(pid, clusterDir))
+  return command.includes('postgres') && (worksIn(pid, clusterDir) ?? isFor(command, clusterDir))
 }
 
 /**
- * Whether the process works in the cluster under another path: it has symlinks, or was moved while the server
- * runs. Only on Linux.
+ * Whether the process works in this directory, by whatever path: it may have symlinks, or be moved while the
+ * server runs. Undefined if that cannot be found out: only Linux tells it.
  */
-function usesDirectory(pid: number, clusterDir: string): boolean {
+function worksIn(pid: number, clusterDir: string): boolean | undefined {
   try {
     const [there, here] = [statSync(`/proc/${pid}/cwd`), statSync(clusterDir)]
     return there.dev === here.dev && there.ino === here.ino
   } catch {
-    return false
+    return undefined
   }
 }
 
-/** The command line; empty if the process is gone or a zombie. */
+/** Whether the command line is that of a server which was started on this path. */
+function isFor(command: string, clusterDir: string): boolean {
+  return command.includes(` -D ${clusterDir} `)
+}
+
+/**
+ * The process id of a server that was started on `clusterDir`, but works on files that are elsewhere now, since others were
+ * put in their place.
+ */
+export function findMovedAway(clusterDir: string, socketDir: string): number | undefined {
+  const pids = lockFilesOf(clusterDir, socketDir).map(file => Number(readLines(file)?.[0]))
+  return pids.find(pid => isFor(commandLine(pid), clusterDir) && !isPostmaster(pid, clusterDir))
+}
+
+function lockFilesOf(clusterDir: string, socketDir: string): string[] {
+  return [join(clusterDir, 'postmaster.pid'), join(socketDir, '.s.PGSQL.5432.lock')]
+}
+
+/** The command line, its words with spaces between them; empty if the process is gone or a zombie. */
 function commandLine(pid: number): string {
   try {
-    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    if (process.platform === 'linux')
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
     return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
       encoding: 'utf8',
       stdio: 'pipe',
@@ -84,8 +104,8 @@ function commandLine(pid: number): string {
  * other, when its command line is not yet that of PostgreSQL, or empty: so whether it runs is not read from that.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
-  neutralizeLockFile(join(options.clusterDir, 'postmaster.pid'), options.clusterDir)
-  neutralizeLockFile(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
+  for (const file of lockFilesOf(options.clusterDir, options.socketDir))
+    neutralizeLockFile(file, options.clusterDir)
   const log = openLog(options.logFile)
   try {
     const { command, args, options: how } = serverCommand(options)
@@ -150,8 +170,25 @@ const STOP_STEPS = [
 ] as const
 
 /** Stops the server, within about `limitMs`: open transactions are rolled back. */
-export async function stopPostmaster(postmaster: Postmaster, clock: Clock, limitMs: number): Promise<void> {
-  for (const { name, share } of STOP_STEPS) {
+export function stopPostmaster(postmaster: Postmaster, clock: Clock, limitMs: number): Promise<void> {
+  return takeSteps(STOP_STEPS, postmaster, clock, limitMs)
+}
+
+/**
+ * Stops a server whose files were moved away, without a checkpoint: that would write its `global/pg_control` by
+ * its path, to the files that are there now, which would be damaged.
+ */
+export function stopMovedAway(postmaster: Postmaster, clock: Clock, limitMs: number): Promise<void> {
+  return takeSteps(STOP_STEPS.slice(1), postmaster, clock, limitMs)
+}
+
+async function takeSteps(
+  steps: readonly (typeof STOP_STEPS)[number][],
+  postmaster: Postmaster,
+  clock: Clock,
+  limitMs: number,
+): Promise<void> {
+  for (const { name, share } of steps) {
     signal(postmaster.pid, name)
     if (await waitUntilStopped(postmaster, clock, limitMs * share)) return
   }
