@@ -6,10 +6,10 @@ import { bulkKeyOf, readBulkBody } from './bulk-file.ts'
 import type { Body, Client } from './client.ts'
 import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { unreadable } from './files.ts'
+import { progressBar } from './progress-bar.ts'
 import { card, table } from './show.ts'
 
 const POLL_EVERY_MS = 1_000
-const BAR_CELLS = 30
 const ENDED: readonly BulkStatus[] = ['rejected', 'completed', 'cancelled']
 
 export const send = clientCommand({
@@ -114,9 +114,7 @@ async function followJob(client: Client, first: BulkJob): Promise<BulkJob> {
 
 function showBar(job: BulkJob): void {
   const share = job.total === 0 ? 0 : doneOf(job) / job.total
-  const full = Math.round(share * BAR_CELLS)
-  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`
-  process.stderr.write(`\r\u001b[K${bar} ${lineOf(job)}`)
+  process.stderr.write(`\r\u001b[K${progressBar(share, lineOf(job), process.stderr.columns)}`)
 }
 
 /** Writes a line for each new status and each further tenth. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { oneLine } from '../lib/one-line.ts'
 
 /** Shows the progress of slow steps at the terminal. */
 export type Progress = {
@@ -12,7 +13,7 @@ export type Progress = {
 }
 
 /** The properties of a stream such as `process.stderr` that are used. */
-export type Terminal = { isTTY?: boolean; write(text: string): unknown }
+export type Terminal = { isTTY?: boolean; columns?: number; write(text: string): unknown }
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 80
@@ -30,7 +31,8 @@ export function createProgress(terminal: Terminal, clock: Clock): Progress {
     let frame = 0
     let cancel = clock.after(FRAME_MS, draw)
     function draw(): void {
-      terminal.write(`\r\u001b[K${FRAMES[frame++ % FRAMES.length]} ${label}${note && `: ${note}`}`)
+      const text = `${FRAMES[frame++ % FRAMES.length]} ${label}${note && `: ${note}`}`
+      terminal.write(`\r\u001b[K${oneLine(text, terminal.columns)}`)
       cancel = clock.after(FRAME_MS, draw)
     }
     return (text, end) => {

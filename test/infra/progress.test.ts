@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { createProgress } from '../../src/infra/progress.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
-function capture(isTTY: boolean) {
+function capture(isTTY: boolean, columns?: number) {
   const clock = createFakeClock()
   const written: string[] = []
-  const progress = createProgress({ isTTY, write: text => void written.push(text) }, clock)
+  const progress = createProgress(
+    { isTTY, ...(columns && { columns }), write: text => void written.push(text) },
+    clock,
+  )
   return { clock, progress, written: () => written.join('') }
 }
 
@@ -57,5 +60,18 @@ describe('the progress at a terminal', () => {
     await step
     expect(written().endsWith('\r\u001b[K✓ Starting (0.2 s)\n')).toBe(true)
     expect(clock.pending()).toBe(0)
+  })
+
+  it('keeps to one line where the terminal is narrow: each frame would leave a line otherwise', async () => {
+    const { clock, progress, written } = capture(true, 20)
+    const work = Promise.withResolvers<void>()
+    const step = progress.step('Migrating', note => {
+      note('waiting for another node')
+      return work.promise
+    })
+    await clock.advance(100)
+    expect(written()).toBe('\r\u001b[K⠋ Migrating: waitin')
+    work.resolve()
+    await step
   })
 })
