@@ -157,7 +157,7 @@ type Site = Omit<LaunchOptions, 'socketDir' | 'locks'> & { dataDir: string }
 
 /** Prepares all that a server needs to start; creates the cluster if there is none. */
 async function prepareSite(options: EmbeddedOptions): Promise<Site> {
-  const { dataDir, progress } = options
+  const { dataDir, progress, signal } = options
   const clusterDir = join(dataDir, 'postgres')
   prepareDataDir(dataDir)
   let binaries = findBinaries()
@@ -169,9 +169,18 @@ async function prepareSite(options: EmbeddedOptions): Promise<Site> {
   if (identity.kind === 'user') allowTraversal(dataDir)
   if (unreachable || !binaries.complete) binaries = copyBinaries(binaries, dataDir)
   if (existsSync(join(clusterDir, 'PG_VERSION'))) checkMajor(clusterDir, binaries)
-  else await progress.step('Creating the database', () => initCluster(clusterDir, binaries, identity))
+  else await createCluster()
   if (!findPostmaster(clusterDir)) changeClusterOwner(clusterDir, identity)
   return { dataDir, clusterDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
+
+  async function createCluster(): Promise<void> {
+    const creating = () => initCluster(clusterDir, binaries, identity)
+    await progress.step('Creating the database', creating).catch(error => {
+      // Ctrl-C at a terminal ends initdb too.
+      signal?.throwIfAborted()
+      throw error
+    })
+  }
 }
 
 type RunningServer = { postmaster: Postmaster; owner: Client }

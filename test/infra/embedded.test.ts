@@ -473,6 +473,25 @@ describe('the embedded server', () => {
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
   })
 
+  it('is told to stop where that ended its creation too, as Ctrl-C at a terminal does', async () => {
+    mkdirSync(dataDir)
+    const { home } = copyBinaries(findBinaries(), dataDir)
+    const [reached, gate] = [join(parent, 'reached'), join(parent, 'gate')]
+    execFileSync('mkfifo', [gate])
+    const waits = `#!/bin/sh\necho > ${reached}\nread -r line < ${gate}\nexit 1\n`
+    rmSync(join(home, 'bin', 'initdb'))
+    writeFileSync(join(home, 'bin', 'initdb'), waits, { mode: 0o755 })
+    const stop = new AbortController()
+    const probe: Probe = { ...systemProbe, try: () => 'binaries-unreachable' }
+    const starting = start({ probe, signal: stop.signal })
+    const ended = starting.catch(error => error)
+    await lookUntil(async () => existsSync(reached), Boolean, 10_000)
+    stop.abort()
+    writeFileSync(gate, 'open\n')
+    expect(await ended).toBe(stop.signal.reason)
+    expect(readdirSync(dataDir)).not.toContain('postgres')
+  })
+
   it('takes a server for running while its command line is that of another program, as before it executes PostgreSQL', async () => {
     copyData()
     rmSync(join(dataDir, 'postgres', 'base'), { recursive: true })
