@@ -9,8 +9,10 @@ import { copyBinaries, findBinaries } from './embedded/binaries.ts'
 import {
   allowTraversal,
   changeClusterOwner,
+  checkAccess,
   checkMajor,
   initCluster,
+  OWNERSHIP_ADVICE,
   ownerOf,
   prepareDataDir,
   writeSettings,
@@ -160,6 +162,7 @@ async function prepareSite(options: EmbeddedOptions): Promise<Site> {
   const { dataDir, progress, signal } = options
   const clusterDir = join(dataDir, 'postgres')
   prepareDataDir(dataDir)
+  checkAccess(clusterDir)
   let binaries = findBinaries()
   const { identity, copyBinaries: unreachable } = chooseIdentity(
     options.probe ?? systemProbe,
@@ -279,6 +282,8 @@ function startFailure(site: Site, logStart: number): Refusal {
   const reason = exitReason(site.logFile, logStart) ?? 'it ended without a word'
   if (/No space left/i.test(reason))
     return new Refusal(`The disk with ${site.clusterDir} is full: free some space.`)
+  if (/invalid permissions|Permission denied/.test(reason))
+    return new Refusal(`The embedded PostgreSQL does not start: ${reason}: ${OWNERSHIP_ADVICE}.`)
   return new Refusal(
     `The embedded PostgreSQL does not start: ${reason} (see ${site.logFile}). Correct ${join(site.clusterDir, 'custom.conf')} if its settings are the reason; restore the data from a backup if it is damaged.`,
   )

@@ -27,6 +27,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
+import { checkAccess, checkMajor } from '../../src/infra/embedded/cluster.ts'
 import { type Probe, systemProbe } from '../../src/infra/embedded/identity.ts'
 import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
@@ -394,6 +395,31 @@ describe('the embedded server', () => {
     copyData()
     writeFileSync(join(dataDir, 'postgres', 'custom.conf'), 'max_connections = many\n')
     await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
+  })
+
+  it('says whose the files must be where a restore has opened them to others', async () => {
+    copyData()
+    chmodSync(join(dataDir, 'postgres'), 0o755)
+    await expect(start()).rejects.toThrow(
+      /postgres" has invalid permissions: all files there must belong to the user who starts Posthorn/,
+    )
+  })
+
+  it.runIf(isRoot)('says whose the files must be where a restore has left them to another user', () => {
+    copyData()
+    const clusterDir = join(dataDir, 'postgres')
+    chmodSync(parent, 0o700)
+    process.seteuid!(65_534)
+    try {
+      expect(() => checkAccess(clusterDir)).toThrow(
+        `${clusterDir} is not accessible to this user: all files there`,
+      )
+      expect(() => checkMajor(clusterDir, findBinaries())).toThrow(
+        `${join(clusterDir, 'PG_VERSION')} is not accessible to this user: all files there must belong to the user`,
+      )
+    } finally {
+      process.seteuid!(0)
+    }
   })
 
   it('refuses a directory with files that are no data, and leaves them alone', async () => {

@@ -76,6 +76,23 @@ export function allowTraversal(dataDir: string): void {
   chmodSync(dataDir, statSync(dataDir).mode | 0o111)
 }
 
+/** What lets this user use files that a restore has left to another one, or open to others. */
+export const OWNERSHIP_ADVICE =
+  'all files there must belong to the user who starts Posthorn, and be private (chown -R, chmod -R go-rwx)'
+
+/** Throws a Refusal if there is a cluster that this user may not use. */
+export function checkAccess(clusterDir: string): void {
+  try {
+    readdirSync(clusterDir)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EACCES') throw noAccess(clusterDir, cause)
+  }
+}
+
+function noAccess(path: string, cause: unknown): Refusal {
+  return new Refusal(`${path} is not accessible to this user: ${OWNERSHIP_ADVICE}.`, { cause })
+}
+
 /** Throws a Refusal for a cluster of another major version. */
 export function checkMajor(clusterDir: string, binaries: Binaries): void {
   const major = readMajor(join(clusterDir, 'PG_VERSION'))
@@ -91,10 +108,9 @@ function readMajor(file: string): string {
     const [major] = /^\d+$/.exec(readFileSync(file, 'utf8').trim()) ?? []
     if (major !== undefined) return major
   } catch (cause) {
-    throw new Refusal(
-      `${file} cannot be read (${(cause as NodeJS.ErrnoException).code}): restore the data from a backup.`,
-      { cause },
-    )
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EACCES') throw noAccess(file, cause)
+    throw new Refusal(`${file} cannot be read (${code}): restore the data from a backup.`, { cause })
   }
   throw new Refusal(`${file} has no version of PostgreSQL, so it is damaged: restore the data from a backup.`)
 }
