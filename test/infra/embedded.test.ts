@@ -409,12 +409,14 @@ describe('the embedded server', () => {
     copyData()
     const clusterDir = join(dataDir, 'postgres')
     chmodSync(parent, 0o700)
+    // Found before: the other user may not read the program's files either.
+    const binaries = findBinaries()
     process.seteuid!(65_534)
     try {
       expect(() => checkAccess(clusterDir)).toThrow(
         `${clusterDir} is not accessible to this user: all files there`,
       )
-      expect(() => checkMajor(clusterDir, findBinaries())).toThrow(
+      expect(() => checkMajor(clusterDir, binaries)).toThrow(
         `${join(clusterDir, 'PG_VERSION')} is not accessible to this user: all files there must belong to the user`,
       )
     } finally {
