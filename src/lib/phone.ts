@@ -52,8 +52,8 @@ export function comparablePhone(e164: string): string {
 type Known = { phone: Phone; type: PhoneType | PhoneNumber }
 
 /**
- * Parses phone numbers by Google's metadata. Parsing takes about 5 µs, so the
- * results of up to `cacheSize` texts are cached, null ones included.
+ * Parses phone numbers by Google's metadata. Parsing takes about 5 µs, so the results of up to `cacheSize` texts
+ * are cached, null ones included.
  */
 export function createPhones(options: { cacheSize: number }): Phones {
   // Not a Map whose entries are deleted one by one: it would move all entries into V8's old generation
