@@ -27,7 +27,8 @@ export async function crossLocks(
   await done
 }
 
-async function countWaiting(db: Database): Promise<number> {
+/** How many statements wait for locks in this database. */
+export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'waiting_for_locks',
     text: `select count(*)::integer as n from pg_stat_activity

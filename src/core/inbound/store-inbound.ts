@@ -11,8 +11,8 @@ import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
 import { conversationOf } from './conversation.ts'
-import { selectOutdated } from './decision-store.ts'
-import { decisionsOf } from './decisions.ts'
+import { lockPlaces, selectOutdated } from './decision-store.ts'
+import { decisionsOf, placeOf } from './decisions.ts'
 import { keywordOf } from './keyword.ts'
 import type { ReceivedMessage } from './received.ts'
 import { type InboundRow, insertInbound } from './store.ts'
@@ -80,6 +80,7 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
         : [],
     )
     if (dated.length === 0) return rows
+    await lockPlaces(tx, dated.map(placeOf))
     const outdated = await selectOutdated(tx, nowMs, dated)
     return rows.filter(({ id }) => !outdated.has(id))
   }

@@ -11,8 +11,10 @@ import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { countWaiting } from '../../support/cross-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
 
 const clock = createFakeClock(Date.now())
 const phones = createPhones({ cacheSize: 10 })
@@ -354,6 +356,42 @@ describe('keywords that arrive in another order than they were sent', () => {
   test('count by the time also if they come in one call', async () => {
     const nowMs = clock.now()
     await openNode().receive(connection, [word('STOP', nowMs - 1_000), word('START', nowMs - 2_000)])
+    expect(await isSuppressed()).toBe(true)
+  })
+
+  test('count by the time also if two nodes store them at the same moment', async () => {
+    const nowMs = clock.now()
+    await openNode().receive(connection, [word('STOP', nowMs - 9_000)])
+    const looked = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const slow = openNode({
+      transaction: work =>
+        database.db.transaction(tx =>
+          work({
+            async query(query) {
+              const result = await tx.query(query)
+              if (query.name === 'inbound_outdated_keywords') {
+                looked.resolve()
+                await goOn.promise
+              }
+              return result as never
+            },
+          }),
+        ),
+    })
+    const started = slow.receive(connection, [word('START', nowMs - 5_000)])
+    await looked.promise
+    let isStored = false
+    const stopped = openNode()
+      .receive(connection, [word('STOP', nowMs - 1_000)])
+      .then(() => (isStored = true))
+    await lookUntil(
+      async () => isStored || (await countWaiting(database.db)) > 0,
+      is => is,
+      10_000,
+    )
+    goOn.resolve()
+    await Promise.all([started, stopped])
     expect(await isSuppressed()).toBe(true)
   })
 
