@@ -1,3 +1,4 @@
+import type { DisableCause } from '../core/callbacks/endpoints.ts'
 import { cacheOpenedSecrets } from '../core/callbacks/opened-secrets.ts'
 import { isGone, isOverwhelmed, judge, type Reply } from '../core/callbacks/outcome.ts'
 import { makeRequest } from '../core/callbacks/request.ts'
@@ -49,7 +50,7 @@ export type CallbacksDeps = {
   fetch: GuardedFetch['fetch']
   /** This node's number, which changes when its lease was lost. */
   node(): number
-  disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone', url?: string): Promise<boolean>
+  disable(accountId: AccountId, id: WebhookId, cause: DisableCause): Promise<boolean>
   observe?(kind: Claimed['kind'], outcome: Finish['status']): void
   limits?: LaneLimits
 }
@@ -237,11 +238,13 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     )
     for (const { delivery, finish } of done) logResult(delivery, finish)
     for (const { delivery } of done.filter(each => each.gone && each.delivery.kind === 'endpoint')) {
-      await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone', delivery.receiver?.url)
+      const cause = { reason: 'gone', url: delivery.receiver?.url } as const
+      await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), cause)
     }
     const sinceMs = clock.now() - FAILING_MS
     for (const { accountId, webhookId, failingSinceMs } of health) {
-      if (failingSinceMs !== null && failingSinceMs <= sinceMs) await disable(accountId, webhookId, 'failing')
+      if (failingSinceMs === null || failingSinceMs > sinceMs) continue
+      await disable(accountId, webhookId, { reason: 'failing', sinceMs: failingSinceMs })
     }
     return new Array(done.length)
   }
@@ -261,14 +264,10 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   /** If this fails, the endpoint's next failure repeats it. */
-  async function disable(
-    accountId: AccountId,
-    id: WebhookId,
-    reason: 'failing' | 'gone',
-    url?: string,
-  ): Promise<void> {
+  async function disable(accountId: AccountId, id: WebhookId, cause: DisableCause): Promise<void> {
+    const { reason } = cause
     try {
-      if (await deps.disable(accountId, id, reason, url)) {
+      if (await deps.disable(accountId, id, cause)) {
         log.warn({ accountId, webhookId: id, reason }, 'a webhook endpoint was disabled')
       }
     } catch (error) {

@@ -605,6 +605,42 @@ describe('an endpoint', () => {
     expect(receiver.got.slice(calls).map(idOf).sort()).toEqual([...events].sort())
   })
 
+  test('whose URL is changed while its last failure is being recorded is not disabled for failing', async () => {
+    const { id } = await createWebhook({ url: receiver.url('/old') })
+    receiver.react(500)
+    const recorded = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const slow = (db: Database): Database => ({
+      ...db,
+      async query(query) {
+        const result = await db.query(query)
+        if (query.name === 'finish_deliveries') {
+          recorded.resolve()
+          await goOn.promise
+        }
+        return result as never
+      },
+    })
+    await database.db.query({
+      name: 'test_long_failing',
+      text: 'update webhook_endpoints set failing_since = $1 where id = $2',
+      values: [new Date(world.clock.now() - 6 * DAY_MS), toUuid(id as Id<'whk'>)],
+    })
+    const node = await world.startNode({ through: slow })
+    await createEvent()
+    await node.poll()
+    const done = node.idle()
+    await recorded.promise
+    await world.webhooks.update(caller, id, { url: receiver.url('/new') })
+    goOn.resolve()
+    await done
+    expect(await world.webhooks.read(caller, id)).toMatchObject({
+      enabled: true,
+      failingSince: null,
+      disabledReason: null,
+    })
+  })
+
   test('that succeeds once restarts its five days', async () => {
     const webhook = await createWebhook()
     const node = await world.startNode()

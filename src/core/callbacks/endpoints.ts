@@ -4,7 +4,6 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import {
   ANY_EVENT,
   type DeliveryView,
-  type DisabledReason,
   type Listened,
   type WebhookCreate,
   type WebhookUpdate,
@@ -52,17 +51,17 @@ export type Webhooks = {
   test(caller: Caller, id: string): Promise<DeliveryView>
   /**
    * Disables an endpoint, with an event for the account's other endpoints. False when it was disabled already,
-   * or when `url` is given and the endpoint's URL is another one by now.
+   * or when the cause no longer holds.
    */
-  disable(
-    accountId: AccountId,
-    id: WebhookId,
-    reason: Exclude<DisabledReason, 'request'>,
-    url?: string,
-  ): Promise<boolean>
+  disable(accountId: AccountId, id: WebhookId, cause: DisableCause): Promise<boolean>
   /** Expands `*` and families to the event types of this version; called at the start of a node. */
   refresh(): Promise<void>
 }
+
+/** What was seen of an endpoint, which its account may have changed since: its answer at this URL, or since when it has been failing. */
+export type DisableCause =
+  | { reason: 'gone'; url: string | undefined }
+  | { reason: 'failing'; sinceMs: number }
 
 export type WebhooksDeps = {
   db: Database
@@ -184,10 +183,11 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       })
     },
 
-    disable(accountId, id, reason, calledUrl) {
+    disable(accountId, id, cause) {
       return change(accountId, async tx => {
         const row = await selectWebhook(tx, accountId, id)
-        if (!row?.enabled || (calledUrl !== undefined && calledUrl !== row.url)) return false
+        if (!row?.enabled || !holds(cause, row)) return false
+        const { reason } = cause
         const atMs = clock.now()
         const disabled = { ...row, ...enabledState(false, atMs), disabledReason: reason }
         await updateWebhook(tx, accountId, disabled, false)
@@ -226,6 +226,12 @@ function enabledState(enabled: boolean, nowMs: number): EnabledState {
 /** Whether earlier failures no longer count: the URL was changed, or the endpoint was enabled again. */
 function resetsFailures(before: WebhookRow, { url = before.url, enabled }: WebhookUpdate): boolean {
   return url !== before.url || (enabled === true && !before.enabled)
+}
+
+function holds(cause: DisableCause, { url, failingSince }: WebhookRow): boolean {
+  return cause.reason === 'gone'
+    ? cause.url === undefined || cause.url === url
+    : cause.sinceMs === failingSince
 }
 
 function applyUpdate(before: WebhookRow, body: WebhookUpdate, nowMs: number): WebhookRow {
