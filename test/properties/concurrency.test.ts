@@ -198,6 +198,10 @@ test('nodes that do everything concurrently neither create nor lose money, and d
   expect(seen.length).toBeGreaterThan(500)
   expect(refused).toEqual([])
   const raw = await readStore(database.db, accountIds)
+  expect(raw.wallets).toHaveLength(ACCOUNTS)
+  expect(raw.pools).toHaveLength(Math.ceil(ACCOUNTS / 2))
+  expect(raw.wallets.some(({ captured }) => captured > 0)).toBe(true)
+  expect(raw.pools.some(({ used }) => used > 0)).toBe(true)
   for (const wallet of raw.wallets) {
     expect(wallet.balance + wallet.held + wallet.captured).toBe(wallet.credited)
     expect([wallet.held, wallet.captured]).toEqual([wallet.sumHeld, wallet.sumCaptured])
