@@ -73,7 +73,7 @@ export const update = clientCommand({
   call: given =>
     given.client.admin('PATCH', `/connections/${given.pathArgs[0]}`, {
       ...fieldsOf(given),
-      enabled: given.flag('enable') ? true : given.flag('disable') ? false : undefined,
+      enabled: enabledOf(given),
     }),
   show: answer => cardOf(answer['data'] as ConnectionView),
 })
@@ -115,6 +115,14 @@ function fieldsOf(given: Invocation) {
     allowedTypes: given.texts('type'),
     sendModeByType: modesOf(given.texts('mode')),
   }
+}
+
+/** Whether the connection shall be enabled; undefined to leave it as it is. */
+function enabledOf(given: Invocation): boolean | undefined {
+  if (!given.flag('disable')) return given.flag('enable') || undefined
+  // Either might be the one that was meant.
+  if (given.flag('enable')) throw misuse('--enable and --disable exclude each other')
+  return false
 }
 
 function modesOf(pairs: string[] | undefined): Record<string, string> | undefined {

@@ -456,6 +456,7 @@ describe('the exit code of posthorn is', () => {
     [['send', '--to', '+12025550123', '--text', 'x', '--to', '+12025550124'], '--to is given twice'],
     [['connection', 'update', 'cnn_x', '--priority', 'high'], '--priority must be a number'],
     [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode must be TYPE=MODE'],
+    [['connection', 'update', 'cnn_x', '--enable', '--disable'], '--enable and --disable exclude each other'],
     [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
     [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
     [['listen', '--key', 'k', '--count', '0'], '--count must be a whole number from 1'],
