@@ -18,6 +18,7 @@ import { applyParked, closeUnknown, recallWaiting } from '../core/outbox/reconci
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
+import { recallPlanned } from '../core/sandbox/recall-store.ts'
 import { recallIdentityChecks, sweepIdentities } from '../core/senders/official-store.ts'
 import { recallChecks } from '../core/templates/official-store.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
@@ -169,9 +170,11 @@ async function recallWaits({ db, clock, config, log }: Foundation): Promise<void
   const deliveries = await recallDeliveries(db, nowMs, LONGEST_DELAYS_MS)
   const bulkJobs = await endFarPauses(db, nowMs, lastMs)
   const polls = (await recallChecks(db, nowMs, lastMs)) + (await recallIdentityChecks(db, nowMs, lastMs))
-  if (messages + deliveries + bulkJobs + polls === 0) return
+  // The sandbox plans nothing for more than seconds ahead.
+  const sandbox = await recallPlanned(db, nowMs, nowMs + CLOCKS_DIFFER_MS)
+  if (messages + deliveries + bulkJobs + polls + sandbox === 0) return
   log.warn(
-    { messages, deliveries, bulkJobs, polls },
+    { messages, deliveries, bulkJobs, polls, sandbox },
     'a clock was far ahead: what it had put off is due again',
   )
 }

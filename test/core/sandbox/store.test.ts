@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ReceivedMessage } from '../../../src/contract/sandbox-inbox.ts'
 import { readInbox } from '../../../src/core/sandbox/messages-store.ts'
+import { recallPlanned } from '../../../src/core/sandbox/recall-store.ts'
 import { createSandboxInbox } from '../../../src/core/sandbox/store.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -156,4 +157,35 @@ test('a recipient is throttled for no longer because a clock was far ahead', asy
   expect(await until(nowMs)).toBe(nowMs + 5_000)
   // Its next attempt, which is taken.
   expect(await until(nowMs + 5_250)).toBe(nowMs + 5_000)
+})
+
+test('receipts and verdicts that a clock far ahead has planned or claimed are due once it is set right', async () => {
+  const inbox = createSandboxInbox({ db: database.db })
+  const aheadMs = nowMs + 7_200_000
+  const connectionId = ids.next('cnn')
+  const receipts = (['delivered', 'read'] as const).map((status, at) => ({
+    providerId: 'sbx_ahead',
+    status,
+    dueAtMs: aheadMs + 1_000 * (at + 1),
+  }))
+  await inbox.store(taken({ connectionId, receipts }))
+  const template = { connectionId, name: 'ahead', language: 'en', decidedAtMs: aheadMs + 1_000 }
+  await inbox.storeTemplate(template)
+  // That clock's node dies while it tells one of each.
+  const claim = { connectionId, nowMs: aheadMs + 1_000, claimedUntilMs: aheadMs + 6_000, limit: 1 }
+  expect(await inbox.claimReceipts(claim)).toHaveLength(1)
+  expect(await inbox.claimDecisions(claim)).toHaveLength(1)
+  await inbox.storeTemplate({ ...template, name: 'later' })
+  const right = { connectionId, nowMs, claimedUntilMs: nowMs + 5_000, limit: 10 }
+  expect(await inbox.claimReceipts(right)).toEqual([])
+
+  const lastMs = nowMs + 600_000
+  expect(await recallPlanned(database.db, nowMs, lastMs)).toBe(4)
+  expect(await inbox.claimReceipts(right)).toMatchObject([
+    { status: 'delivered', dueAtMs: nowMs },
+    { status: 'read', dueAtMs: nowMs },
+  ])
+  expect(await inbox.claimDecisions(right)).toMatchObject([{ name: 'ahead' }, { name: 'later' }])
+  // What a right clock has planned and claimed stays.
+  expect(await recallPlanned(database.db, nowMs, lastMs)).toBe(0)
 })
