@@ -161,6 +161,12 @@ describe('a sheet', () => {
     expect(checked.withFaults.map(({ line }) => line)).toEqual([4])
   })
 
+  it('does not count rows without a recipient as repeated', () => {
+    const rows = ['', '+12025550101', ' ', '()'].map(to => [to, 'one'])
+    const checked = createSheet(['to', 'text'], rows, [2, 3, 4, 5]).check(PLAN)
+    expect(checked).toMatchObject({ rows: 4, faulty: 3, repeated: 0 })
+  })
+
   it('is sent without its faulty rows, and takes its sample from the valid ones', () => {
     const body = JSON.parse(sheet.body(PLAN, { name: 'October', messagesPerSecond: 5 }).join(''))
     expect(body).toMatchObject({ name: 'October', messagesPerSecond: 5 })

@@ -36,7 +36,7 @@ export function createSheet(
         const faults = faultsOf(cells, plan)
         const to = recipientOf(cells, plan).toLowerCase()
         if (seen.has(to)) checked.repeated++
-        seen.add(to)
+        if (to !== '') seen.add(to)
         if (faults.length > 0) checked.faulty++
         const shown = { line: lines[at]!, cells: [...cells], faults }
         if (at < SHOWN) checked.first.push(shown)
