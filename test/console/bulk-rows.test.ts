@@ -10,6 +10,7 @@ import {
 } from '../../console/src/pages/bulk/plan.ts'
 import { readSheet } from '../../console/src/pages/bulk/read-sheet.ts'
 import { createSheet } from '../../console/src/pages/bulk/sheet.ts'
+import { workbook } from './workbook.ts'
 
 const PLAN: Plan = {
   columns: ['to', 'text'],
@@ -141,6 +142,21 @@ describe('a CSV file', () => {
 
   it('with a quotation mark that is never closed is rejected, since the rest would become one cell', async () => {
     await expect(read('to,text\n+1,hi\n+2,"open\n+3,hi\n')).rejects.toThrow('row 3 is never closed')
+  })
+})
+
+describe('a date or time of an Excel workbook', () => {
+  it.each([
+    ['a date', { value: 45988, format: 14 }, '2025-11-27'],
+    ['a date with a time', { value: 45988.6458333333, format: 22 }, '2025-11-27 15:30'],
+    ['a time with seconds', { value: 45988.6458912037, format: 22 }, '2025-11-27 15:30:05'],
+    ['a time of day', { value: 0.645833333333333, format: 20 }, '15:30'],
+    ['midnight', { value: 0, format: 20 }, '00:00'],
+    ['a number of hours', { value: 1.5, format: 46 }, '36:00'],
+    ['a time of day in a workbook that counts from 1904', { value: 1462.25, format: 20 }, '06:00'],
+  ] as const)('keeps its time: %s', async (_, cell, expected) => {
+    const file = new File([workbook([['When'], [cell]])], 'people.xlsx')
+    expect((await readSheet(file, () => {})).rows).toEqual([[expected]])
   })
 })
 

@@ -6,25 +6,41 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const SHEET = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const KIND = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
+/** A number in one of the built-in formats (ECMA-376, 18.8.30), such as a date. */
+export type Formatted = { value: number; format: (typeof FORMATS)[number] }
+type Cell = string | number | Formatted
+
+/** 14 is a date, 20 a time of day, 22 both, 46 a number of hours. */
+const FORMATS = [14, 20, 22, 46] as const
+
 /** A minimal Excel workbook (ECMA-376): one sheet with these rows, numbers as numbers. */
-export function workbook(rows: readonly (readonly (string | number)[])[]): Buffer {
+export function workbook(rows: readonly (readonly Cell[])[]): Buffer {
   return zip({
-    '[Content_Types].xml': `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${KIND}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${KIND}.worksheet+xml"/></Types>`,
-    '_rels/.rels': relationship('officeDocument', 'xl/workbook.xml'),
+    '[Content_Types].xml': `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${KIND}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${KIND}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${KIND}.styles+xml"/></Types>`,
+    '_rels/.rels': relationships(['officeDocument', 'xl/workbook.xml']),
     'xl/workbook.xml': `${HEAD}<workbook xmlns="${SHEET}" xmlns:r="${OFFICE}"><sheets><sheet name="People" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': relationship('worksheet', 'worksheets/sheet1.xml'),
+    'xl/_rels/workbook.xml.rels': relationships(
+      ['worksheet', 'worksheets/sheet1.xml'],
+      ['styles', 'styles.xml'],
+    ),
+    'xl/styles.xml': `${HEAD}<styleSheet xmlns="${SHEET}"><cellXfs>${[0, ...FORMATS].map(id => `<xf numFmtId="${id}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`,
     'xl/worksheets/sheet1.xml': `${HEAD}<worksheet xmlns="${SHEET}"><sheetData>${rows.map(toRow).join('')}</sheetData></worksheet>`,
   })
 }
 
-function relationship(type: string, target: string): string {
-  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/${type}" Target="${target}"/></Relationships>`
+function relationships(...all: [type: string, target: string][]): string {
+  const written = all.map(
+    ([type, target], at) => `<Relationship Id="rId${at + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`,
+  )
+  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${written.join('')}</Relationships>`
 }
 
-function toRow(cells: readonly (string | number)[], at: number): string {
+function toRow(cells: readonly Cell[], at: number): string {
   const written = cells.map((cell, column) => {
     const place = `${String.fromCharCode(65 + column)}${at + 1}`
     if (typeof cell === 'number') return `<c r="${place}"><v>${cell}</v></c>`
+    if (typeof cell === 'object')
+      return `<c r="${place}" s="${FORMATS.indexOf(cell.format) + 1}"><v>${cell.value}</v></c>`
     return `<c r="${place}" t="inlineStr"><is><t>${cell}</t></is></c>`
   })
   return `<row r="${at + 1}">${written.join('')}</row>`

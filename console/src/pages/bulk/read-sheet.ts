@@ -1,4 +1,5 @@
 import { BadCsv, readCsv } from '../../parts/read-csv.ts'
+import { textOfCell } from './excel-cell.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 
 /** A limit for browsers; larger files are for the command line. */
@@ -52,13 +53,8 @@ async function readExcel(file: File): Promise<string[][]> {
   const { readSheet: read } = await import('read-excel-file/web-worker')
   try {
     const rows = await read(file)
-    return rows.map(row => row.map(cell => textOf(cell)))
+    return rows.map(row => row.map(textOfCell))
   } catch {
     throw new BadFile('The file cannot be read as an Excel workbook (.xlsx).')
   }
-}
-
-function textOf(cell: unknown): string {
-  if (cell === null || cell === undefined) return ''
-  return cell instanceof Date ? cell.toISOString().slice(0, 10) : String(cell)
 }
