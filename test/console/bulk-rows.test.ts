@@ -160,6 +160,18 @@ describe('a date or time of an Excel workbook', () => {
   })
 })
 
+describe('a number of an Excel workbook', () => {
+  it.each([
+    ['the rest of a sum of fractions', 0.1 + 0.2, '0.3'],
+    ['a price with tax', 1.1 * 1.1, '1.21'],
+    ['a whole number with all of its digits', 4_503_599_627_370_495, '4503599627370495'],
+    ['a phone number', 12025552001, '12025552001'],
+  ])('is read as Excel shows it: %s', async (_, cell, expected) => {
+    const file = new File([workbook([['Value'], [cell]])], 'people.xlsx')
+    expect((await readSheet(file, () => {})).rows).toEqual([[expected]])
+  })
+})
+
 describe('a sheet', () => {
   const sheet = createSheet(
     ['to', 'text'],

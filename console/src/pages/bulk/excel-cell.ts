@@ -5,10 +5,15 @@ const FIRST_DATE_MS = Date.UTC(1900, 2, 1)
 /** Day zero of workbooks from old Macs. */
 const MAC_DAY_ZERO = '1904-01-01'
 
+/** Excel shows no more digits of a fraction: what is beyond them is the rest of its computation. */
+const MAX_DIGITS = 15
+
 /** The text of a cell. Dates and times are in the order of ISO 8601, each without the part that it lacks. */
 export function textOfCell(cell: unknown): string {
   if (cell === null || cell === undefined) return ''
-  return cell instanceof Date ? textOfTime(cell.getTime()) : String(cell)
+  if (cell instanceof Date) return textOfTime(cell.getTime())
+  if (typeof cell === 'number' && !Number.isInteger(cell)) return String(Number(cell.toPrecision(MAX_DIGITS)))
+  return String(cell)
 }
 
 function textOfTime(exactMs: number): string {
