@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
 import { invalid, Problem, unreadable } from '../contract/errors.ts'
+import { closeAfterBody } from './discard-rest.ts'
 
 /** What a form may contain. */
 export type FormLimits = {
@@ -91,6 +92,7 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
       over = true
       request.unpipe(parser)
       request.resume()
+      closeAfterBody(request)
       reject(error)
     }
     const guard = (work: () => void) => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoRoutes } from './demo.ts'
 import { type Frame, KEY, sendRaw, startFrame } from './frame.ts'
@@ -280,6 +283,28 @@ describe('a body that is not JSON or is too large', () => {
     const answers = await sendRaw(frame.port, large + next)
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
+
+  // Such a client sends all of its body before it reads: a connection that is cut meanwhile loses it the response.
+  it.each([
+    ['413', '/demo/echo HTTP/1.1', `X-API-Key: ${KEY}\r\nConnection: close`],
+    ['413', '/demo/echo HTTP/1.0', `X-API-Key: ${KEY}`],
+    ['401', '/demo/large HTTP/1.1', 'X-API-Key: wrong\r\nConnection: close'],
+    ['404', '/demo/none HTTP/1.1', `X-API-Key: ${KEY}\r\nConnection: close`],
+  ])(
+    'rejected with %s (%s, %s) is read to its end before the connection closes',
+    async (status, line, head) => {
+      const bytes = 4 * 1_048_576
+      const socket = connect({ port: frame.port, host: '127.0.0.1', allowHalfOpen: true })
+      const closed = once(socket, 'close')
+      const received = text(socket)
+      socket.write(
+        `POST ${line}\r\nHost: a\r\n${head}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+      )
+      expect(await received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*"success":false`))
+      socket.end('x'.repeat(bytes))
+      expect(await closed).toEqual([false])
+    },
+  )
 })
 
 describe('a query', () => {

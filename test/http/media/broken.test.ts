@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FileStoreUnavailable } from '../../../src/infra/file-store.ts'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
@@ -26,14 +27,14 @@ describe('a failed upload', () => {
   afterAll(() => app.stop())
 
   /** Starts an upload request, whose body the test writes itself. */
-  async function begin(headers: Record<string, string>): Promise<Socket> {
+  async function begin(headers: Record<string, string>, path = PATH): Promise<Socket> {
     const { port, hostname } = new URL(app.url)
-    const socket = connect(Number(port), hostname)
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
     sockets.push(socket)
     await once(socket, 'connect')
     const lines = Object.entries({ host: 'test', 'x-api-key': account.testKey, ...headers })
     socket.write(
-      `POST ${PATH} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+      `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
     )
     return socket
   }
@@ -164,6 +165,21 @@ describe('a failed upload', () => {
     const [second] = (await once(socket, 'data')) as [Buffer]
     expect(second.toString()).toMatch(/^HTTP\/1\.1 404 /)
   })
+
+  it.each([PATH, '/api/v2/messages/send'])(
+    'to %s is read to its end after its response, also if its connection then closes',
+    async path => {
+      const { body, type } = form([{ name: 'other', bytes: pdf(9_000_000), type: 'application/pdf' }])
+      const headers = { connection: 'close', 'content-type': type, 'content-length': String(body.length) }
+      const socket = await begin(headers, path)
+      const closed = once(socket, 'close')
+      const received = text(socket)
+      socket.write(body.subarray(0, 1_000))
+      expect(await received).toMatch(/^HTTP\/1\.1 400 .*other: must not be a file/s)
+      socket.end(body.subarray(1_000))
+      expect(await closed).toEqual([false])
+    },
+  )
 
   it('returns 401 for an invalid key, and 403 for one without the permission, before the body arrives', async () => {
     const wanted = { name: 'Reader', mode: 'test', role: 'member', permissions: ['messages:read'] }
