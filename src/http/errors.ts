@@ -40,7 +40,10 @@ export const MAX_DISCARDED_BYTES = 256 * 1024 * 1024
 function discardBody(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   if (problem.code === 'REQUEST_TIMEOUT' || isBodyUnsent(request.raw))
     return void reply.header('Connection', 'close')
+  // Also where the drain has announced it.
+  const isLast = !reply.raw.shouldKeepAlive || reply.raw.hasHeader('Connection')
   reply.removeHeader('Connection')
+  if (isLast) reply.header('Connection', 'close')
   discardRest(request.raw, MAX_DISCARDED_BYTES)
 }
 
