@@ -249,8 +249,11 @@ function readPath(text: string): string {
   return resolve(text)
 }
 
+/** Before the path or as `host`; a user or a password may have a comma. */
+const SEVERAL_HOSTS = /^\w+:\/\/([^?]*@)?[^@/?]*,[^@/?]*([/?]|$)|[?&]host=[^&]*(,|%2C)/i
+
 function readDatabaseUrl(text: string): string {
-  if (/^[^?]*@[^@/?]*,|[?&]host=[^&]*(,|%2C)/i.test(text)) {
+  if (SEVERAL_HOSTS.test(text)) {
     throw new Error('must name one host: the address of the server that accepts writes')
   }
   // A socket's URL names no host: postgresql://user@/database?host=/run/postgresql

@@ -113,6 +113,7 @@ describe('the configuration', () => {
     'postgresql://localhost/posthorn',
     'postgresql:///posthorn?host=/run/postgresql',
     'postgresql://posthorn@/posthorn?host=%2Frun%2Fpostgresql',
+    'postgresql://u:one,two@localhost/posthorn',
   ])('accepts the database URL %s', url => {
     expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
   })
@@ -132,6 +133,8 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'localhost:5432'],
     ['DATABASE_URL', 'postgresql://u:p@one:5432,two:5432/posthorn'],
     ['DATABASE_URL', 'postgresql://u:p@one,two/posthorn'],
+    ['DATABASE_URL', 'postgresql://one,two/posthorn'],
+    ['DATABASE_URL', 'postgresql://one:5432,two'],
     ['DATABASE_URL', 'postgresql://u:p@/posthorn?host=one,two'],
     ['POSTHORN_OPERATOR_TOKEN', 'two words'],
     ['POSTHORN_OPERATOR_TOKEN', 'schlüssel'],
