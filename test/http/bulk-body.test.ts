@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readBulkBody } from '../../src/http/bulk-body.ts'
@@ -12,7 +13,7 @@ const LIMITS = { mostBytes: 1_000_000, mostMessageBytes: 100_000, timeoutMs: 3_6
 function start() {
   const clock = createFakeClock()
   const body = new PassThrough()
-  const request = Object.assign(body, { headers: {} }) as unknown as IncomingMessage
+  const request = Object.assign(body, { headers: {}, socket: new Socket() }) as unknown as IncomingMessage
   return { clock, body, pieces: readBulkBody(request, LIMITS, clock) }
 }
 
