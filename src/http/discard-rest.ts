@@ -23,7 +23,10 @@ export function discardRest(request: IncomingMessage, mostBytes: number): void {
 
 const closingAfterBody = new WeakSet<IncomingMessage>()
 
-/** Keeps the connection until the body has arrived: Node would cut it right after a response that is its last. */
+/**
+ * Keeps the connection until the body has arrived: right after a response that is its last, Node calls the socket's
+ * `destroySoon`, and would cut it.
+ */
 export function closeAfterBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed || closingAfterBody.has(request)) return
   closingAfterBody.add(request)

@@ -10,22 +10,9 @@ import type { InboundId, InboundRow } from './store.ts'
 const CLOCKS_DIFFER_MS = 3_600_000
 
 /**
- * Lets decisions for the same place be made one after the other until the transaction ends: each sees what those before it
- * have stored. In one order, so that two nodes cannot deadlock.
- */
-export async function lockPlaces(tx: Db, places: readonly string[]): Promise<void> {
-  await tx.query({
-    name: 'inbound_keyword_turns',
-    text: `select pg_advisory_xact_lock(k) from (
-             select distinct hashtextextended('posthorn_keywords:' || p, 0) as k from unnest($1::text[]) as i (p) order by 1) turns`,
-    values: [textArray(places, place => place)],
-  })
-}
-
-/**
  * Those of these stored messages that the same author has followed by a keyword which was sent later, by the
- * provider's times, but arrived earlier: such a decision is outdated. Later times than now count as wrong. The caller holds
- * the locks of `lockPlaces`: otherwise two nodes that store both at the same moment would see neither.
+ * provider's times, but arrived earlier: such a decision is outdated. Later times than now count as wrong. The caller has
+ * their turns: otherwise two nodes that store both at the same moment would see neither.
  */
 export async function selectOutdated(
   db: Db,

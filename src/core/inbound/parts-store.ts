@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { boolArray, byteaArray, int2Array, textArray, uuidArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, fromUuid } from '../../lib/ids.ts'
+import { takeTurns } from './turns-store.ts'
 
 /** A part of a long message that waits for the others. */
 export type PartRow = {
@@ -56,13 +57,11 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
     textArray(parts, part => part.reference),
   ]
   // The last two parts may arrive at two nodes at once: the lock makes one of them see both.
-  await db.query({
-    name: 'inbound_parts_turns',
-    text: `select pg_advisory_xact_lock(k) from (
-             select distinct hashtextextended(concat_ws(' ', c, s, r, e), 0) as k
-               from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as i (c, s, r, e) order by 1) turns`,
-    values: keys,
-  })
+  await takeTurns(
+    db,
+    'parts',
+    parts.map(({ connectionId, from, to, reference }) => `${connectionId} ${from} ${to} ${reference}`),
+  )
   await db.query({
     name: 'inbound_parts_put',
     text: `insert into inbound_parts

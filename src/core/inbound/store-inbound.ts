@@ -11,11 +11,12 @@ import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
 import { conversationOf } from './conversation.ts'
-import { lockPlaces, selectOutdated } from './decision-store.ts'
+import { selectOutdated } from './decision-store.ts'
 import { decisionsOf, placeOf } from './decisions.ts'
 import { keywordOf } from './keyword.ts'
 import type { ReceivedMessage } from './received.ts'
 import { type InboundRow, insertInbound } from './store.ts'
+import { takeTurns } from './turns-store.ts'
 import { viewInbound } from './view.ts'
 import { openWindowsOf } from './windows.ts'
 
@@ -80,7 +81,7 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
         : [],
     )
     if (dated.length === 0) return rows
-    await lockPlaces(tx, dated.map(placeOf))
+    await takeTurns(tx, 'keywords', dated.map(placeOf))
     const outdated = await selectOutdated(tx, nowMs, dated)
     return rows.filter(({ id }) => !outdated.has(id))
   }
