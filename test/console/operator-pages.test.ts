@@ -270,6 +270,9 @@ describe('the operator', { timeout: 60_000 }, () => {
       .filter({ hasText: 'must be a number' })
       .getByText(`Line ${wrong.findIndex(line => line.includes('four')) + 1}:`)
       .waitFor()
+    // Which of the two prices counts must not be guessed.
+    await uploadPrices(page, 'channel,price,currency,Price\r\nemail_user,0.001,USD,0.002\r\n')
+    await page.getByRole('alert').getByText('names a column more than once: price.').waitFor()
     await uploadPrices(page, saved.replace('0.04', '0.041').replace('USD', 'XXQ'))
     const dialog = page.getByRole('dialog', { name: 'Replace the price list?' })
     await dialog.getByRole('button', { name: 'Replace the list' }).click()

@@ -50,11 +50,18 @@ export async function readPriceFile(file: File): Promise<PriceList> {
   const [head = { cells: [] }, ...rows] = data
     .map((cells, at) => ({ cells, line: at + 1 }))
     .filter(({ cells }) => cells.some(cell => cell.trim() !== ''))
-  const places = new Map(head.cells.map((name, at) => [name.trim().toLowerCase(), at]))
+  const columns = head.cells.map(name => name.trim().toLowerCase())
+  const places = new Map(columns.map((name, at) => [name, at]))
   const missing = NEEDED.filter(name => !places.has(name.toLowerCase()))
   if (missing.length > 0) {
     throw new BadPrices([
       { line: null, text: `The first row must name the columns; it has no ${missing.join(', no ')}.` },
+    ])
+  }
+  const repeated = NAMES.filter(name => columns.filter(each => each === name.toLowerCase()).length > 1)
+  if (repeated.length > 0) {
+    throw new BadPrices([
+      { line: null, text: `The first row names a column more than once: ${repeated.join(', ')}.` },
     ])
   }
   const faults: PriceFault[] = []
