@@ -2,8 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Permission } from '../contract/enums.ts'
 import type { ListEvent } from '../infra/list-events.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, pauseUnlessAborted } from '../lib/clock.ts'
 import { isStillAllowed, type Keys, type PeopleAccess } from './auth.ts'
+import { abortWhenGone } from './client-gone.ts'
 
 /** Responses with server-sent events. */
 export type EventStreams = {
@@ -49,22 +50,17 @@ export function formatListEvent<Item>(news: ListEvent<Item>): string {
 }
 
 export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
-  /** Calls `end` when the caller has lost access; stops checking when `gone` aborts. */
-  function watchAccess(
+  /** Aborts `gone` when the caller has lost access; stops checking once it is aborted. */
+  async function watchAccess(
     request: FastifyRequest,
     permission: Permission,
-    gone: AbortSignal,
-    end: () => void,
-  ): void {
-    const scheduleCheck = () => {
-      const cancel = clock.after(ACCESS_CHECK_INTERVAL_MS, async () => {
-        gone.removeEventListener('abort', cancel)
-        if (!(await isStillAllowed(request, permission, keys, people))) end()
-        else if (!gone.aborted) scheduleCheck()
-      })
-      gone.addEventListener('abort', cancel, { once: true })
+    gone: AbortController,
+  ): Promise<void> {
+    for (;;) {
+      await pauseUnlessAborted(clock, ACCESS_CHECK_INTERVAL_MS, gone.signal)
+      if (gone.signal.aborted) return
+      if (!(await isStillAllowed(request, permission, keys, people))) gone.abort()
     }
-    scheduleCheck()
   }
 
   /** Requests the next event only after this one was written. */
@@ -85,11 +81,9 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
 
   return {
     async answer(request, reply, { permission, follow, format }) {
-      const gone = new AbortController()
-      const end = () => gone.abort()
-      reply.raw.once('close', end)
+      const gone = abortWhenGone(request, reply)
       const events = await follow(gone.signal)
-      watchAccess(request, permission, gone.signal, end)
+      void watchAccess(request, permission, gone)
       reply.headers({
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../contract/errors.ts'
 import type { ConsoleFile, ConsoleFiles, Encoding } from '../../infra/console-files.ts'
+import { abortWhenGone } from '../client-gone.ts'
 import { createPageCheck, type PageCheck, pathOf } from '../paths.ts'
 import { plainPage } from '../plain-page.ts'
 import { defineRoute, type Route, type RouteSchema } from '../route.ts'
@@ -67,7 +68,7 @@ async function sendIndex(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const index = (await files.find(INDEX)) ?? (await findBuilt(files, reply))
+  const index = (await files.find(INDEX)) ?? (await findBuilt(files, request, reply))
   if (index) return sendFile(files, index, request, reply)
   return reply
     .code(503)
@@ -76,10 +77,12 @@ async function sendIndex(
 }
 
 /** The page once the console is built; null if that takes too long, failed, or is not being done. */
-async function findBuilt(files: ConsoleFiles, reply: FastifyReply): Promise<ConsoleFile | null> {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  await files.awaitBuild(gone.signal)
+async function findBuilt(
+  files: ConsoleFiles,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ConsoleFile | null> {
+  await files.awaitBuild(abortWhenGone(request, reply).signal)
   return files.find(INDEX)
 }
 

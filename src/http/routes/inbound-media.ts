@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { InboundFile, InboundFiles } from '../../core/inbound/media.ts'
+import { abortWhenGone } from '../client-gone.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { defineRoute } from '../route.ts'
 
@@ -28,9 +29,8 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     async handler(request, reply) {
       const { inboundId, index } = request.params
       // If the client disconnects, the request to the provider is aborted, which frees its place.
-      const gone = new AbortController()
-      reply.raw.once('close', () => gone.abort())
-      const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index), gone.signal)
+      const { signal } = abortWhenGone(request as never, reply)
+      const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index), signal)
       describe(reply, file)
       return reply.send(file.bytes)
     },

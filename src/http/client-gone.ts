@@ -1,0 +1,17 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * Aborts when the client of a GET has disconnected: at once if that was before the handler, as while its key was looked up.
+ * On whichever closes first: a pipelined response may not close with its connection.
+ */
+export function abortWhenGone(
+  { raw: request }: FastifyRequest,
+  { raw: reply }: FastifyReply,
+): AbortController {
+  const gone = new AbortController()
+  const end = () => gone.abort()
+  if (request.destroyed) end()
+  request.once('close', end)
+  reply.once('close', end)
+  return gone
+}
