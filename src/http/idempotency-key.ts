@@ -1,12 +1,27 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { invalid, type Problem } from '../contract/errors.ts'
+import { isRepeated } from './repeated-header.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BEYOND_ASCII = /[^\0-\x7f]/
 
-/** The `Idempotency-Key` header; undefined without one. What may be in it is for the operation to judge. */
-export function idempotencyKeyOf({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
-  const key = headers['idempotency-key']
+const HEADER = 'idempotency-key'
+/** How Node joins the values of a repeated header. */
+const JOINT = ', '
+
+type Refuse = (message: string) => Problem
+
+/**
+ * The `Idempotency-Key` header; undefined without one. What may be in it is for the operation to judge. Throws the error
+ * that `refuse` makes if it is given twice: together, two keys are one that nobody has chosen.
+ */
+export function idempotencyKeyOf(
+  { raw: { headers, rawHeaders } }: { raw: Pick<IncomingMessage, 'headers' | 'rawHeaders'> },
+  refuse: Refuse = message => invalid('Idempotency-Key', message),
+): string | undefined {
+  const key = headers[HEADER]
   if (typeof key !== 'string') return undefined
+  if (key.includes(JOINT) && isRepeated(rawHeaders, HEADER)) throw refuse('must be given once only')
   return BEYOND_ASCII.test(key) ? fromLatin1(key) : key
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import { createConnectHandler } from './errors.ts'
 import { continueIfComplete, continueWhenRead } from './expect-continue.ts'
+import { isRepeated } from './repeated-header.ts'
 
 /**
  * Makes the checks of the Host and Expect headers that Node would do itself, with responses that have no body
@@ -39,15 +40,5 @@ function faultOfHost({ headers, httpVersion, rawHeaders }: IncomingMessage): str
   const { host } = headers
   if (host === undefined) return httpVersion === '1.1' ? 'is required' : null
   if (!HOST.test(host)) return 'must be a host, with or without a port'
-  return isRepeated(rawHeaders) ? 'must be given once only' : null
-}
-
-/** `rawHeaders` alternates names and values; of a repeated header, Node's `headers` has the first. */
-function isRepeated(rawHeaders: readonly string[]): boolean {
-  let found = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
-    if (name.length === 4 && name.toLowerCase() === 'host') found++
-  }
-  return found > 1
+  return isRepeated(rawHeaders, 'host') ? 'must be given once only' : null
 }

@@ -60,7 +60,7 @@ export const messagesBulkCreate = (deps: {
     async handler(request, reply) {
       try {
         const { caller } = request
-        const key = readKey(idempotencyKeyOf(request))
+        const key = readKey(idempotencyKeyOf(request, invalidKey))
         requireSubscription(caller)
         requireJson(request)
         const body = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
@@ -81,13 +81,12 @@ export const messagesBulkCreate = (deps: {
 
 function readKey(key: string | undefined): string {
   if (key === undefined) throw new Problem('IDEMPOTENCY_KEY_REQUIRED')
-  if (!isUsableKey(key)) {
-    throw new Problem(
-      'IDEMPOTENCY_KEY_INVALID',
-      `Idempotency-Key must have 1 to ${MAX_KEY_CHARACTERS} characters.`,
-    )
-  }
+  if (!isUsableKey(key)) throw invalidKey(`must have 1 to ${MAX_KEY_CHARACTERS} characters`)
   return key
+}
+
+function invalidKey(message: string): Problem {
+  return new Problem('IDEMPOTENCY_KEY_INVALID', `Idempotency-Key ${message}.`)
 }
 
 async function* endWith<Item>(items: AsyncIterable<Item>, check: () => Promise<void>): AsyncGenerator<Item> {
