@@ -3,7 +3,7 @@ import type { BulkJob, BulkRow, BulkStatus } from '../contract/bulk.ts'
 import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { misuse } from '../lib/refusal.ts'
 import { bulkKeyOf, readBulkBody } from './bulk-file.ts'
-import type { Body, Client } from './client.ts'
+import type { Client } from './client.ts'
 import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { unreadable } from './files.ts'
 import { progressBar } from './progress-bar.ts'
@@ -27,9 +27,10 @@ export const send = clientCommand({
     if (rate === undefined) throw misuse('--rate is missing: messages a second, 1 to 10')
     const said = { name: given.text('name'), rate }
     const key = given.text('idempotency-key') ?? (await keyOf(given.client, file, said))
-    const job = (await given.client.upload('/messages/bulk', readBulkBody(file, said), {
+    // `success` is that of the request: the job may have failed.
+    const { success: _, ...job } = (await given.client.upload('/messages/bulk', readBulkBody(file, said), {
       'idempotency-key': key,
-    })) as BulkJob & Body
+    })) as BulkJob & { success: true }
     if (ENDED.includes(job.status)) {
       process.stderr.write(
         'This file was submitted before, as this job: use another --name or --idempotency-key to submit it again.\n',

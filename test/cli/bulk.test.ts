@@ -118,7 +118,7 @@ test('posthorn bulk send sends a file, follows the job to its end, and returns t
   expect(messages.map(message => message.text).sort()).toEqual(['Hello, "you"', 'Hi'])
 
   const again = await posthorn('send', people, '--rate', '10', '--name', 'October', '--json')
-  expect((JSON.parse(again.out) as BulkJob).id).toBe(job.id)
+  expect(JSON.parse(again.out)).toEqual(job)
   expect(await readBulkRows(account, job.id)).toHaveLength(2)
 
   const shown = await posthorn('status', job.id)
