@@ -200,6 +200,8 @@ export async function selectAccount(db: Db, id: AccountId): Promise<AccountRow |
 
 /** The same, and holds off other changes of the account and its wallet until the transaction ends. */
 export async function selectAccountForUpdate(tx: Db, id: AccountId): Promise<AccountRow | null> {
+  // A statement that waits for the lock would read the pools as they were before it waited.
+  await lockAccount(tx, id)
   const { rows } = await tx.query<AccountQueryRow>({
     name: 'account_lock',
     text: `${ACCOUNT_QUERY} where a.id = $1 for no key update of a, w`,

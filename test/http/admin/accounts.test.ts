@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAccountWithKeys } from '../../../src/contract/admin.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { replacePools, selectAccountForUpdate } from '../../../src/core/accounts/store.ts'
 import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
-import type { AccountId } from '../../../src/lib/ids.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { faultPaths } from '../../support/app.ts'
+import { crossLocks } from '../../support/cross-locks.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 import { type Operator, startOperator } from '../../support/operator.ts'
@@ -292,6 +295,21 @@ describe('PATCH /api/admin/accounts/{id}', () => {
       used: 0,
       resetsAt: '2027-01-01T00:00:00.000Z',
     })
+  })
+
+  test('keeps the usage of a pool that another change is adding meanwhile', async () => {
+    const { account } = await create()
+    const accountId = account.id as AccountId
+    const pool = { channels: ['int_sms'] as const, limit: 100 }
+    async function addUsedPool(tx: Db): Promise<void> {
+      await selectAccountForUpdate(tx, accountId)
+      await replacePools(tx, accountId, [{ id: 1, ...pool }], clock.now() + 86_400_000)
+      const text = 'update pools set used = 40 where account_id = $1'
+      await tx.query({ name: 'test_use_pool', text, values: [toUuid(accountId)] })
+    }
+    const replacePool = () => operator.admin('PATCH', `/accounts/${account.id}`, { plan: { pool: [pool] } })
+    await crossLocks(operator.db, addUsedPool, replacePool, async () => {})
+    expect((await read(account.id)).plan.pool).toMatchObject([{ ...pool, used: 40 }])
   })
 
   test('does not return a failed message to a pool created after the pool that counted it', async () => {
