@@ -20,6 +20,8 @@ export type KeyRow = {
   permissions: Permission[]
   expiresAtMs: number | null
   revokedAtMs: number | null
+  /** When a rotation replaced it by another key. */
+  replacedAtMs: number | null
   lastUsedAtMs: number | null
   /** Null for a key that was created with its account, or before makers were recorded. */
   madeBy: Actor | null
@@ -37,6 +39,7 @@ const COLUMNS = `id as uuid, account_id as "accountUuid", name, prefix, mode, ro
   made_by_type as "makerType", made_by_id as "makerUuid", made_by_name as "makerName",
   (extract(epoch from expires_at) * 1000)::bigint as "expiresAtMs",
   (extract(epoch from revoked_at) * 1000)::bigint as "revokedAtMs",
+  (extract(epoch from replaced_at) * 1000)::bigint as "replacedAtMs",
   (extract(epoch from last_used_at) * 1000)::bigint as "lastUsedAtMs"`
 
 /** `hash` is SHA-256 in hex. */
@@ -132,12 +135,18 @@ export async function selectKeyForUpdate(tx: Db, accountId: AccountId, id: KeyId
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** Sets when the key expires. */
-export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: number): Promise<void> {
+/** Marks the key as replaced, and sets when it expires. */
+export async function replaceKey(
+  db: Db,
+  accountId: AccountId,
+  id: KeyId,
+  { replacedAtMs, expiresAtMs }: { replacedAtMs: number; expiresAtMs: number },
+): Promise<void> {
   await db.query({
-    name: 'key_expire',
-    text: 'update api_keys set expires_at = to_timestamp($3 / 1000.0) where account_id = $1 and id = $2',
-    values: [toUuid(accountId), toUuid(id), atMs],
+    name: 'key_replace',
+    text: `update api_keys set replaced_at = to_timestamp($3 / 1000.0), expires_at = to_timestamp($4 / 1000.0)
+      where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id), replacedAtMs, expiresAtMs],
   })
 }
 

@@ -11,10 +11,10 @@ import type { Random } from '../../lib/random.ts'
 import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
 import {
   countKeys,
-  expireKey,
   insertKey,
   type KeyId,
   type KeyRow,
+  replaceKey,
   revokeKey,
   selectKeyForUpdate,
 } from './key-store.ts'
@@ -34,7 +34,7 @@ export type NewKeys = {
   /**
    * Replaces a valid key by one with the same rights and expiry. The old key stays valid for
    * `overlapSeconds`, unless it expires before; 0 revokes it at once. Null if there is no such key; CONFLICT if
-   * it is revoked or expired. `checkMayReplace` throws if the caller may not replace it.
+   * it is revoked or expired, or was replaced before. `checkMayReplace` throws if the caller may not replace it.
    */
   rotate(
     accountId: AccountId,
@@ -81,6 +81,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
       permissions: [...new Set(input.permissions)],
       expiresAtMs,
       revokedAtMs: null,
+      replacedAtMs: null,
       lastUsedAtMs: null,
       madeBy,
     }
@@ -92,7 +93,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     const nowMs = clock.now()
     if (overlapSeconds === 0) return (await revokeKey(tx, old.accountId, old.id, nowMs))!
     const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + overlapSeconds * 1000)
-    await expireKey(tx, old.accountId, old.id, expiresAtMs)
+    await replaceKey(tx, old.accountId, old.id, { replacedAtMs: nowMs, expiresAtMs })
     return { ...old, expiresAtMs }
   }
 
@@ -105,6 +106,9 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
         checkMayReplace(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
         if (ended) throw new Problem('CONFLICT', 'The key is revoked or has expired: create a new one.')
+        // Its expiry is the end of its overlap: the new key would end with it.
+        if (old.replacedAtMs !== null)
+          throw new Problem('CONFLICT', 'The key was rotated before: rotate the key that replaced it.')
         const previous = await endOldKey(tx, old, overlapSeconds)
         return { ...(await add(tx, accountId, old, old.expiresAtMs, madeBy)), previous }
       })

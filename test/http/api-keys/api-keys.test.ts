@@ -216,6 +216,18 @@ describe('a rotation', () => {
     expect((await fetch(rotate, { method: 'POST', headers, body: '' })).status).toBe(201)
   })
 
+  test('of a key that was rotated before is refused, since the new key would end with the overlap', async () => {
+    const old = await create({})
+    const answers = await Promise.all([1, 2, 3].map(() => keys('POST', `/${old.key.id}/rotate`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+    const { key, apiKey } = data<Required<Made>>(answers.find(({ status }) => status === 201)!)
+    expect(key.expiresAt).toBeNull()
+    app.jump(86_400_000)
+    expect([await works(old.apiKey), await works(apiKey)]).toEqual([false, true])
+    const again = data<Required<Made>>(await keys('POST', `/${key.id}/rotate`, { overlapSeconds: 0 }))
+    expect([await works(apiKey), await works(again.apiKey)]).toEqual([false, true])
+  })
+
   test('never extends the expiry of a key', async () => {
     const expiresAt = new Date(app.now() + 60_000).toISOString()
     const old = await create({ expiresAt })
