@@ -4726,6 +4726,20 @@ export interface GetMediaByAssetIdPath {
 export interface GetMediaByAssetIdQuery {
   token: string
 }
+export interface GetMediaByAssetIdHeader {
+  /**
+   * One part of the file, such as `bytes=0-99`
+   */
+  Range?: string
+  /**
+   * The `ETag` of the file that the part is of
+   */
+  'If-Range'?: string
+  /**
+   * The `ETag` of a file that the client has
+   */
+  'If-None-Match'?: string
+}
 export interface PostWebhooksByProviderByConnectionIdPath {
   provider: string
   connectionId: string
@@ -7074,7 +7088,7 @@ export interface Paths {
   }
   '/media/{assetId}': {
     get: {
-      parameters: { path: GetMediaByAssetIdPath; query: GetMediaByAssetIdQuery; header?: never }
+      parameters: { path: GetMediaByAssetIdPath; query: GetMediaByAssetIdQuery; header?: GetMediaByAssetIdHeader }
       responses: {
         200: { content: { '*/*': string } }
         206: { content: { '*/*': string } }

@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { ErrorBody } from '../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode } from '../contract/errors.ts'
 import { BODY_EXAMPLES, keyExamples } from './openapi-examples.ts'
+import { HEADERS, type HeaderName } from './openapi-headers.ts'
 import type { FormSpec, Route } from './route.ts'
 
 export type OpenApiInfo = {
@@ -49,40 +50,6 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
     },
   }
 }
-
-/** The response headers, by name. */
-const HEADERS = {
-  'X-Request-Id': {
-    description: "Identifies this response in the server's log.",
-    schema: { type: 'string' },
-  },
-  'Retry-After': {
-    description: 'Seconds after which to retry.',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  'WWW-Authenticate': {
-    description:
-      'The accepted credentials: `ApiKey`, the header `X-API-Key`; `Bearer`, the operator token; ' +
-      '`Cookie`, a login.',
-    schema: { type: 'string' },
-  },
-  'RateLimit-Policy': {
-    description: 'The capacity of the bucket in requests, and the seconds that refill it: `"api";q=100;w=2`.',
-    schema: { type: 'string' },
-  },
-  RateLimit: {
-    description: 'The remaining requests, and the seconds until the bucket is full: `"api";r=99;t=1`.',
-    schema: { type: 'string' },
-  },
-  'Idempotency-Replayed': {
-    description: '`true` on a response that was returned for the same key before; absent otherwise.',
-    schema: { const: 'true' },
-  },
-  'X-Sandbox': {
-    description: '`true` if the sandbox accepted or rejected the message, or would; absent otherwise.',
-    schema: { const: 'true' },
-  },
-} as const
 
 function toPaths(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {}
@@ -178,23 +145,36 @@ function completeKeyOf({ method, url, schema }: Route, parameter: Json): Json {
 }
 
 function toSuccesses(route: Route): Json {
-  const headers = headersOf(route)
   const answers = Object.entries(route.schema.response).map(([status, schema]) => [
     status,
-    // A 304 has no body: the client has the content.
-    { description: describe(schema), headers, ...(status !== '304' && { content: toContent(schema) }) },
+    {
+      description: describe(schema),
+      headers: toHeaders(listHeaders(route, Number(status))),
+      // A 304 has no body: the client has the content.
+      ...(status !== '304' && { content: toContent(schema) }),
+    },
   ])
   return Object.fromEntries(answers)
 }
 
-/** The headers of every response to an authenticated caller, and those in `besides`. */
-function headersOf({ auth, schema }: Route, besides: readonly (keyof typeof HEADERS)[] = []): Json {
-  const names = [
+/** The headers that a response of the route with this status may have; null for a status that is not described. */
+export function headersOf(route: Route, status: number): ReadonlySet<string> | null {
+  if (route.schema.response[status]) return new Set(listHeaders(route, status))
+  const codes = errorCodes(route).filter(code => CATALOGUE[code].status === status)
+  return codes.length === 0 ? null : new Set(listErrorHeaders(route, status, codes))
+}
+
+/** The headers of every response to an authenticated caller, and those that the route declares. */
+function listHeaders({ auth, schema }: Route, status: number): HeaderName[] {
+  return [
     'X-Request-Id',
-    ...(takesKey(auth) ? ['RateLimit-Policy', 'RateLimit'] : []),
+    ...(takesKey(auth) ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
     ...(schema.answerHeaders ?? []),
-    ...besides,
+    ...(schema.headersByStatus?.[status] ?? []),
   ]
+}
+
+function toHeaders(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map(name => [name, headerRef(name)]))
 }
 
@@ -202,7 +182,7 @@ function takesKey(auth: Route['auth']): boolean {
   return !('public' in auth || 'operator' in auth || 'session' in auth)
 }
 
-function headerRef(name: string): Json {
+function headerRef(name: HeaderName): Json {
   return { $ref: `#/components/headers/${name}` }
 }
 
@@ -253,16 +233,19 @@ const PASSING_CONFLICTS: readonly ErrorCode[] = [
 ]
 
 function toErrorAnswer(route: Route, status: number, codes: readonly ErrorCode[]): Json {
-  const waits = status === 429 || status === 503 || codes.some(code => PASSING_CONFLICTS.includes(code))
   return {
     description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
-    // An unauthenticated request has no account, so no rate limit headers.
-    headers:
-      status === 401
-        ? { 'X-Request-Id': headerRef('X-Request-Id'), 'WWW-Authenticate': headerRef('WWW-Authenticate') }
-        : headersOf(route, waits ? ['Retry-After'] : []),
+    headers: toHeaders(listErrorHeaders(route, status, codes)),
     content: asJson({ $ref: '#/components/schemas/Error' }),
   }
+}
+
+function listErrorHeaders(route: Route, status: number, codes: readonly ErrorCode[]): HeaderName[] {
+  // An unauthenticated request has no account, so no rate limit headers, unless its key ended while its body arrived.
+  if (status === 401 && !route.streamed) return ['X-Request-Id', 'WWW-Authenticate']
+  if (status === 401) return [...listHeaders(route, status), 'WWW-Authenticate']
+  const waits = status === 429 || status === 503 || codes.some(code => PASSING_CONFLICTS.includes(code))
+  return [...listHeaders(route, status), ...(waits ? (['Retry-After'] as const) : [])]
 }
 
 /** The error codes of access checks, validation and limits, and those that the route declares. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
 import { Compile } from 'typebox/schema'
-import { errorCodes, OTHER_CODES } from './openapi.ts'
+import { errorCodes, headersOf, OTHER_CODES } from './openapi.ts'
+import { HEADERS } from './openapi-headers.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -44,6 +45,22 @@ export function checkErrorCodes(app: FastifyInstance, routes: readonly Route[]):
     // Without a code it is Fastify's own response, which reports the error thrown here.
     if (code === undefined || codes.has(code)) done(null, payload)
     else done(new Error(`${route} responds with ${code}, which its schema does not list`))
+  })
+}
+
+/** The same for headers: throws if a response has one that the description of its route and status does not list. */
+export function checkHeaders(app: FastifyInstance, routes: readonly Route[]): void {
+  const described = new Map(
+    routes.filter(route => !route.page).map(route => [`${route.method} ${route.url}`, route]),
+  )
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const name = `${request.method} ${request.routeOptions.url}`
+    const route = described.get(name)
+    const listed = route && headersOf(route, reply.statusCode)
+    const other = listed && Object.keys(HEADERS).find(each => reply.hasHeader(each) && !listed.has(each))
+    if (!other) done(null, payload)
+    else
+      done(new Error(`${name} ${reply.statusCode} has the header ${other}, which its schema does not list`))
   })
 }
 

@@ -5,6 +5,7 @@ import type { Permission } from '../contract/enums.ts'
 import type { ErrorCode, Problem } from '../contract/errors.ts'
 import type { Asset } from '../core/media/asset.ts'
 import type { AccountId, RequestId } from '../lib/ids.ts'
+import type { HeaderName } from './openapi-headers.ts'
 
 /**
  * One endpoint, one file: its schema, its route and its handler.
@@ -79,7 +80,9 @@ export type RouteSchema = {
   /** Success bodies by status. A binary answer declares a string with `contentMediaType`. */
   response: Readonly<Record<number, TSchema>>
   /** Response headers in addition to those of every response. */
-  answerHeaders?: readonly ('Idempotency-Replayed' | 'X-Sandbox')[]
+  answerHeaders?: readonly HeaderName[]
+  /** More of them, for responses with one status. */
+  headersByStatus?: Readonly<Record<number, readonly HeaderName[]>>
   /** Error codes in addition to those of access, validation and limits. */
   errors?: readonly ErrorCode[]
 }

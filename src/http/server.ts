@@ -44,7 +44,7 @@ import { addProtocolChecks } from './protocol-checks.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { addRequestContext, type HttpLog, type HttpMeter, setCommonHeaders } from './request-context.ts'
-import { checkErrorCodes, responseCompiler } from './responses.ts'
+import { checkErrorCodes, checkHeaders, responseCompiler } from './responses.ts'
 import type { Route } from './route.ts'
 import { createUnmatched, type Unmatched } from './unmatched.ts'
 import { validatorCompiler } from './validation.ts'
@@ -73,7 +73,7 @@ export type ServerDeps = {
   trustedProxies?: readonly string[]
   /** The time limit for the largest bodies to arrive, in ms. */
   longestRequestMs?: number
-  /** For tests: throws if a response does not match its schema, or if the route does not list its error code. */
+  /** For tests: throws if a response does not match its schema, or if the route does not list its error code or a header. */
   checkResponses?: boolean
 }
 
@@ -104,7 +104,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   addProtocolChecks(app, deps)
-  if (deps.checkResponses) checkErrorCodes(app, deps.routes)
+  if (deps.checkResponses) {
+    checkErrorCodes(app, deps.routes)
+    checkHeaders(app, deps.routes)
+  }
   acceptJsonBodies(app)
   // An unknown path is a 404, even if its body is too large or cannot be read.
   app.setErrorHandler((error, request, reply) =>

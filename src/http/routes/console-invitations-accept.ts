@@ -20,6 +20,7 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
       tags: ['Console'],
       body: InvitationAccept,
       errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'NOT_FOUND', 'RATE_LIMITED'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(InvitationAccepted) },
     },
     handler: async (request, reply) => {

@@ -20,6 +20,7 @@ export const consoleLogin = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
       tags: ['Console'],
       body: LoginBody,
       errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'RATE_LIMITED'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(SessionView) },
     },
     handler: async (request, reply) => {

@@ -13,6 +13,7 @@ export const consoleLogout = (deps: { sessions: Sessions; cookies: SessionCookie
     schema: {
       summary: 'Sign out',
       tags: ['Console'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(Type.Object({ signedOut: Type.Literal(true) })) },
     },
     handler: async (request, reply) => {

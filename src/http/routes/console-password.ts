@@ -18,6 +18,7 @@ export const consolePassword = (deps: { ownLogin: OwnLogin; cookies: SessionCook
       tags: ['Console'],
       body: PasswordChange,
       errors: ['RATE_LIMITED'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(SessionView) },
     },
     handler: async (request, reply) => {

@@ -20,6 +20,7 @@ export const consoleSetup = (deps: { wayIn: SignIn; cookies: SessionCookies }) =
       tags: ['Console'],
       body: SetupBody,
       errors: ['UNAUTHORIZED', 'CONFLICT', 'RATE_LIMITED'],
+      headersByStatus: { 201: ['Set-Cookie'] },
       response: { 201: success(SessionView) },
     },
     handler: async (request, reply) => {

@@ -18,6 +18,7 @@ export const consoleTotpConfirm = (deps: { ownLogin: OwnLogin; cookies: SessionC
       tags: ['Console'],
       body: TotpConfirm,
       errors: ['CONFLICT', 'RATE_LIMITED'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(TotpDone) },
     },
     handler: async (request, reply) => {

@@ -17,6 +17,7 @@ export const consoleTotpEnd = (deps: { ownLogin: OwnLogin; cookies: SessionCooki
       tags: ['Console'],
       body: PasswordProof,
       errors: ['RATE_LIMITED'],
+      headersByStatus: { 200: ['Set-Cookie'] },
       response: { 200: success(SessionView) },
     },
     handler: async (request, reply) => {

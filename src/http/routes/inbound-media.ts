@@ -24,6 +24,7 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
       response: {
         200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),
       },
+      headersByStatus: { 200: ['Content-Disposition'] },
       errors: ['NOT_FOUND', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'],
     },
     async handler(request, reply) {

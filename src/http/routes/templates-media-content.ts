@@ -10,6 +10,8 @@ import { readRange } from '../byte-range.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { defineRoute } from '../route.ts'
 
+const FILE_HEADERS = ['ETag', 'Accept-Ranges', 'Content-Disposition'] as const
+
 /** `GET /media/{assetId}`: the file, for anyone who has its URL. */
 export const templatesMediaContent = (deps: { media: Media }) =>
   defineRoute({
@@ -19,14 +21,29 @@ export const templatesMediaContent = (deps: { media: Media }) =>
     auth: { public: true },
     schema: {
       summary: 'Preview an uploaded file',
-      description: 'The URL in `previewUrl`, which is valid for about a day. Supports `Range`.',
+      description:
+        'The URL in `previewUrl`, which is valid for about a day. A `Range` of several parts is ignored, as is one whose ' +
+        '`If-Range` is not the current `ETag`.',
       tags: ['Media'],
+      headers: Type.Object({
+        Range: Type.Optional(Type.String({ description: 'One part of the file, such as `bytes=0-99`' })),
+        'If-Range': Type.Optional(Type.String({ description: 'The `ETag` of the file that the part is of' })),
+        'If-None-Match': Type.Optional(
+          Type.String({ description: 'The `ETag` of a file that the client has' }),
+        ),
+      }),
       params: Type.Object({ assetId: Type.String() }),
       querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
       response: {
         200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),
         206: Type.String({ contentMediaType: '*/*', description: 'The requested range of the file.' }),
         304: Type.Null({ description: 'The file is unchanged: `If-None-Match` names its current `ETag`.' }),
+      },
+      headersByStatus: {
+        200: FILE_HEADERS,
+        206: [...FILE_HEADERS, 'Content-Range'],
+        304: ['ETag'],
+        416: ['Content-Range'],
       },
       errors: ['RANGE_NOT_SATISFIABLE', 'SERVICE_UNAVAILABLE'],
     },

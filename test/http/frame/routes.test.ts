@@ -53,6 +53,35 @@ describe('the table of routes', () => {
     }
     expect(headersOf('/api/v2/messages/{messageId}/cancel')).not.toHaveProperty(['Retry-After'])
   })
+
+  it('describes the parts and conditions of a file, and the cookie of a session', () => {
+    const { paths } = buildOpenApi(routes, { version: '0.0.0' }) as {
+      paths: Record<
+        string,
+        Record<string, { parameters: object[]; responses: Record<string, { headers: object }> }>
+      >
+    }
+    const { parameters, responses } = paths['/media/{assetId}']!['get']!
+    const headersOf = (status: string) => Object.keys(responses[status]!.headers)
+    expect(parameters).toMatchObject(
+      expect.arrayContaining(
+        ['Range', 'If-Range', 'If-None-Match'].map(name =>
+          expect.objectContaining({ name, in: 'header', required: false }),
+        ),
+      ),
+    )
+    expect(headersOf('200')).toEqual(['X-Request-Id', 'ETag', 'Accept-Ranges', 'Content-Disposition'])
+    expect(headersOf('206')).toEqual([...headersOf('200'), 'Content-Range'])
+    expect([headersOf('304'), headersOf('416')]).toEqual([
+      ['X-Request-Id', 'ETag'],
+      ['X-Request-Id', 'Content-Range'],
+    ])
+    const setup = paths['/api/console/setup']!['post']!.responses
+    expect([setup['201']!.headers, setup['409']!.headers]).toEqual([
+      expect.objectContaining({ 'Set-Cookie': expect.anything() }),
+      expect.not.objectContaining({ 'Set-Cookie': expect.anything() }),
+    ])
+  })
 })
 
 /** Console routes that need no session. */
