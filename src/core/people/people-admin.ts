@@ -40,6 +40,7 @@ import {
 } from './members.ts'
 import {
   insertMembership,
+  isMemberByEmail,
   listPeople,
   type PersonRow,
   selectMember,
@@ -180,6 +181,12 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     const email = readEmail(input.email)
     if (role === 'operator' && (await selectUserByEmail(db, emailKey(email)))?.operator) {
       throw new Problem('CONFLICT', 'This address is an operator already.')
+    }
+    if (await isMemberByEmail(db, accountId, emailKey(email))) {
+      throw new Problem(
+        'CONFLICT',
+        'This address is a member already: change the role by POST /api/admin/members.',
+      )
     }
     const { invitation, link } = await invitations.create({
       kind: 'invitation',

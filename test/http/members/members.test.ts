@@ -632,6 +632,18 @@ describe('the operator', () => {
     await app.admin('DELETE', `/members/${user.id}`)
   })
 
+  test('cannot invite a member: accepted, the invitation would leave the role as it is', async () => {
+    const email = newEmail()
+    const browser = await join(app, account.id, 'member', email)
+    const again = { email: email.toUpperCase(), role: 'owner', accountId: account.id }
+    const refused = await app.admin('POST', '/members/invitations', again)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'CONFLICT'])
+    const { id } = (await browser.session()).user
+    const membership = { userId: id, accountId: account.id, role: 'owner' }
+    expect((await app.admin('POST', '/members', membership)).status).toBe(201)
+    await app.admin('DELETE', `/members/${id}`)
+  })
+
   test('can invite another operator; invalid invitations are rejected', async () => {
     const email = newEmail()
     const made = await app.admin('POST', '/members/invitations', { email, role: 'operator' })
