@@ -151,6 +151,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       // The same order of locks as when an invitation is accepted.
       await deleteInvitationsByEmail(tx, emailKey(user.email))
       const left = await deleteUser(tx, user.id)
+      await sessions.endAll(tx, user.id)
       await deleteInvitationsByInviter(tx, user.id)
       return left
     })

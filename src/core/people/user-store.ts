@@ -106,8 +106,8 @@ export async function countOtherOperators(db: Db, id: UserId): Promise<number> {
 }
 
 /**
- * Returns the accounts whose member it was. Deletes the login's row first: a transaction that adds a membership or a
- * session has locked it, and either is found here or fails.
+ * Deletes the login with its memberships, and returns the accounts whose member it was. Its row first: a transaction that
+ * adds a membership or a session has locked it, and either is found here or fails. The caller ends its sessions, after this.
  */
 export async function deleteUser(db: Db, id: UserId): Promise<AccountId[]> {
   const values = [toUuid(id)]
@@ -115,11 +115,6 @@ export async function deleteUser(db: Db, id: UserId): Promise<AccountId[]> {
   const { rows } = await db.query<{ uuid: string }>({
     name: 'user_memberships_delete',
     text: 'delete from memberships where user_id = $1 returning account_id as uuid',
-    values,
-  })
-  await db.query({
-    name: 'user_sessions_delete',
-    text: 'delete from console_sessions where user_id = $1',
     values,
   })
   return rows.map(({ uuid }) => fromUuid('acc', uuid))
