@@ -29,6 +29,7 @@ import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { forbidCaching } from './forbid-caching.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
+import { endBodiesOfHead } from './head-requests.ts'
 import {
   acceptJsonBodies,
   acceptRawBodies,
@@ -104,6 +105,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   addProtocolChecks(app, deps)
+  endBodiesOfHead(app)
   if (deps.checkResponses) {
     checkErrorCodes(app, deps.routes)
     checkHeaders(app, deps.routes)
