@@ -22,7 +22,6 @@ export type Line = {
   sock: WASocket
   /** How often a message was encrypted for a recipient: a message that was not encrypted was not sent. */
   encryptions(): number
-  isEnded(): boolean
   /** Whether something written now would still be sent; false once the line closes. */
   isOpen(): boolean
   /** Calls `run` when the connection has ended, with the library's code; at once if it has. Returns a function that cancels it. */
@@ -126,7 +125,6 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
 
   return {
     sock,
-    isEnded: () => over !== null,
     isOpen: () => over === null && sock.ws.isOpen,
     onEnd,
     encryptions: () => encryptionCount,

@@ -32,12 +32,14 @@ export function createSender({ log, compose, isRegistered, rememberSent, reportL
     // The chat app has no place for it: the recipient would get the recording alone.
     if (message.files[0]?.type === 'audio' && message.text !== '') return AUDIO_WITH_TEXT
     if (message.to.startsWith('+') && (await isRegistered(message.to)) === false) return NOT_REGISTERED
-    if (line.isEnded()) return NOT_OPEN
+    if (!line.isOpen()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
     // Reading a file may take too long.
     const prepared = await beforeAbort(prepare(line, message, id, signal), signal)
     if (prepared === null) return NO_TIME
     if ('kind' in prepared) return prepared
+    // For a line that is closing, the library would still encrypt it: it would count as perhaps sent.
+    if (!line.isOpen()) return NOT_OPEN
     rememberSent(id, { to: message.to, message: prepared.message })
     const { accountId, attemptId, to } = message
     return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: prepared.message }, signal)

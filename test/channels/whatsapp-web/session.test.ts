@@ -10,6 +10,7 @@ import { createIncoming } from '../../../src/channels/whatsapp-web/incoming.ts'
 import { type Line, type LineEnd, openLine } from '../../../src/channels/whatsapp-web/line.ts'
 import { messageIdOf } from '../../../src/channels/whatsapp-web/message-id.ts'
 import { queryRegistration } from '../../../src/channels/whatsapp-web/recipients.ts'
+import { createSender } from '../../../src/channels/whatsapp-web/sender.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { type ChatappServer, type Script, startChatappServer } from '../../support/chatapp-server.ts'
@@ -227,7 +228,8 @@ describe('dropped connections, against a scripted server', () => {
     expect(server.connections()).toBe(1)
   })
 
-  test('a connection whose server is unresponsive ends within one second', async () => {
+  /** A line to a server that turns unresponsive, with a clock of its own. */
+  async function openLineToProxy() {
     const proxy = await startDatabaseProxy(server.url.replace('ws:', 'http:'))
     const clock = createFakeClock(Date.now())
     const io = createSessionIo({ pairedAtMs: 0, clock })
@@ -244,13 +246,47 @@ describe('dropped connections, against a scripted server', () => {
       on: { ...on, qrShown() {}, queryRefused() {}, keysNotStored() {} },
     })
     await isOpen
+    return { line, io, clock, proxy }
+  }
+
+  test('a connection whose server is unresponsive ends within one second', async () => {
+    const { line, clock, proxy } = await openLineToProxy()
     proxy.killHalfway()
-    const over = new Promise<LineEnd>(resolve => line.onEnd(resolve))
+    let isOver = false
+    const over = new Promise<LineEnd>(resolve => line.onEnd(resolve)).then(() => {
+      isOver = true
+    })
     line.end()
     expect(line.isOpen()).toBe(false)
-    expect(line.isEnded()).toBe(false)
-    await clock.advance(1_000)
+    await clock.advance(999)
+    expect(isOver).toBe(false)
+    await clock.advance(1)
     await over
+    await proxy.close()
+  })
+
+  test('a message that is ready when its connection is closing counts as not sent', async () => {
+    const { line, io, clock, proxy } = await openLineToProxy()
+    let prepared = async () => {}
+    const send = createSender({
+      log: io.log,
+      async compose(_line, { text }) {
+        await prepared()
+        return baileys.proto.Message.fromObject({ extendedTextMessage: { text } })
+      },
+      isRegistered: async () => null,
+      rememberSent() {},
+      reportLateOutcome: async () => {},
+    })
+    // Now the library asks nothing before it encrypts a message to this recipient.
+    expect(await send(line, to('+12025550123', 1), never())).toMatchObject({ kind: 'accepted' })
+    prepared = async () => {
+      proxy.killHalfway()
+      line.end()
+    }
+    const outcome = send(line, to('+12025550123', 2), never())
+    await clock.advance(1_000)
+    expect(await outcome).toMatchObject({ kind: 'throttled', scope: 'message' })
     await proxy.close()
   })
 
