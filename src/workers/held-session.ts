@@ -10,7 +10,7 @@ import type { HeldKeys } from '../core/sessions/keys.ts'
 import type { ReportedState, SessionStates } from '../core/sessions/states.ts'
 import type { SessionClaim, SessionRow } from '../core/sessions/store.ts'
 import { retryWhileUnavailable } from '../infra/retry-unavailable.ts'
-import { type Clock, within } from '../lib/clock.ts'
+import { type Clock, within, withinMs } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /** A web session that this node holds: its link, and its state reports on their way to the database. */
@@ -22,7 +22,7 @@ export type HeldSession = {
   isHeld(): boolean
   /** Removes it from the phone's list of linked devices, if that is possible within `timeoutMs`. It takes no more messages. */
   logOut(timeoutMs: number): Promise<void>
-  /** Resolves when it is closed and its last state is stored. */
+  /** Resolves when it is closed, and its last state and what it received are stored, if the database takes them in time. */
   close(): Promise<void>
 }
 
@@ -40,6 +40,9 @@ export type HeldSessionDeps = {
   stopping(): boolean
 }
 
+/** How long a close waits until what the session received is stored: a stop must end although the database is away. */
+const INBOUND_PATIENCE_MS = 2_000
+
 /** Opens a session that was claimed, in the background. */
 export function holdSession(
   row: SessionRow,
@@ -52,6 +55,8 @@ export function holdSession(
   let leaving = false
   let detach: (() => void) | null = null
   let storing: Promise<void> = Promise.resolve()
+  /** What the session received, on its way to the database. */
+  const inbound = new Set<Promise<void>>()
   const mayRetry = () => held && !deps.stopping()
   const stored = deps.keysOf(hold, mayRetry)
   const keys: SessionKeys = {
@@ -70,8 +75,7 @@ export function holdSession(
       const io = deps.io()
       return await deps.openLink({
         ...io,
-        // The chat app has our acknowledgement, and does not send it again.
-        emit: inbound => retryWhileUnavailable(deps.clock, mayRetry, () => io.emit(inbound)),
+        emit: inbound => storeInbound(() => io.emit(inbound)),
         accountId: row.accountId,
         name: row.name,
         askedPhone: row.askedPhone,
@@ -93,6 +97,13 @@ export function holdSession(
       )
       return null
     }
+  }
+
+  /** The chat app has our acknowledgement, and does not send it again, whoever holds the session by then. */
+  function storeInbound(work: () => Promise<void>): Promise<void> {
+    const stored = retryWhileUnavailable(deps.clock, () => !deps.stopping(), work)
+    inbound.add(stored)
+    return stored.finally(() => inbound.delete(stored))
   }
 
   /** Messages follow the present state at once; the database stores the states one after the other. */
@@ -148,10 +159,12 @@ export function holdSession(
       if (link) await within(deps.clock, timeoutMs, signal => link.logOut(signal))
     },
     async close() {
+      leaving = true
       detachLink()
       const link = await opening
       await link?.close()
       await storing
+      await withinMs(deps.clock, INBOUND_PATIENCE_MS, Promise.allSettled(inbound))
       held = false
     },
   }

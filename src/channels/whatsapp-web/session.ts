@@ -166,8 +166,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     line = current
     const cancel = clock.after(GREETING_MS, () => greeted.reject(new Error('no greeting')))
     greeted.promise.catch(() => current.end())
-    const ended = new Promise<LineEnd>(resolve => current.onEnd(resolve))
-    const { code, detail } = (await beforeAbort(ended, releasing.signal)) ?? RELEASED
+    const { code, detail } = (await beforeAbort(endOf(current), releasing.signal)) ?? RELEASED
     cancel()
     greeted.resolve()
     handleClosed(current)
@@ -289,12 +288,19 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
       await beforeAbort(loggedOut, signal)
     },
     async close() {
+      const last = line
       isReleased = true
       releasing.abort()
-      line?.end()
+      last?.end()
       await running
+      // Until then the library may still pass on messages that it has acknowledged.
+      if (last) await endOf(last)
     },
   }
+}
+
+function endOf(line: Line): Promise<LineEnd> {
+  return new Promise(resolve => line.onEnd(resolve))
 }
 
 /** No retry: repeated requests for a code that is refused get numbers banned. */

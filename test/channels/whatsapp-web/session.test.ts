@@ -499,6 +499,22 @@ test('logOut() removes the device from the phone', async () => {
   expect(asked.attrs['type']).toBe('set')
 })
 
+test('a message that the library holds back is emitted before the session is closed', async () => {
+  const { link, io } = await open()
+  await io.said('open')
+  const content = baileys.proto.Message.encode({ conversation: 'Are you open today?' }).finish()
+  server.send({
+    tag: 'message',
+    // Received while the session was not connected: the library collects such messages for a moment.
+    attrs: { id: '3EB0A1', from: '12025550123@s.whatsapp.net', t: '1767225600', type: 'text', offline: '1' },
+    content: [{ tag: 'plaintext', attrs: {}, content }],
+  })
+  // From here on WhatsApp does not send it again.
+  await server.next(({ tag, attrs }) => tag === 'receipt' && attrs['id'] === '3EB0A1')
+  await link.close()
+  expect(io.inbound).toMatchObject([{ kind: 'message', text: 'Are you open today?' }])
+})
+
 test('a session whose keys belong to another node ends without a report, and without another attempt', async () => {
   const { link, io } = await open()
   await io.said('open')

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Inbound, Receipt } from '../../../src/channels/provider.ts'
+import type { SessionIo, SessionLink } from '../../../src/channels/shared/session.ts'
 import { registerNode, removeNode } from '../../../src/core/outbox/node-store.ts'
 import { listChats } from '../../../src/core/sessions/chat-store.ts'
 import { selectKeys, upsertKeys } from '../../../src/core/sessions/key-store.ts'
@@ -220,38 +222,108 @@ test('chats that are recorded while their session is being deleted are not store
   expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
 })
 
-test('incoming events are kept while the database is unavailable, and stored when it is back', async () => {
-  const clock = createFakeClock()
-  const opened = Promise.withResolvers<Parameters<HeldSessionDeps['openLink']>[0]>()
-  let away = true
-  let stored = 0
-  const io = createSessionIo({ clock })
-  const deps = {
-    clock,
+/** A session that is held, with `link` once the test resolves it. */
+async function holdWith(deps: Partial<HeldSessionDeps> = {}) {
+  const opened = Promise.withResolvers<SessionIo>()
+  const link = Promise.withResolvers<SessionLink>()
+  const io = createSessionIo()
+  const [claimed] = await claim(nodes[0])
+  const session = holdSession({ ...claimed!, name: 'desk' } as SessionRow, claimed!, '', {
+    clock: systemClock,
     log: io.log,
+    sessionStates: states(),
+    keysOf,
+    openLink(given) {
+      opened.resolve(given)
+      return link.promise
+    },
+    io: () => io,
+    attach: () => () => {},
+    sentText: io.sentText,
+    stopping: () => false,
+    ...deps,
+  })
+  return { session, io: await opened.promise, link }
+}
+
+/** A database that is away, or slow, for what a session received. */
+function createInbox(isReady: () => boolean | Promise<void>) {
+  const stored: string[] = []
+  return {
+    stored,
     io: () => ({
-      ...io,
-      async emit() {
-        if (away) throw new DatabaseUnavailable(null)
-        stored++
+      ...createSessionIo(),
+      async emit(inbound: readonly Inbound[]) {
+        if ((await isReady()) === false) throw new DatabaseUnavailable(null)
+        stored.push(...inbound.map(each => (each as Receipt).providerId))
       },
     }),
-    keysOf: () => io.keys,
-    openLink(given: Parameters<HeldSessionDeps['openLink']>[0]) {
-      opened.resolve(given)
-      return new Promise(() => {})
-    },
-    stopping: () => false,
-  } as unknown as HeldSessionDeps
-  const [hold] = await claim(nodes[0])
-  holdSession({ ...hold!, name: 'desk' } as SessionRow, hold!, '', deps)
-  const { emit } = await opened.promise
-  const kept = emit([])
+  }
+}
+
+const received = (providerId: string): Receipt[] => [
+  { kind: 'receipt', providerId, status: 'read', atMs: null, providerCode: null, detail: null },
+]
+
+test('what a session received is kept while the database is unavailable, and stored when it is back', async () => {
+  const clock = createFakeClock()
+  let away = true
+  const inbox = createInbox(() => !away)
+  const { io } = await holdWith({ clock, io: inbox.io })
+  const kept = io.emit(received('first'))
   await clock.advance(60_000)
   away = false
   await clock.advance(1_000)
   await kept
-  expect(stored).toBe(1)
+  expect(inbox.stored).toEqual(['first'])
+})
+
+test('a session is closed once what it received is stored, also what comes while its line ends', async () => {
+  const gate = Promise.withResolvers<void>()
+  const inbox = createInbox(() => gate.promise)
+  const { session, io, link } = await holdWith({ io: inbox.io })
+  void io.emit(received('first'))
+  const passedOn = Promise.withResolvers<void>()
+  link.resolve({
+    async close() {
+      void io.emit(received('last'))
+      passedOn.resolve()
+    },
+  } as SessionLink)
+  const closed = session.close().then(() => expect(inbox.stored).toEqual(['first', 'last']))
+  await passedOn.promise
+  setImmediate(gate.resolve)
+  await closed
+})
+
+test('a session is closed although the database is away, and what it received is stored later', async () => {
+  const clock = createFakeClock()
+  let away = true
+  const inbox = createInbox(() => !away)
+  const { session, io, link } = await holdWith({ clock, io: inbox.io })
+  link.resolve({ close: async () => {} } as SessionLink)
+  const kept = io.emit(received('first'))
+  const closed = session.close()
+  await clock.advance(2_000)
+  await closed
+  away = false
+  await clock.advance(1_000)
+  await kept
+  expect(inbox.stored).toEqual(['first'])
+})
+
+test('a session that opens while it is being closed takes no messages', async () => {
+  let attached = 0
+  const attach = () => {
+    attached++
+    return () => void attached--
+  }
+  const { session, io, link } = await holdWith({ attach })
+  link.resolve({ close: async () => {} } as SessionLink)
+  const closed = session.close()
+  io.reportState(OPEN)
+  await closed
+  expect(attached).toBe(0)
 })
 
 test('of chats that are recorded one by one, groups and the newest 5,000 are kept', async () => {
