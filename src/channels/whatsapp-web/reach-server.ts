@@ -3,12 +3,14 @@ import { connect as connectTls } from 'node:tls'
 import type { LinkTest } from '../provider.ts'
 import type { WebConfig } from './config.ts'
 
-/** Whether sessions could connect to the server: TCP, and TLS where the URL is wss. Links no device. */
-export function reachServer(
+/** Whether sessions could connect to the server: TCP, and TLS where the URL is wss. Links no device. Never rejects. */
+export async function reachServer(
   { socketUrl, tlsCa }: Pick<WebConfig, 'socketUrl' | 'tlsCa'>,
   signal: AbortSignal,
 ): Promise<LinkTest> {
-  const { protocol, hostname, port } = new URL(socketUrl)
+  const url = URL.parse(socketUrl)
+  if (!url) return { ok: false, detail: 'socketUrl is not a valid URL' }
+  const { protocol, hostname, port } = url
   const secure = protocol === 'wss:'
   const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) }
   return new Promise(resolve => {
