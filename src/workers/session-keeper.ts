@@ -14,7 +14,7 @@ import type { HeldSession } from './held-session.ts'
 export type SessionKeeper = {
   /** Claims sessions that no node holds, and synchronises this node's with the database; called by the loop. */
   round(): Promise<void>
-  /** Closes them all and releases them to other nodes. */
+  /** Closes them all and releases them to other nodes, which go on with log-outs that have not ended. */
   stop(): Promise<void>
 }
 
@@ -51,6 +51,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
   const removals = new Map<ConnectionId, Promise<void>>()
   let leaseNode = deps.node()
   let stopped = false
+  const stopping = Promise.withResolvers<void>()
 
   async function round(): Promise<void> {
     if (stopped || !deps.canHold()) return
@@ -111,9 +112,9 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     const settings = linked ? await deps.settingsOf(row) : null
     const session = held.get(row.id) ?? (settings && open(row, settings))
     held.delete(row.id)
-    if (linked) await session?.logOut(LOG_OUT_MS)
+    if (linked) await Promise.race([session?.logOut(LOG_OUT_MS), stopping.promise])
     await session?.close()
-    await deleteSession(db, holdOf(row))
+    if (!stopped) await deleteSession(db, holdOf(row))
   }
 
   function holdOf({ accountId, id, fence, turn }: SessionRow): SessionClaim {
@@ -134,6 +135,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     round,
     async stop() {
       stopped = true
+      stopping.resolve()
       await closeAll()
       await releaseSessions(db, leaseNode).catch(() => {})
     },
