@@ -55,6 +55,8 @@ export type Script = {
   registered(phone: string): boolean
   /** Closes the connection on a query for registered numbers, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
+  /** The response to a query for the keys of devices. */
+  keys: 'give' | 'refuse'
   groups: { id: string; subject: string; participants: string[] }[]
   /** The hosts for uploads; this server at the start, until `set`. Null: it returns none. */
   mediaHosts: readonly string[] | null
@@ -74,6 +76,7 @@ export async function startChatappServer(
     message: 'ack',
     registered: () => true,
     hangsUpOverWhoIsThere: false,
+    keys: 'give',
     groups: [],
     mediaHosts: null,
     media: 'take',
@@ -219,7 +222,7 @@ function createConnection(socket: ServerSocket, { rules, received, opened }: Hoo
   function answerQuery(node: BinaryNode): void {
     const { id = '', to = 's.whatsapp.net' } = node.attrs
     if (rules.hangsUpOverWhoIsThere && asksWhoIsThere(node)) socket.close()
-    else if (node.attrs['xmlns'] === 'w:m' && rules.mediaHosts === null) {
+    else if (isRefused(node)) {
       send({ tag: 'iq', attrs: { type: 'error', id, from: to }, content: [REFUSAL] })
     } else
       send({
@@ -227,6 +230,12 @@ function createConnection(socket: ServerSocket, { rules, received, opened }: Hoo
         attrs: { type: 'result', id, from: to, t: seconds() },
         content: answerOf(node, rules),
       })
+  }
+
+  function isRefused(node: BinaryNode): boolean {
+    if (node.attrs['xmlns'] === 'w:m') return rules.mediaHosts === null
+    const asksForKeys = node.attrs['xmlns'] === 'encrypt' && children(node)[0]?.tag === 'key'
+    return asksForKeys && rules.keys === 'refuse'
   }
 
   function send(node: BinaryNode): void {

@@ -81,14 +81,19 @@ export function createSender({ log, compose, isRegistered, rememberSent, reportL
     // The library stores its keys after the sending: a database that is away must not hide the server's answer.
     const failure = line.sock.relayMessage(jid, message, { messageId: id }).then(
       () => null,
-      (error: unknown) => detailOf(error, 'the message could not be sent'),
+      (error: unknown) => ({
+        detail: detailOf(error, 'the message could not be sent'),
+        isUnsent: provesUnsent(error) || line.encryptions() === encryptionsBefore,
+      }),
     )
-    const failureBeforeEncryption = async (): Promise<BinaryNode | string | null> => {
-      const detail = await failure
-      return detail !== null && line.encryptions() === encryptionsBefore ? detail : answer
+    const failureBeforeSending = async (): Promise<BinaryNode | string | null> => {
+      const failed = await failure
+      return failed?.isUnsent ? failed.detail : answer
     }
-    const first = await Promise.race([answer, failureBeforeEncryption()])
-    if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: RECONNECT_MS }
+    const first = await Promise.race([answer, failureBeforeSending()])
+    // After a refusal of the server the usual pauses apply: to ask at once again and again gets numbers banned.
+    if (typeof first === 'string')
+      return { kind: 'retry', detail: first, ...(!line.isOpen() && { afterMs: RECONNECT_MS }) }
     if (first === null) {
       return line.encryptions() === encryptionsBefore
         ? { kind: 'retry', detail: 'the connection ended before the message was sent', afterMs: RECONNECT_MS }
@@ -100,6 +105,18 @@ export function createSender({ log, compose, isRegistered, rememberSent, reportL
 
   return send
 }
+
+/**
+ * Whether the library's error shows that it did not write the message: the server refused a query that comes before that, or
+ * the line was closed. A time-out is no proof, since it may be that of the writing.
+ */
+function provesUnsent(error: unknown): boolean {
+  const { isBoom, output } = (error ?? {}) as { isBoom?: boolean; output?: { statusCode?: number } }
+  return isBoom === true && output?.statusCode !== TIMED_OUT_CODE
+}
+
+/** In the library's errors. */
+const TIMED_OUT_CODE = 408
 
 /** A line that dropped is usually open again within a second. */
 const RECONNECT_MS = 500

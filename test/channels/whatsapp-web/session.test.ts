@@ -67,6 +67,12 @@ function createPausingClock() {
   return { clock: { ...inner, after }, pausing: () => signals.until(() => pauses > 0) }
 }
 
+const GROUP = {
+  id: '120363020000000099@g.us',
+  subject: 'Team',
+  participants: ['12025550123@s.whatsapp.net'],
+}
+
 const to = (recipient: string, nth = 1) =>
   outgoing(nth, { channel: 'user_chatapp_session', to: recipient, text: 'Hello' })
 
@@ -393,23 +399,31 @@ describe('sending, against a scripted server', () => {
   })
 
   test('a message to a group is addressed to the group, which is reported as a chat', async () => {
-    const group = {
-      id: '120363020000000099@g.us',
-      subject: 'Team',
-      participants: ['12025550123@s.whatsapp.net'],
-    }
-    const { link, io } = await open({ groups: [group] })
+    const { link, io } = await open({ groups: [GROUP] })
     await io.said('open')
-    const sent = link.send(to(group.id), never())
+    const sent = link.send(to(GROUP.id), never())
     const node = await server.next(({ tag }) => tag === 'message')
-    expect(node.attrs['to']).toBe(group.id)
+    expect(node.attrs['to']).toBe(GROUP.id)
     expect(await sent).toMatchObject({ kind: 'accepted' })
     expect(io.chatsTold).toContainEqual({
-      chatId: group.id,
+      chatId: GROUP.id,
       kind: 'group',
       name: 'Team',
       lastMessageAtMs: null,
     })
+  })
+
+  test.each([
+    ['person', '+12025550123'],
+    ['group', GROUP.id],
+  ])('a message to a %s whose keys the server refuses is not sent, and tried again later', async (_, to) => {
+    const { link, io } = await open({ groups: [GROUP], keys: 'refuse' })
+    await io.said('open')
+    const message = outgoing(1, { channel: 'user_chatapp_session', to, text: 'Hello' })
+    expect(await link.send(message, never())).toEqual({ kind: 'retry', detail: 'service-unavailable' })
+    expect(server.received.some(node => node.tag === 'message')).toBe(false)
+    server.set({ keys: 'give' })
+    expect(await link.send(message, never())).toMatchObject({ kind: 'accepted' })
   })
 
   test('a message has an id made from its attempt, and its receipts carry the attempt id', async () => {
