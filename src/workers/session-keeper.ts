@@ -59,7 +59,7 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     await claimSessions(db, leaseNode, CLAIMED_AT_ONCE)
     const rows = await listHeldSessions(db, leaseNode)
     await closeGone(rows)
-    for (const row of rows) await syncSession(row)
+    await syncSessions(rows)
   }
 
   /** When the node's lease is lost, so are all its claims. */
@@ -73,6 +73,13 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     const wanted = new Set(rows.map(row => row.id))
     const gone = [...held].filter(([id, session]) => !wanted.has(id) || !session.isHeld())
     await Promise.all(gone.map(([id]) => close(id)))
+  }
+
+  /** All at once, since each waits until the chat app's server has closed the line that it replaces. */
+  async function syncSessions(rows: readonly SessionRow[]): Promise<void> {
+    const ended = await Promise.allSettled(rows.map(syncSession))
+    const failed = ended.find(each => each.status === 'rejected')
+    if (failed) throw failed.reason
   }
 
   async function syncSession(row: SessionRow): Promise<void> {
