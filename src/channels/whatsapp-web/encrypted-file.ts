@@ -31,12 +31,14 @@ export async function encryptFile(
   keys: MediaDecryptionKeyInfo,
   name: string,
 ): Promise<EncryptedFile> {
-  const disk = await openUnlinked(name)
   try {
-    return encryptedFileOn(disk, keys, await encryptTo(source, keys, disk))
-  } catch (error) {
-    await disk.close()
-    throw error
+    const disk = await openUnlinked(name)
+    try {
+      return encryptedFileOn(disk, keys, await encryptTo(source, keys, disk))
+    } catch (error) {
+      await disk.close()
+      throw error
+    }
   } finally {
     source.destroy()
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { OutgoingFile } from '../../../src/channels/provider.ts'
 import { readDuration } from '../../../src/channels/whatsapp-web/audio-duration.ts'
 import { createCompose } from '../../../src/channels/whatsapp-web/content.ts'
+import { encryptFile } from '../../../src/channels/whatsapp-web/encrypted-file.ts'
 import type { Line } from '../../../src/channels/whatsapp-web/line.ts'
 import { openMediaOf } from '../../../src/channels/whatsapp-web/media.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -47,6 +48,13 @@ test('the recipient can decrypt the uploaded file with the key in the message', 
   const reference = JSON.stringify({ as: 'image', path: image.directPath, key })
   const download = async () => Readable.from([uploaded])
   expect(await buffer(await openMediaOf(baileys, reference, download, never()))).toEqual(bytes)
+})
+
+test('a file for which there is no place on the disk is closed', async () => {
+  const source = Readable.from([Buffer.alloc(10)])
+  const keys = await baileys.getMediaKeys(Buffer.alloc(32), 'image')
+  await expect(encryptFile(source, keys, 'no-such-directory/file')).rejects.toThrow('ENOENT')
+  expect(source.destroyed).toBe(true)
 })
 
 test('a document has its file name, and a file without text has no caption', async () => {
