@@ -4,9 +4,11 @@ drop function if exists fold_tallies;
 -- fade as in core/fraud/tally.ts: pressures by `p_leak` per hour without a hold, not below
 -- zero; sends and verified by half in every `p_half_life` hours. The longest hold wins. Times that only a clock that was far
 -- ahead can have set are not kept.
--- The caller sorts by account and key, so that nodes cannot deadlock.
+-- The caller sorts by account and key, so that nodes cannot deadlock. A fold is repeated with its p_fold if its response was
+-- lost. One that was added then, or that the server executes only after its repeat, only returns the sums: the unique index of
+-- fraud_words decides, even if both run at once.
 create function fold_tallies(
-  p_node bigint, p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
+  p_fold uuid, p_node bigint, p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
   p_fresh double precision[], p_settled double precision[], p_sends double precision[], p_verified double precision[],
   p_leak double precision[], p_held_until timestamptz[], p_held_by text[], p_holds smallint[]
 ) returns setof fraud_tallies
@@ -42,7 +44,14 @@ begin
     on conflict do nothing;
   end loop;
 
-  insert into fraud_words (node, accounts, keys) values (p_node, p_account, p_key);
+  insert into fraud_words (fold, node, accounts, keys) values (p_fold, p_node, p_account, p_key)
+  on conflict (fold) do nothing;
+  if not found then
+    return query
+      select t.* from unnest(p_key) with ordinality as i (key, n)
+        join fraud_tallies t on t.account_id = any (array[p_account[n]]) and t.key = i.key;
+    return;
+  end if;
   return query
     update fraud_tallies t set
       at = case when t.at > c_latest then p_now else greatest(t.at, p_now) end,

@@ -19,7 +19,7 @@ const SWEEP_PAGE = 20_000
 
 /** The fraud guard of verifications, and their totals. */
 export function createFraudRooms(
-  { db, clock, ids, phones, changes, metrics, log }: Foundation,
+  { db, clock, ids, random, phones, changes, metrics, log }: Foundation,
   lease: NodeLease,
 ) {
   const fraudRules = createRuleBook({ db, clock, changes })
@@ -27,7 +27,7 @@ export function createFraudRooms(
   const guard = createGuard({
     clock,
     rules: fraudRules,
-    tallies: createTallies({ store: createTallyStore({ db, node: lease.id }), clock }),
+    tallies: createTallies({ store: createTallyStore({ db, node: lease.id }), clock, random }),
     blocks: verificationBlocks,
   })
   return { guard, fraudRules, verificationBlocks, verificationTotals: createTotals({ db, clock }) }

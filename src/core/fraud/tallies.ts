@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createGenerations } from '../../lib/generations.ts'
-import type { AccountId } from '../../lib/ids.ts'
+import { type AccountId, UUID_BYTES } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
 import { addDelta, ageTally, type Delta, emptyDelta, emptyTally, mergeDelta, type Tally } from './tally.ts'
 import {
   countCode,
@@ -44,10 +45,13 @@ type PendingDelta = TallyChange & { name: string; sinceMs: number; entry: TallyE
 export type TallyChange = { accountId: AccountId; key: string; leak: number; delta: Delta }
 export type TallyRow = { accountId: AccountId; key: string; tally: Tally }
 
+/** Changes that are stored together; each fold has its own uuid. */
+export type Fold = { id: string; changes: readonly TallyChange[] }
+
 /** The store through which the nodes add up their counts. */
 export type TallyStore = {
-  /** Adds the changes; returns the sums of these keys. */
-  fold(changes: readonly TallyChange[], nowMs: number): Promise<TallyRow[]>
+  /** Adds the changes, once even if it is called again with the same fold; returns the sums of these keys. */
+  fold(fold: Fold, nowMs: number): Promise<TallyRow[]>
   /**
    * Changes of other nodes to these accounts that were not returned before: since `sinceMs` by the database's
    * clock, or of the last seconds where that is null. Also the time of the latest change by
@@ -105,13 +109,18 @@ const STALE_MS = 5_000
 /** A change is visible only once it is committed, later than its timestamp: so look-ups overlap by this. */
 const OVERLAP_MS = 5_000
 
+type Exchange = Fold & { byName: ReadonlyMap<string, TallyChange> }
 type Followed = { usedAtMs: number; syncedAtMs: number; loading: Promise<void> | null }
 
-export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
+export type TalliesDeps = { store: TallyStore; clock: Clock; random: Pick<Random, 'bytes'> }
+
+export function createTallies({ store, clock, random }: TalliesDeps): Tallies {
   const tallies = createGenerations<string, TallyEntry>(MAX_TALLIES)
   const followed = createGenerations<AccountId, Followed>(MAX_ACCOUNTS)
   const active = new Set<AccountId>()
   const pending = new Map<string, PendingDelta>()
+  /** A fold that failed. It may have been stored: it is repeated as it was, before any other. */
+  let failed: Exchange | null = null
   let receivedMs: number | null = null
   let last: Promise<unknown> = Promise.resolve()
 
@@ -149,8 +158,9 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   /** Takes over the sum of all nodes, and adds this node's counts that are not in it yet. */
   function applySum({ accountId, key, tally }: TallyRow): void {
     const name = nameOf(accountId, key)
-    const mine = pending.get(name)
-    if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
+    for (const mine of [failed?.byName.get(name), pending.get(name)]) {
+      if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
+    }
     const known = tallies.get(name)
     if (!known) {
       tallies.set(name, entryOf(tally, true))
@@ -211,29 +221,27 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   async function sendPending(all: boolean): Promise<void> {
+    if (failed) await exchange(failed)
     const dueMs = clock.monotonic() - CALM_MS
     const due = [...pending.values()].filter(mine => all || !mine.entry.calm || mine.sinceMs <= dueMs)
     for (let from = 0; from < due.length; from += MAX_ROWS) {
       // A change that was made while an earlier page was written is in its own page.
       const page = due.slice(from, from + MAX_ROWS).sort(inOrder)
-      // New counts gather separately from here on; if the write fails, these are added to them again.
+      // New counts gather separately from here on.
       for (const mine of page) {
         mine.taken = true
         pending.delete(mine.name)
       }
-      try {
-        for (const row of await store.fold(page, clock.now())) applySum(row)
-      } catch (error) {
-        for (const mine of page) restorePending(mine)
-        throw error
-      }
+      const byName = new Map(page.map(mine => [mine.name, mine]))
+      await exchange({ id: random.bytes(UUID_BYTES).toString('hex'), changes: page, byName })
     }
   }
 
-  function restorePending(mine: PendingDelta): void {
-    const meanwhile = pending.get(mine.name)
-    if (meanwhile) mergeDelta(meanwhile.delta, mine.delta)
-    else if (pending.size < MAX_PENDING) pending.set(mine.name, { ...mine, taken: false })
+  async function exchange(fold: Exchange): Promise<void> {
+    failed = fold
+    const rows = await store.fold(fold, clock.now())
+    failed = null
+    for (const row of rows) applySum(row)
   }
 
   async function receiveChanges(): Promise<void> {

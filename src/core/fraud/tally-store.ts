@@ -34,11 +34,12 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
   const readIds = new Map<number, number>()
 
   return {
-    async fold(changes, nowMs) {
+    async fold({ id, changes }, nowMs) {
       const { rows } = await db.query<Raw>({
         name: 'fold_tallies',
-        text: 'select * from fold_tallies($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)',
+        text: 'select * from fold_tallies($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)',
         values: [
+          id,
           node(),
           toIso(nowMs),
           HALF_LIFE_HOURS,
@@ -122,7 +123,10 @@ async function sweepPages(db: Db, beforeMs: number, fromPage: number, pages: num
   return rows[0]!.more
 }
 
-/** Deletes change records that are old enough: a node that was away for longer reads its accounts again. */
+/**
+ * Deletes change records that are old enough: a node that was away for longer reads its accounts again. Only a fold that was
+ * executed, and is repeated later than that, would be added twice.
+ */
 export async function sweepChangeRecords(db: Db): Promise<void> {
   await db.query({
     name: 'fraud_words_sweep',

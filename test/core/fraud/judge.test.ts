@@ -5,6 +5,7 @@ import { findBreaches, sendKeysOf } from '../../../src/core/fraud/judge.ts'
 import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
 import { createTallies, type TallyChange, type TallyStore } from '../../../src/core/fraud/tallies.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
+import { createRandom } from '../../../src/lib/random.ts'
 
 const NOW_MS = Date.UTC(2026, 4, 4)
 const MINUTE_MS = 60_000
@@ -29,6 +30,7 @@ function breaches(rules: FraudRules, codes: number): string[][] {
   const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, after: () => () => {} }
   const tallies = createTallies({
     clock,
+    random: createRandom(),
     store: {
       fold: async () => [],
       changes: async () => ({ rows: [], asOfMs: null, more: false }),
@@ -94,7 +96,7 @@ test('the limits of an address and of a day’s spending can be used up, and not
     changes: async () => ({ rows: [], asOfMs: null, more: false }),
     load: async () => [],
   }
-  const tallies = createTallies({ clock, store })
+  const tallies = createTallies({ clock, store, random: createRandom() })
   const rules: FraudRules = {
     ...DEFAULT_RULES,
     clientIp: { mode: 'block', sends: 3, windowMinutes: 60 },
@@ -115,7 +117,7 @@ test('a hold of a range is shared at once, though few of its codes are recent', 
   const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
   const shared: TallyChange[] = []
   const store: TallyStore = {
-    fold: async changes => {
+    fold: async ({ changes }) => {
       shared.push(...changes)
       return changes.map(({ accountId, key, delta }) => ({
         accountId,
@@ -126,7 +128,7 @@ test('a hold of a range is shared at once, though few of its codes are recent', 
     changes: async () => ({ rows: [], asOfMs: null, more: false }),
     load: async () => [],
   }
-  const tallies = createTallies({ clock, store })
+  const tallies = createTallies({ clock, store, random: createRandom() })
   const keys = sendKeysOf(SEND, DEFAULT_RULES)
   const range = keys.places[0]!.tally
   tallies.add(keys.account, { sends: 200, verified: 140 })

@@ -80,7 +80,7 @@ const WORK: [name: string, rowsPerItem: number, work: (tx: Db) => Promise<unknow
   [
     'storing the tallies of a node',
     3,
-    tx => createTallyStore({ db: tx, node: () => 1 }).fold(deltas, NOW_MS),
+    tx => createTallyStore({ db: tx, node: () => 1 }).fold({ id: UUID, changes: deltas }, NOW_MS),
   ],
   [
     'reading the changes of other nodes',

@@ -33,6 +33,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
     // A single node, which shares nothing with others.
     tallies: createTallies({
       clock,
+      random: createRandom(),
       store: {
         fold: async () => [],
         changes: async () => ({ rows: [], asOfMs: null, more: false }),

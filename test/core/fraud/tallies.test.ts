@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   CALM_MS,
   createTallies,
+  type Fold,
   type Tallies,
+  type TallyChange,
   type TallyKey,
   type TallyStore,
   tallyKey,
@@ -11,7 +13,7 @@ import { addDelta, ageTally, type Delta, emptyDelta, emptyTally } from '../../..
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { DAY_MS } from '../../../src/lib/durations.ts'
-import { type AccountId, createIds } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createDice } from './traffic.ts'
@@ -19,7 +21,8 @@ import { createDice } from './traffic.ts'
 let database: TestDatabase
 let nowMs = Date.UTC(2026, 4, 4)
 const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, after: () => () => {} }
-const ids = createIds(clock, createRandom())
+const random = createRandom()
+const ids = createIds(clock, random)
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -32,7 +35,8 @@ function openStore(): TallyStore {
   const node = ++opened
   return createTallyStore({ db: database.db, node: () => node })
 }
-const open = (store: TallyStore = openStore()) => createTallies({ store, clock })
+const foldOf = (...changes: TallyChange[]): Fold => ({ id: toUuid(ids.next('evt')), changes })
+const open = (store: TallyStore = openStore()) => createTallies({ store, clock, random })
 
 test('two nodes with one store have the same tallies as a single count', async () => {
   const dice = createDice(11)
@@ -96,7 +100,7 @@ test('of two holds the longer one wins, and a slower clock fades nothing twice',
   const [ahead, behind] = [openStore(), openStore()]
   const hour = 3_600_000
   const hold = (hours: number) => ({ heldUntilMs: nowMs + hours * hour, heldBy: 'prefix' as const, holds: 1 })
-  const change = (delta: Partial<Delta>) => [{ ...key, delta: { ...emptyDelta(), ...delta } }]
+  const change = (delta: Partial<Delta>) => foldOf({ ...key, delta: { ...emptyDelta(), ...delta } })
   await ahead.fold(change({ fresh: 10 }), nowMs)
   await behind.fold(change({ sends: 1 }), nowMs - hour)
   const [faded] = await ahead.fold(change({ sends: 1 }), nowMs)
@@ -108,26 +112,67 @@ test('of two holds the longer one wins, and a slower clock fades nothing twice',
 
 test('deltas that could not be stored are stored later, and count on this node meanwhile', async () => {
   const store = openStore()
-  let unavailable = true
+  let unavailable = false
   const node = open({
     ...store,
-    async fold(deltas, atMs) {
+    async fold(fold, atMs) {
       if (unavailable) throw new Error('the database is away')
-      return store.fold(deltas, atMs)
+      return store.fold(fold, atMs)
+    },
+  })
+  const key = keyOf(ids.next('acc'), 'r4:+3', 0)
+  await node.ready(key.accountId)
+  node.add(key, { fresh: 1 })
+  await node.fold()
+  unavailable = true
+  node.add(key, { fresh: 3 })
+  await expect(node.fold()).rejects.toThrow('away')
+  node.add(key, { fresh: 2 })
+  expect(node.read(key).fresh).toBe(6)
+  // Long enough that it reads the account's tallies again.
+  nowMs += 6_000
+  await node.ready(key.accountId)
+  expect(node.read(key).fresh).toBe(6)
+  unavailable = false
+  await node.fold()
+  expect(node.read(key).fresh).toBe(6)
+  const other = open()
+  await other.ready(key.accountId)
+  expect(other.read(key).fresh).toBe(6)
+})
+
+test('deltas whose store got no response are added once, with those that were added meanwhile', async () => {
+  const store = openStore()
+  let lost = 2
+  const node = open({
+    ...store,
+    async fold(fold, atMs) {
+      const sums = await store.fold(fold, atMs)
+      if (lost-- > 0) throw new Error('the response was lost')
+      return sums
     },
   })
   const key = keyOf(ids.next('acc'), 'r4:+3', 0)
   await node.ready(key.accountId)
   node.add(key, { fresh: 3 })
-  await expect(node.fold()).rejects.toThrow('away')
+  await expect(node.fold()).rejects.toThrow('lost')
   node.add(key, { fresh: 2 })
-  expect(node.read(key).fresh).toBe(5)
-  unavailable = false
+  await expect(node.fold()).rejects.toThrow('lost')
+  node.add(key, { fresh: 1 })
   await node.fold()
-  expect(node.read(key).fresh).toBe(5)
   const other = open()
   await other.ready(key.accountId)
-  expect(other.read(key).fresh).toBe(5)
+  expect([node, other].map(each => each.read(key).fresh)).toEqual([6, 6])
+})
+
+test('a fold that the server executes only after its repeat, or together with it, adds nothing', async () => {
+  const store = openStore()
+  const key = keyOf(ids.next('acc'), 'r4:+3', 0)
+  const fold = foldOf({ ...key, delta: { ...emptyDelta(), fresh: 3 } })
+  const both = await Promise.all([store.fold(fold, nowMs), store.fold(fold, nowMs)])
+  for (const sums of [...both, await store.fold(fold, nowMs)]) {
+    expect(sums).toMatchObject([{ key: key.key, tally: { fresh: 3 } }])
+  }
 })
 
 test('nodes that store deltas of the same keys concurrently cause no deadlock', async () => {
@@ -224,8 +269,8 @@ test('the other nodes learn of the changes of a calm key when they have waited, 
 test('what was counted while the clock was far ahead fades once it is right again, and holds nobody', async () => {
   let aheadMs = 400 * DAY_MS
   const wrong = { ...clock, now: () => nowMs + aheadMs }
-  const node = createTallies({ store: openStore(), clock: wrong })
-  const other = createTallies({ store: openStore(), clock: wrong })
+  const node = createTallies({ store: openStore(), clock: wrong, random })
+  const other = createTallies({ store: openStore(), clock: wrong, random })
   const key = keyOf(ids.next('acc'), 'r4:+6')
   await node.ready(key.accountId)
   const hold = { heldUntilMs: wrong.now() + 30 * 60_000, heldBy: 'prefix', holds: 1 } as const

@@ -34,7 +34,7 @@ function createStore(): TallyStore {
   const sums = new Map<string, TallyRow>()
   const copies = () => [...sums.values()].map(row => ({ ...row, tally: { ...row.tally } }))
   return {
-    async fold(changes) {
+    async fold({ changes }) {
       for (const { accountId, key, delta } of changes) {
         const sum = sums.get(key) ?? { accountId, key, tally: emptyTally(NOW_MS) }
         addDelta(sum.tally, delta)
@@ -51,7 +51,7 @@ function startGuard(store: TallyStore = createStore()) {
   const guard = createGuard({
     clock,
     rules: { rulesFor: () => DEFAULT_RULES },
-    tallies: createTallies({ clock, store }),
+    tallies: createTallies({ clock, store, random: createRandom() }),
     blocks: { record: async () => {} },
   })
   /** Simultaneous sends: all are judged before the first one is decided. */
