@@ -191,14 +191,15 @@ export async function sweepRows(db: Db, limit: number): Promise<number> {
   return rows[0]!.removed
 }
 
-/** Deletes jobs that were created and ended before a time; their rows are dropped with their month. */
-export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promise<void> {
-  await db.query({
+/** Deletes jobs that were created and ended before a time, at most `limit`; returns how many. Their rows are dropped with their month. */
+export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
     name: 'bulk_sweep_jobs',
     text: `delete from bulk_jobs where ctid = any (array(
              select ctid from bulk_jobs where ended_at < $1 and not unsettled and id < first_uuid_at($1) limit $2))`,
     values: [toIso(beforeMs), limit],
   })
+  return rowCount ?? 0
 }
 
 /** Whether jobs of a month are left; `month` is a partition's name. */

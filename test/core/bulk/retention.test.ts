@@ -59,3 +59,14 @@ test('old jobs are deleted, and their rows when no unfinished job of the same mo
   await deleteOldJobs(database.db, JULY)
   expect(await left()).toEqual({ jobs: 1, rows: 1, outcomes: 1 })
 })
+
+test('one call deletes more old jobs than are made between two', async () => {
+  await database.db.query({
+    name: 't_many',
+    text: `insert into bulk_jobs (account_id, id, live, key_id, status, ended_at)
+           select i.id, i.id, true, i.id, 'completed', $1 from generate_series(1, 1200) n, lateral (select uuid_at($1) as id where n > 0) i`,
+    values: [new Date(JUNE).toISOString()],
+  })
+  await deleteOldJobs(database.db, JUNE + DAY_MS)
+  expect(await left()).toMatchObject({ jobs: 1 })
+})
